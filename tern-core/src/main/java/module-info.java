@@ -1,0 +1,12 @@
+/**
+ * Tern's engine: tensors, memory, kernels, autograd, embedding tables, layers, models, training and
+ * the in-process predictor. Depends on the JDK only.
+ */
+@org.jspecify.annotations.NullMarked
+module dev.tern.core {
+  requires static jdk.incubator.vector;
+  requires static org.jspecify;
+  requires jdk.jfr;
+
+  exports dev.tern.tensor;
+}
