@@ -8,5 +8,6 @@ module dev.tern.core {
   requires static org.jspecify;
   requires jdk.jfr;
 
+  exports dev.tern.data;
   exports dev.tern.tensor;
 }

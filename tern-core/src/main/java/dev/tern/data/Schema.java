@@ -1,0 +1,49 @@
+package dev.tern.data;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What one row of a data set holds: {@code L} labels, {@code F} dense numbers and {@code S} slots of
+ * 64-bit ids. Every 64-bit id is legal.
+ *
+ * @param labels names of the label columns, in order
+ * @param dense names of the dense columns, in order
+ * @param slots the sparse features, in order
+ */
+public record Schema(List<String> labels, List<String> dense, List<Slot> slots) {
+  public Schema {
+    labels = List.copyOf(labels);
+    dense = List.copyOf(dense);
+    slots = List.copyOf(slots);
+    requireDistinct("label", labels);
+    requireDistinct("dense", dense);
+    requireDistinct("slot", slots.stream().map(Slot::name).toList());
+  }
+
+  private static void requireDistinct(String kind, List<String> names) {
+    Set<String> seen = new HashSet<>();
+    for (String name : names) {
+      if (!seen.add(name)) {
+        throw new IllegalArgumentException(
+            "schema: got the " + kind + " name " + name + " twice, expected distinct names");
+      }
+    }
+  }
+
+  /** Labels per row, {@code L}. */
+  public int labelDim() {
+    return labels.size();
+  }
+
+  /** Dense numbers per row, {@code F}. */
+  public int denseDim() {
+    return dense.size();
+  }
+
+  /** Sparse features, {@code S}. */
+  public int slotCount() {
+    return slots.size();
+  }
+}

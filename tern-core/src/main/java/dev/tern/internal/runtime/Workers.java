@@ -1,0 +1,149 @@
+package dev.tern.internal.runtime;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fixed set of compute threads that run the tasks of one job at a time: the caller takes part, so
+ * {@code n} threads are the caller and {@code n - 1} daemons. How a job is cut into tasks must not
+ * depend on the number of threads; then neither do results.
+ *
+ * <p>Idle threads spin briefly, then park. One caller at a time; a task must not call {@link #run}.
+ */
+public final class Workers implements AutoCloseable {
+  private static final int SPINS = 20_000;
+
+  /** Part of a job: {@code index} is the task's number, {@code worker} which thread runs it. */
+  @FunctionalInterface
+  public interface Task {
+    void run(int index, int worker);
+  }
+
+  private final Thread[] threads;
+  private final AtomicInteger next = new AtomicInteger();
+  private final AtomicInteger running = new AtomicInteger();
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile int generation;
+  private volatile boolean closed;
+  private volatile @Nullable Thread caller;
+  private Task task = (index, worker) -> {};
+  private int tasks;
+
+  private Workers(int threads) {
+    this.threads = new Thread[threads - 1];
+    for (int i = 0; i < this.threads.length; i++) {
+      int worker = i + 1;
+      this.threads[i] =
+          Thread.ofPlatform()
+              .daemon()
+              .name("tern-worker-" + worker)
+              .unstarted(() -> serve(worker));
+    }
+    for (Thread thread : this.threads) {
+      thread.start();
+    }
+  }
+
+  /** Workers of {@code threads} threads, the caller among them. */
+  public static Workers of(int threads) {
+    if (threads < 1 || threads > 1024) {
+      throw new IllegalArgumentException(
+          "threads: got " + threads + ", expected 1 to 1024; use at most the number of cores");
+    }
+    return new Workers(threads);
+  }
+
+  /** Threads that take part, the caller among them. */
+  public int threads() {
+    return threads.length + 1;
+  }
+
+  /** Runs tasks 0 to {@code tasks - 1} and returns when all are done; rethrows the first failure. */
+  public synchronized void run(int tasks, Task task) {
+    if (closed) {
+      throw new IllegalStateException("workers: got a job after close; open new workers");
+    }
+    if (threads.length == 0 || tasks <= 1) {
+      for (int i = 0; i < tasks; i++) {
+        task.run(i, 0);
+      }
+      return;
+    }
+    this.task = task;
+    this.tasks = tasks;
+    next.set(0);
+    failure.set(null);
+    caller = Thread.currentThread();
+    running.set(threads.length);
+    generation++;
+    for (Thread thread : threads) {
+      LockSupport.unpark(thread);
+    }
+    drain(0);
+    awaitOthers();
+    rethrow();
+  }
+
+  private void awaitOthers() {
+    for (int spins = 0; running.get() > 0; spins++) {
+      if (spins < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(this, 50_000);
+      }
+    }
+    caller = null;
+  }
+
+  private void rethrow() {
+    Throwable thrown = failure.get();
+    switch (thrown) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalStateException(thrown);
+    }
+  }
+
+  private void serve(int worker) {
+    int seen = 0;
+    while (!closed) {
+      for (int spins = 0; generation == seen && spins < SPINS; spins++) {
+        Thread.onSpinWait();
+      }
+      while (generation == seen && !closed) {
+        LockSupport.park(this);
+      }
+      if (closed) {
+        return;
+      }
+      seen = generation;
+      drain(worker);
+      if (running.decrementAndGet() == 0) {
+        LockSupport.unpark(caller);
+      }
+    }
+  }
+
+  private void drain(int worker) {
+    try {
+      for (int i = next.getAndIncrement(); i < tasks; i = next.getAndIncrement()) {
+        task.run(i, worker);
+      }
+    } catch (Throwable e) {
+      next.set(tasks);
+      failure.compareAndSet(null, e);
+    }
+  }
+
+  /** Ends the threads; jobs given later are refused. */
+  @Override
+  public void close() {
+    closed = true;
+    for (Thread thread : threads) {
+      LockSupport.unpark(thread);
+    }
+  }
+}
