@@ -30,6 +30,7 @@ public final class TextHash {
   private TextHash() {}
 
   /** The id of the text in {@code utf8[from .. to)}. */
+  @SuppressWarnings("ConstantOverflow") // XXH64 counts modulo 2^64
   public static long of(byte[] utf8, int from, int to) {
     Objects.checkFromToIndex(from, to, utf8.length);
     int at = from;
