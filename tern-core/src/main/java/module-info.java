@@ -9,5 +9,6 @@ module dev.tern.core {
   requires jdk.jfr;
 
   exports dev.tern.data;
+  exports dev.tern.optim;
   exports dev.tern.tensor;
 }

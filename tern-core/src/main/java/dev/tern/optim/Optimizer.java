@@ -1,0 +1,188 @@
+package dev.tern.optim;
+
+/**
+ * An update rule with its constants. In the equations {@code w} is a weight, {@code g} its gradient
+ * (with {@code l2 * w} already added), {@code lr} the learning rate of the step and {@code t} the
+ * step, counted from 1. All state starts at zero unless said otherwise.
+ *
+ * <p>On embedding rows every rule is lazy: rows that a batch does not touch keep weights and state.
+ * {@link Adam} with {@code lazy = false} is the one exception.
+ */
+public sealed interface Optimizer {
+  /** The learning rate where no schedule sets another. */
+  float lr();
+
+  /**
+   * Plain gradient descent: {@code w -= lr * g}.
+   *
+   * @param lr learning rate, 0 or more
+   */
+  record Sgd(float lr) implements Optimizer {
+    public Sgd {
+      requireRate(lr);
+    }
+  }
+
+  /**
+   * Gradient descent with momentum, as HugeCTR has it: {@code a = momentum * a - lr * g; w += a}.
+   *
+   * @param lr learning rate, 0 or more
+   * @param momentum share of the last move kept, in [0, 1)
+   */
+  record Momentum(float lr, float momentum) implements Optimizer {
+    public Momentum {
+      requireRate(lr);
+      requireShare("momentum", momentum);
+    }
+  }
+
+  /**
+   * Nesterov's momentum, as PyTorch has it: {@code a = momentum * a + g; w -= lr * (g + momentum *
+   * a)}.
+   *
+   * @param lr learning rate, 0 or more
+   * @param momentum share of the last direction kept, in [0, 1)
+   */
+  record Nesterov(float lr, float momentum) implements Optimizer {
+    public Nesterov {
+      requireRate(lr);
+      requireShare("momentum", momentum);
+    }
+  }
+
+  /**
+   * Adagrad (Duchi et al. 2011): {@code s += g * g; w -= lr * g / (sqrt(s) + eps)}.
+   *
+   * @param lr learning rate, 0 or more
+   * @param initial first value of every {@code s}, 0 or more
+   * @param eps added to the root, above 0
+   */
+  record Adagrad(float lr, float initial, float eps) implements Optimizer {
+    public Adagrad {
+      requireRate(lr);
+      requireAtLeastZero("initial", initial);
+      requirePositive("eps", eps);
+    }
+  }
+
+  /**
+   * Adagrad with one number of state for a whole embedding row: {@code s += mean(g * g); w -= lr /
+   * (sqrt(s) + eps) * g}. On dense parameters each row of the last axis counts as a row.
+   *
+   * @param lr learning rate, 0 or more
+   * @param initial first value of every {@code s}, 0 or more
+   * @param eps added to the root, above 0
+   */
+  record RowWiseAdagrad(float lr, float initial, float eps) implements Optimizer {
+    public RowWiseAdagrad {
+      requireRate(lr);
+      requireAtLeastZero("initial", initial);
+      requirePositive("eps", eps);
+    }
+  }
+
+  /**
+   * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2 *
+   * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
+   *
+   * @param lr learning rate, 0 or more
+   * @param beta1 decay of {@code m}, in [0, 1)
+   * @param beta2 decay of {@code v}, in [0, 1)
+   * @param eps added to the root, above 0
+   * @param lazy true: embedding rows that a batch does not touch stay as they are (PyTorch's
+   *     SparseAdam); false: they are updated with {@code g = 0} in every step (PyTorch's Adam on
+   *     dense gradients), which walks the whole table
+   */
+  record Adam(float lr, float beta1, float beta2, float eps, boolean lazy) implements Optimizer {
+    public Adam {
+      requireRate(lr);
+      requireShare("beta1", beta1);
+      requireShare("beta2", beta2);
+      requirePositive("eps", eps);
+    }
+  }
+
+  /**
+   * FTRL-Proximal (McMahan et al. 2013, algorithm 1): {@code n' = n + g * g; z += g - (sqrt(n') -
+   * sqrt(n)) / lr * w; n = n'; w = 0 where |z| <= l1, else (sign(z) * l1 - z) / ((beta + sqrt(n)) /
+   * lr + l2)}.
+   *
+   * @param lr learning rate (the paper's alpha), above 0
+   * @param beta smooths the rate of rare weights, 0 or more
+   * @param l1 draws weights to exactly zero, 0 or more
+   * @param l2 shrinks weights, 0 or more
+   */
+  record Ftrl(float lr, float beta, float l1, float l2) implements Optimizer {
+    public Ftrl {
+      requirePositive("lr", lr);
+      requireAtLeastZero("beta", beta);
+      requireAtLeastZero("l1", l1);
+      requireAtLeastZero("l2", l2);
+    }
+  }
+
+  /** Plain gradient descent. */
+  static Optimizer sgd(float lr) {
+    return new Sgd(lr);
+  }
+
+  /** Momentum 0.9. */
+  static Optimizer momentum(float lr) {
+    return new Momentum(lr, 0.9f);
+  }
+
+  /** Nesterov's momentum 0.9. */
+  static Optimizer nesterov(float lr) {
+    return new Nesterov(lr, 0.9f);
+  }
+
+  /** Adagrad from 0 with eps 1e-7. */
+  static Optimizer adagrad(float lr) {
+    return new Adagrad(lr, 0, 1e-7f);
+  }
+
+  /** Row-wise Adagrad from 0 with eps 1e-7. */
+  static Optimizer rowWiseAdagrad(float lr) {
+    return new RowWiseAdagrad(lr, 0, 1e-7f);
+  }
+
+  /** Adam with betas 0.9 and 0.999, eps 1e-8, over all rows in every step. */
+  static Optimizer adam(float lr) {
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, false);
+  }
+
+  /** Adam with betas 0.9 and 0.999, eps 1e-8, over the rows that a batch touches. */
+  static Optimizer lazyAdam(float lr) {
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, true);
+  }
+
+  /** FTRL with beta 1 and no regularization. */
+  static Optimizer ftrl(float lr) {
+    return new Ftrl(lr, 1, 0, 0);
+  }
+
+  private static void requireRate(float lr) {
+    requireAtLeastZero("lr", lr);
+  }
+
+  private static void requireAtLeastZero(String name, float value) {
+    if (!(value >= 0 && value < Float.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "optimizer: got " + name + " " + value + ", expected a finite number of 0 or more");
+    }
+  }
+
+  private static void requirePositive(String name, float value) {
+    if (!(value > 0 && value < Float.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "optimizer: got " + name + " " + value + ", expected a finite number above 0");
+    }
+  }
+
+  private static void requireShare(String name, float value) {
+    if (!(value >= 0 && value < 1)) {
+      throw new IllegalArgumentException(
+          "optimizer: got " + name + " " + value + ", expected 0 or more and below 1");
+    }
+  }
+}
