@@ -1,0 +1,64 @@
+package dev.tern.cli.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** Checks that concern several keys at once. */
+final class Checks {
+  private Checks() {}
+
+  static void run(Settings settings) {
+    columns(settings);
+    if (settings.get(Keys.MODEL).equals("dlrm")) {
+      dlrm(settings);
+    }
+  }
+
+  /** A column has one use, and is in the file where the file's columns are listed. */
+  private static void columns(Settings s) {
+    Map<String, String> uses = new LinkedHashMap<>();
+    if (!s.get(Keys.FORMAT).equals("criteo-synthetic")) {
+      use(s, uses, "data.label.column", List.of(s.get(Keys.LABEL)));
+    }
+    IntStream.range(0, s.groups("data.dense")).forEach(i -> use(s, uses, "data.dense[" + i + "].columns", s.get(Keys.DENSE_COLUMNS, i)));
+    IntStream.range(0, s.groups("data.sparse")).forEach(i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(Keys.SPARSE_COLUMNS, i)));
+    if (s.get(Keys.FORMAT).equals("csv") && uses.size() < 2) {
+      throw new ConfigException(
+          s.where("data.format") + ": got csv files but neither data.dense.columns nor data.sparse.columns, expected some features; list the columns to learn from");
+    }
+  }
+
+  private static void use(Settings s, Map<String, String> uses, String path, List<String> columns) {
+    List<String> known = s.get(Keys.COLUMNS);
+    for (String column : columns) {
+      String earlier = uses.put(column, path);
+      if (earlier != null) {
+        throw new ConfigException(
+            s.where(path) + ": " + Keys.plain(path) + ": got the column " + column + ", which " + Keys.plain(earlier)
+                + " has too, expected each column once; remove it from one");
+      }
+      if (!known.isEmpty() && !known.contains(column)) {
+        String advice = Names.nearest(column, known).map(near -> "did you mean " + near + "?").orElse("data.columns lists " + String.join(", ", known));
+        throw new ConfigException(
+            s.where(path) + ": " + Keys.plain(path) + ": got the column " + column + ", expected one of data.columns; " + advice);
+      }
+    }
+  }
+
+  private static void dlrm(Settings s) {
+    last(s, Keys.BOTTOM, s.get(Keys.EMBEDDING).intValue(), "model.embedding");
+    last(s, Keys.TOP, 1, "one score");
+  }
+
+  private static void last(Settings s, Key<List<Integer>> key, int expected, String why) {
+    List<Integer> widths = new ArrayList<>(s.get(key));
+    int last = widths.isEmpty() ? 0 : widths.getLast();
+    if (last != expected) {
+      throw new ConfigException(
+          s.where(key.path()) + ": " + key.path() + ": got the last width " + last + ", expected " + expected + " (" + why + "); change the last width");
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.tern.cli.config;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The configuration of a run, resolved: every key has a value, every path is absolute.
+ *
+ * @param data files and columns
+ * @param model the model and its sizes
+ * @param run where the run's results go
+ * @param train how it is trained
+ * @param yaml the same as text; reading it gives an equal configuration
+ */
+public record Config(DataConfig data, ModelConfig model, RunConfig run, TrainConfig train, String yaml) {
+  /**
+   * Reads a file.
+   *
+   * @param file YAML
+   * @param overrides {@code key=value} each, put over the file's values in order
+   * @throws ConfigException if the file cannot be read, or a key is unknown, missing, of the wrong kind or in contradiction
+   */
+  public static Config load(Path file, List<String> overrides) {
+    String yaml;
+    try {
+      yaml = Files.readString(file);
+    } catch (NoSuchFileException e) {
+      throw new ConfigException(file + ": got no such file, expected a configuration; check the path", e);
+    } catch (CharacterCodingException e) {
+      throw new ConfigException(file + ": got bytes that are not UTF-8, expected a configuration in YAML", e);
+    } catch (IOException e) {
+      throw new ConfigException(file + ": got an error reading it (" + e.getMessage() + "), expected a configuration file", e);
+    }
+    return parse(yaml, file.toString(), overrides);
+  }
+
+  /**
+   * Reads text.
+   *
+   * @param name stands for the file in messages
+   * @throws ConfigException as for {@link #load}
+   */
+  public static Config parse(String yaml, String name, List<String> overrides) {
+    Settings settings = Settings.resolve(name, YamlFile.read(yaml, name), overrides);
+    Checks.run(settings);
+    return new Config(
+        DataConfig.of(settings), ModelConfig.of(settings), new RunConfig(settings.get(Keys.DIR)), TrainConfig.of(settings), settings.toYaml());
+  }
+
+  /** All keys with kind, default, condition and meaning, for people. */
+  public static String help() {
+    return KeyHelp.text();
+  }
+}

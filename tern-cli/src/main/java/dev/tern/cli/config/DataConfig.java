@@ -1,0 +1,103 @@
+package dev.tern.cli.config;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Files and columns.
+ *
+ * @param format {@code csv}, {@code norm}, {@code raw}, {@code parquet} or {@code criteo-synthetic}
+ * @param train training files or patterns; empty for generated rows
+ * @param eval evaluation files or patterns; empty for no evaluation
+ * @param csv what CSV files need
+ * @param binary what Norm and Raw files need
+ * @param synthetic what generated rows need
+ * @param label column of the label
+ * @param positive texts that mean a positive label; empty where the column holds 0 and 1
+ * @param dense groups of columns of numbers; empty for none, or in files that know their columns for all
+ * @param sparse groups of columns of categories or ids; empty as for {@code dense}
+ */
+public record DataConfig(
+    String format,
+    List<Path> train,
+    List<Path> eval,
+    Csv csv,
+    Binary binary,
+    Synthetic synthetic,
+    String label,
+    List<String> positive,
+    List<Dense> dense,
+    List<Sparse> sparse) {
+  /**
+   * CSV and TSV files.
+   *
+   * @param columns names of all columns; empty where the first line holds them
+   * @param delimiter what separates fields
+   * @param quote what encloses a field
+   * @param missing texts that mean a missing number
+   */
+  public record Csv(List<String> columns, char delimiter, char quote, List<String> missing) {}
+
+  /**
+   * Norm and Raw files.
+   *
+   * @param wideKeys whether ids have 64 bits, else 32
+   * @param intNumbers whether labels and dense numbers are integers (Raw only)
+   */
+  public record Binary(boolean wideKeys, boolean intNumbers) {}
+
+  /**
+   * Generated rows.
+   *
+   * @param rows training rows
+   * @param evalRows evaluation rows
+   * @param seed of ids, numbers and labels
+   * @param scale factor on Criteo's numbers of distinct ids
+   */
+  public record Synthetic(long rows, long evalRows, long seed, double scale) {}
+
+  /**
+   * Columns of numbers treated alike.
+   *
+   * @param columns names; empty for all that the file has
+   * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or {@code bucketize}
+   * @param buckets of {@code bucketize}
+   * @param missing {@code mean}, {@code zero} or {@code error}
+   */
+  public record Dense(List<String> columns, String transform, int buckets, String missing) {}
+
+  /**
+   * Columns of categories or ids treated alike.
+   *
+   * @param columns names; empty for all that the file has
+   * @param encode {@code vocabulary}, {@code hash} or {@code id}
+   * @param buckets of {@code hash}; 0 for all 64 bits
+   * @param minCount times a value must occur in training to enter the vocabulary
+   * @param separator between several values of one field; empty for one value
+   */
+  public record Sparse(List<String> columns, String encode, long buckets, long minCount, String separator) {}
+
+  static DataConfig of(Settings s) {
+    String format = s.get(Keys.FORMAT);
+    return new DataConfig(
+        format,
+        format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
+        s.get(Keys.EVAL),
+        new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.QUOTE), s.get(Keys.MISSING_TEXT)),
+        new Binary(s.get(Keys.KEY_TYPE).equals("i64"), s.get(Keys.NUMBER_TYPE).equals("int")),
+        new Synthetic(s.get(Keys.ROWS), s.get(Keys.EVAL_ROWS), s.get(Keys.DATA_SEED), s.get(Keys.SCALE)),
+        s.get(Keys.LABEL),
+        s.get(Keys.POSITIVE),
+        IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
+        IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
+  }
+
+  private static Dense dense(Settings s, int i) {
+    return new Dense(s.get(Keys.DENSE_COLUMNS, i), s.get(Keys.TRANSFORM, i), s.get(Keys.DENSE_BUCKETS, i).intValue(), s.get(Keys.MISSING, i));
+  }
+
+  private static Sparse sparse(Settings s, int i) {
+    return new Sparse(s.get(Keys.SPARSE_COLUMNS, i), s.get(Keys.ENCODE, i), s.get(Keys.SPARSE_BUCKETS, i), s.get(Keys.MIN_COUNT, i), s.get(Keys.SEPARATOR, i));
+  }
+}

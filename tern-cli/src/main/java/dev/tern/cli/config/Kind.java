@@ -1,0 +1,323 @@
+package dev.tern.cli.config;
+
+import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What values a key takes: how they are read, written back and described. Reading what was written gives the same value.
+ *
+ * @param <T> the value's type
+ */
+sealed interface Kind<T> {
+  /** The value, or empty where {@code raw} is not of this kind. */
+  Optional<T> read(Raw raw);
+
+  /** The value as YAML on one line. */
+  String write(T value);
+
+  /** The values this kind takes, to stand after "expected". */
+  String expected();
+
+  /** Whether a list is read; an override then splits at commas. */
+  default boolean list() {
+    return false;
+  }
+
+  /** Any text, for instance a column's name; {@code orEmpty} where nothing is a value too. */
+  record Text(String expected, boolean orEmpty) implements Kind<String> {
+    @Override
+    public Optional<String> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar && (orEmpty || !scalar.text().isEmpty()) ? Optional.of(scalar.text()) : Optional.empty();
+    }
+
+    @Override
+    public String write(String value) {
+      return YamlText.quote(value);
+    }
+  }
+
+  /** One character; {@code tab} stands for a tab. */
+  record Letter() implements Kind<Character> {
+    @Override
+    public Optional<Character> read(Raw raw) {
+      return switch (raw) {
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("tab") || text.equals("\\t") -> Optional.of('\t');
+        case Raw.Scalar(String text, Raw.Source _) when text.length() == 1 -> Optional.of(text.charAt(0));
+        default -> Optional.empty();
+      };
+    }
+
+    @Override
+    public String write(Character value) {
+      return value == '\t' ? "tab" : YamlText.quote(value.toString());
+    }
+
+    @Override
+    public String expected() {
+      return "one character, or tab";
+    }
+  }
+
+  /** One of a few names. */
+  record Choice(List<String> names) implements Kind<String> {
+    static Choice of(String... names) {
+      return new Choice(List.of(names));
+    }
+
+    @Override
+    public Optional<String> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar ? names.stream().filter(scalar.text()::equals).findFirst() : Optional.empty();
+    }
+
+    @Override
+    public String write(String value) {
+      return YamlText.quote(value);
+    }
+
+    @Override
+    public String expected() {
+      return names.size() == 1 ? names.getFirst() : "one of " + String.join(", ", names);
+    }
+  }
+
+  /** {@code true} or {@code false}. */
+  record Flag() implements Kind<Boolean> {
+    @Override
+    public Optional<Boolean> read(Raw raw) {
+      return switch (raw) {
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("true") -> Optional.of(true);
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("false") -> Optional.of(false);
+        default -> Optional.empty();
+      };
+    }
+
+    @Override
+    public String write(Boolean value) {
+      return value.toString();
+    }
+
+    @Override
+    public String expected() {
+      return "true or false";
+    }
+  }
+
+  /** A whole number; underscores may group its digits. */
+  record Whole(long min, long max) implements Kind<Long> {
+    @Override
+    public Optional<Long> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar ? parse(scalar.text()) : Optional.empty();
+    }
+
+    Optional<Long> parse(String text) {
+      try {
+        return Optional.of(new BigDecimal(text.replace("_", "")).longValueExact()).filter(v -> v >= min && v <= max);
+      } catch (NumberFormatException | ArithmeticException _) {
+        return Optional.empty();
+      }
+    }
+
+    @Override
+    public String write(Long value) {
+      return value.toString();
+    }
+
+    @Override
+    public String expected() {
+      return "a whole number " + range(Long.toString(min), max == Long.MAX_VALUE ? "" : Long.toString(max));
+    }
+  }
+
+  /** A finite number of {@code [min, max]}. */
+  record Real(double min, double max) implements Kind<Double> {
+    @Override
+    public Optional<Double> read(Raw raw) {
+      if (!(raw instanceof Raw.Scalar scalar)) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(new BigDecimal(scalar.text().replace("_", "")).doubleValue()).filter(v -> v >= min && v <= max);
+      } catch (NumberFormatException _) {
+        return Optional.empty();
+      }
+    }
+
+    @Override
+    public String write(Double value) {
+      BigDecimal decimal = BigDecimal.valueOf(value).stripTrailingZeros();
+      boolean plain = value == 0 || Math.abs(value) >= 1e-4 && Math.abs(value) < 1e7;
+      return plain ? decimal.toPlainString() : decimal.toString().toLowerCase(Locale.ROOT).replace("+", "");
+    }
+
+    @Override
+    public String expected() {
+      return "a number " + range(write(min), max == Double.MAX_VALUE ? "" : write(max));
+    }
+  }
+
+  /** Texts in order; one scalar stands for a list of one. */
+  record Texts(String expected) implements Kind<List<String>> {
+    @Override
+    public Optional<List<String>> read(Raw raw) {
+      return Optional.of(scalars(raw).stream().map(Raw.Scalar::text).toList());
+    }
+
+    @Override
+    public String write(List<String> value) {
+      return value.stream().map(YamlText::quote).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    @Override
+    public boolean list() {
+      return true;
+    }
+  }
+
+  /** Whole numbers in order; one scalar stands for a list of one. */
+  record Wholes(Whole item) implements Kind<List<Integer>> {
+    @Override
+    public Optional<List<Integer>> read(Raw raw) {
+      List<Integer> values = new ArrayList<>();
+      for (Raw.Scalar scalar : scalars(raw)) {
+        Optional<Long> value = item.read(scalar);
+        if (value.isEmpty()) {
+          return Optional.empty();
+        }
+        values.add(Math.toIntExact(value.get()));
+      }
+      return Optional.of(List.copyOf(values));
+    }
+
+    @Override
+    public String write(List<Integer> value) {
+      return value.toString();
+    }
+
+    @Override
+    public String expected() {
+      return "a list of whole numbers " + range(Long.toString(item.min()), Long.toString(item.max()));
+    }
+
+    @Override
+    public boolean list() {
+      return true;
+    }
+  }
+
+  /** A path, made absolute against the current directory. */
+  record File(String expected) implements Kind<Path> {
+    @Override
+    public Optional<Path> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar ? path(scalar.text()) : Optional.empty();
+    }
+
+    static Optional<Path> path(String text) {
+      try {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text).toAbsolutePath().normalize());
+      } catch (InvalidPathException _) {
+        return Optional.empty();
+      }
+    }
+
+    @Override
+    public String write(Path value) {
+      return YamlText.quote(value.toString());
+    }
+  }
+
+  /** Paths in order, made absolute against the current directory; one scalar stands for a list of one. */
+  record Files(String expected) implements Kind<List<Path>> {
+    @Override
+    public Optional<List<Path>> read(Raw raw) {
+      List<Path> paths = new ArrayList<>();
+      for (Raw.Scalar scalar : scalars(raw)) {
+        Optional<Path> path = File.path(scalar.text());
+        if (path.isEmpty()) {
+          return Optional.empty();
+        }
+        paths.add(path.get());
+      }
+      return Optional.of(List.copyOf(paths));
+    }
+
+    @Override
+    public String write(List<Path> value) {
+      return value.stream().map(path -> YamlText.quote(path.toString())).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    @Override
+    public boolean list() {
+      return true;
+    }
+  }
+
+  /** Bytes: a whole number with the suffix k, m, g or t for powers of 1024. */
+  record Bytes(long min) implements Kind<Long> {
+    private static final String SUFFIXES = "kmgt";
+
+    @Override
+    public Optional<Long> read(Raw raw) {
+      if (!(raw instanceof Raw.Scalar scalar) || scalar.text().isEmpty()) {
+        return Optional.empty();
+      }
+      String text = scalar.text().toLowerCase(Locale.ROOT);
+      int power = SUFFIXES.indexOf(text.charAt(text.length() - 1)) + 1;
+      String digits = power == 0 ? text : text.substring(0, text.length() - 1);
+      long unit = 1L << (10 * power);
+      return new Whole(0, Long.MAX_VALUE / unit).parse(digits).map(v -> v * unit).filter(v -> v >= min);
+    }
+
+    @Override
+    public String write(Long value) {
+      int power = value == 0 ? 0 : Math.min(SUFFIXES.length(), Long.numberOfTrailingZeros(value) / 10);
+      return power == 0 ? value.toString() : (value >> (10 * power)) + SUFFIXES.substring(power - 1, power);
+    }
+
+    @Override
+    public String expected() {
+      return "bytes, at least " + write(min) + ", as in 512m or 2g";
+    }
+  }
+
+  /** How often something happens: {@code epoch}, {@code never} or a number of steps. */
+  record Often() implements Kind<Every> {
+    private static final Whole STEPS = new Whole(1, Long.MAX_VALUE);
+
+    @Override
+    public Optional<Every> read(Raw raw) {
+      return switch (raw) {
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("epoch") -> Optional.of(Every.EPOCH);
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("never") -> Optional.of(Every.NEVER);
+        case Raw.Scalar scalar -> STEPS.read(scalar).map(Every::steps);
+        case Raw.Sequence _ -> Optional.empty();
+      };
+    }
+
+    @Override
+    public String write(Every value) {
+      return value.toString();
+    }
+
+    @Override
+    public String expected() {
+      return "epoch, never or a number of steps";
+    }
+  }
+
+  private static List<Raw.Scalar> scalars(Raw raw) {
+    return switch (raw) {
+      case Raw.Scalar scalar -> List.of(scalar);
+      case Raw.Sequence sequence -> sequence.items();
+    };
+  }
+
+  private static String range(String min, String max) {
+    return max.isEmpty() ? "of at least " + min : "from " + min + " to " + max;
+  }
+}

@@ -1,0 +1,40 @@
+package dev.tern.cli.config;
+
+import java.util.List;
+
+/**
+ * The model and its sizes; members that the model has no use for hold their defaults.
+ *
+ * @param type {@code wdl}, {@code deepfm}, {@code dcn}, {@code dcnv2}, {@code dlrm}, {@code fm} or {@code lr}
+ * @param embedding width of the embedding of an id
+ * @param hidden widths of the hidden layers
+ * @param crossLayers cross layers of {@code dcn} and {@code dcnv2}
+ * @param bottom widths over dense numbers in {@code dlrm}
+ * @param top widths over interactions in {@code dlrm}
+ * @param dropout share of hidden units left out in training, 0 to 1
+ * @param combiner {@code sum} or {@code mean}
+ * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
+ */
+public record ModelConfig(
+    String type,
+    int embedding,
+    List<Integer> hidden,
+    int crossLayers,
+    List<Integer> bottom,
+    List<Integer> top,
+    float dropout,
+    String combiner,
+    String unknown) {
+  static ModelConfig of(Settings s) {
+    return new ModelConfig(
+        s.get(Keys.MODEL),
+        s.get(Keys.EMBEDDING).intValue(),
+        s.get(Keys.HIDDEN),
+        s.get(Keys.CROSS_LAYERS).intValue(),
+        s.get(Keys.BOTTOM),
+        s.get(Keys.TOP),
+        s.get(Keys.DROPOUT).floatValue(),
+        s.get(Keys.COMBINER),
+        s.get(Keys.UNKNOWN));
+  }
+}

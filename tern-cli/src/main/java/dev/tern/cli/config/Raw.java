@@ -1,0 +1,37 @@
+package dev.tern.cli.config;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A value as written, before its key's {@link Kind} reads it. */
+sealed interface Raw {
+  /** Where it was written, for messages: a file and line, or the override. */
+  Source source();
+
+  /** The value as a message shows it. */
+  String shown();
+
+  /** One scalar; {@code text} is what YAML makes of it, quotes removed. */
+  record Scalar(String text, Source source) implements Raw {
+    @Override
+    public String shown() {
+      return text.isEmpty() ? "nothing" : text;
+    }
+  }
+
+  /** A list of scalars. */
+  record Sequence(List<Scalar> items, Source source) implements Raw {
+    @Override
+    public String shown() {
+      return items.stream().map(Scalar::text).collect(Collectors.joining(", ", "[", "]"));
+    }
+  }
+
+  /**
+   * Where a value was written.
+   *
+   * @param text for messages
+   * @param override whether it was given by {@code --set}
+   */
+  record Source(String text, boolean override) {}
+}

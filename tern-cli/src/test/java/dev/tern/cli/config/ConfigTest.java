@@ -1,0 +1,221 @@
+package dev.tern.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class ConfigTest {
+  private static final String CENSUS =
+      """
+      data:
+        format: csv
+        train: data/adult.data
+        eval: data/adult.test
+        columns: [age, workclass, fnlwgt, education, income]
+        label: {column: income, positive: [">50K", ">50K."]}
+        dense: {columns: [age, fnlwgt], transform: log1p+standardize}
+        sparse: {columns: [workclass, education], encode: vocabulary}
+      model: {type: deepfm, embedding: 16, hidden: [128, 64], dropout: 0.1}
+      run: {dir: runs/census}
+      train: {batch: 256, epochs: 12, optimizer: {type: adam, lr: 0.002}, seed: 1, threads: 2, memory: 2g, evaluate_every: epoch}
+      """;
+
+  private static Config census(String... overrides) {
+    return Config.parse(CENSUS, "census.yaml", List.of(overrides));
+  }
+
+  @Test
+  void valuesOfTheFileArriveInTheRecords() {
+    Config config = census();
+    assertThat(config.data().train()).containsExactly(Path.of("data/adult.data").toAbsolutePath());
+    assertThat(config.data().positive()).containsExactly(">50K", ">50K.");
+    assertThat(config.data().dense())
+        .containsExactly(new DataConfig.Dense(List.of("age", "fnlwgt"), "log1p+standardize", 32, "mean"));
+    assertThat(config.data().sparse())
+        .containsExactly(new DataConfig.Sparse(List.of("workclass", "education"), "vocabulary", 0, 1, ""));
+    assertThat(config.model().hidden()).containsExactly(128, 64);
+    assertThat(config.model().dropout()).isEqualTo(0.1f);
+    assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
+    assertThat(config.train().batch()).isEqualTo(256);
+    assertThat(config.train().optimizer().lr()).isEqualTo(0.002f);
+    assertThat(config.train().memory()).isEqualTo(2L << 30);
+    assertThat(config.train().evaluateEvery()).isEqualTo(Every.EPOCH);
+    assertThat(config.train().threads()).isEqualTo(2);
+  }
+
+  @Test
+  void readingTheResolvedYamlGivesAnEqualConfiguration() {
+    Config config = census();
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void severalGroupsOfColumnsAreReadAndWrittenBack() {
+    String yaml =
+        CENSUS.replace(
+            "sparse: {columns: [workclass, education], encode: vocabulary}",
+            "sparse: [{columns: workclass, encode: hash, buckets: 100}, {columns: [education], separator: \"|\"}]");
+    Config config = Config.parse(yaml, "two.yaml", List.of());
+    assertThat(config.data().sparse())
+        .containsExactly(
+            new DataConfig.Sparse(List.of("workclass"), "hash", 100, 1, ""),
+            new DataConfig.Sparse(List.of("education"), "vocabulary", 0, 1, "|"));
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void anOverrideReplacesAnyKey() {
+    Config config =
+        census(
+            "train.batch=1024",
+            "model.hidden=32,16",
+            "data.train=a.csv,b.csv",
+            "data.label.positive=[\"x, y\", \">50K\"]",
+            "data.sparse.encode=hash",
+            "data.sparse[0].buckets=7",
+            "train.memory=512m",
+            "train.evaluate_every=50",
+            "data.delimiter=tab");
+    assertThat(config.train().batch()).isEqualTo(1024);
+    assertThat(config.model().hidden()).containsExactly(32, 16);
+    assertThat(config.data().train()).extracting(path -> path.getFileName().toString()).containsExactly("a.csv", "b.csv");
+    assertThat(config.data().positive()).containsExactly("x, y", ">50K");
+    assertThat(config.data().sparse().getFirst()).isEqualTo(new DataConfig.Sparse(List.of("workclass", "education"), "hash", 7, 1, ""));
+    assertThat(config.train().memory()).isEqualTo(512L << 20);
+    assertThat(config.train().evaluateEvery()).isEqualTo(new Every(50));
+    assertThat(config.data().csv().delimiter()).isEqualTo('\t');
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void anOverrideOfTheModelLeavesKeysOfTheOldModelBehind() {
+    String dcn = CENSUS.replace("type: deepfm", "type: dcnv2, cross_layers: 4");
+    assertThat(Config.parse(dcn, "dcn.yaml", List.of()).model().crossLayers()).isEqualTo(4);
+    Config config = Config.parse(dcn, "dcn.yaml", List.of("model.type=wdl"));
+    assertThat(config.model().type()).isEqualTo("wdl");
+    assertThat(config.yaml()).doesNotContain("cross_layers");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          batch: 256          | bach: 256        | line 11: got the unknown key train.bach; did you mean train.batch?
+          dropout: 0.1        | droput: 0.1      | line 9: got the unknown key model.droput; did you mean model.dropout?
+          seed: 1,            | sead: 1,         | did you mean train.seed?
+          run: {dir           | rum: {dir        | line 10: got the unknown key rum; did you mean run?
+          seed: 1,            | hidden: [3],     | got the unknown key train.hidden; did you mean model.hidden?
+          seed: 1,            | xyzzy: 1,        | got the unknown key train.xyzzy; use one of batch, checkpoint_every
+          batch: 256          | batch: many      | line 11: train.batch: got many, expected a whole number from 1 to
+          batch: 256          | batch: 0         | train.batch: got 0, expected a whole number from 1 to
+          batch: 256          | batch: 1.5       | train.batch: got 1.5, expected a whole number
+          batch: 256          | batch: [1]       | train.batch: got the list [1], expected a whole number
+          batch: 256          | batch:           | train.batch: got nothing, expected a whole number
+          batch: 256          | batch: {a: 1}    | train.batch: got keys and values, expected a whole number
+          lr: 0.002           | lr: -1           | train.optimizer.lr: got -1, expected a number of at least 0
+          type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, adam, lazy-adam, ftrl; did you mean adam?
+          type: deepfm        | type: deepmf     | model.type: got deepmf, expected one of wdl, deepfm
+          lr: 0.002           | momentum: 0.9    | got train.optimizer.momentum, expected it only where train.optimizer.type is momentum or nesterov, but that is adam; remove it
+          memory: 2g          | memory: lots     | train.memory: got lots, expected bytes, at least 16m, as in 512m or 2g
+          memory: 2g          | memory: 99999999t | train.memory: got 99999999t, expected bytes
+          evaluate_every: epoch | evaluate_every: day | expected epoch, never or a number of steps
+          hidden: [128, 64]   | hidden: [128, x] | model.hidden: got the list [128, x], expected a list of whole numbers from 1
+          hidden: [128, 64]   | hidden: [[1], 2] | model.hidden: got a list in a list, expected a single value
+          train: data/adult.data | eval: data/a  | got data.eval a second time (first in line 3), expected it once; remove one
+          format: csv         | format: cvs      | line 2: data.format: got cvs, expected one of csv, norm, raw, parquet, criteo-synthetic; did you mean csv?
+          [age, fnlwgt], transform | [age, fnlwgtt], transform | line 7: data.dense.columns: got the column fnlwgtt, expected one of data.columns; did you mean fnlwgt?
+          [age, fnlwgt], transform | [age, education], transform | data.sparse.columns: got the column education, which data.dense.columns has too
+          model: {type: deepfm, embedding: 16, hidden: [128, 64], dropout: 0.1} | model: deepfm | line 9: model: got deepfm, expected keys and values
+          """)
+  void aBrokenFileIsRefusedWithLineAndRemedy(String good, String bad, String message) {
+    assertThat(CENSUS).contains(good);
+    assertThatThrownBy(() -> Config.parse(CENSUS.replace(good, bad), "census.yaml", List.of()))
+        .isInstanceOf(ConfigException.class)
+        .message()
+        .startsWith("census.yaml line ")
+        .contains(message);
+  }
+
+  @Test
+  void aMissingKeyIsNamedWithTheWayToGiveIt() {
+    assertThatThrownBy(() -> Config.parse(CENSUS.replace("train: data/adult.data", ""), "census.yaml", List.of()))
+        .hasMessage("census.yaml: got no data.train, expected a path or a list of paths; add it to the file or give --set data.train=VALUE");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          train.batch          | --set train.batch: got no key and value, expected --set key=value
+          =3                   | --set =3: got no key and value
+          train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
+          train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
+          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of bottom
+          data.sparse[1].encode=id | got data.sparse[1].encode, expected an index from 0 to 0
+          train[0].batch=3     | got an index, expected none
+          model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2, but that is deepfm
+          data.columns=[a      | got broken YAML
+          """)
+  void aBrokenOverrideIsRefused(String override, String message) {
+    assertThatThrownBy(() -> census(override)).isInstanceOf(ConfigException.class).hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "# nothing", "- 1", "text", "data: [", "a: b: c", "data: !!binary x", "\u0000", "{[1]: 2}", "data: &a {format: *a}"})
+  void textThatIsNoConfigurationIsRefused(String yaml) {
+    assertThatThrownBy(() -> Config.parse(yaml, "x.yaml", List.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("x.yaml");
+  }
+
+  @Test
+  void dlrmWidthsMustMeetTheEmbedding() {
+    String dlrm = CENSUS.replaceAll("model:.*", "model: {type: dlrm, embedding: 8}");
+    assertThatThrownBy(() -> Config.parse(dlrm, "x.yaml", List.of()))
+        .hasMessageContaining("model.bottom: got the last width 16, expected 8 (model.embedding)");
+  }
+
+  @Test
+  void everyDefaultIsReadBackAsItIsWritten() {
+    for (Key<?> key : Keys.ALL) {
+      key.writtenFallback().ifPresent(text -> assertReadBack(key, text));
+    }
+  }
+
+  private static <T> void assertReadBack(Key<T> key, String text) {
+    Raw.Source source = new Raw.Source("test", true);
+    boolean quoted = text.startsWith("\"");
+    Raw raw =
+        key.kind().list()
+            ? new Raw.Sequence(
+                text.equals("[]")
+                    ? List.of()
+                    : List.of(text.substring(1, text.length() - 1).split(", ")).stream().map(t -> new Raw.Scalar(t, source)).toList(),
+                source)
+            : new Raw.Scalar(quoted ? text.substring(1, text.length() - 1).replace("\\\"", "\"") : text, source);
+    if (!text.equals("\"\"")) {
+      assertThat(key.kind().read(raw)).as(key.path()).isEqualTo(key.fallback());
+    }
+  }
+
+  @Test
+  void helpNamesEveryKey() {
+    assertThat(Config.help()).contains(Keys.ALL.stream().map(Key::path).toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"plain", "a b", " a", ">50K", "\"", "\\", "a: b", "#", "'", "true", "1", "é\u2028\t\n\u0001\uD83D\uDE00", "-", "[x]", "a,b", "null", "~", "*"})
+  void anyTextSurvivesBeingWrittenAndRead(String text) {
+    String yaml = "data: {columns: [" + YamlText.quote(text) + "]}\n";
+    Raw read = YamlFile.read(yaml, "x").get("data.columns");
+    assertThat(((Raw.Sequence) read).items()).extracting(Raw.Scalar::text).containsExactly(text);
+  }
+}
