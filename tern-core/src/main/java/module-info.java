@@ -9,6 +9,7 @@ module dev.tern.core {
   requires jdk.jfr;
 
   exports dev.tern.data;
+  exports dev.tern.embedding;
   exports dev.tern.optim;
   exports dev.tern.tensor;
 }

@@ -1,0 +1,345 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import java.util.Objects;
+
+/**
+ * A table of embedding rows by 64-bit id; every id is legal. Rows appear when training first meets
+ * their id, with initial weights that depend on (seed, table index, id) alone.
+ *
+ * <p>A training step is {@link #find} with {@code insert}, {@link #pool} or {@link #ragged} for the
+ * forward pass, {@link #apply} for the gradients. Scoring is the same without insert and apply.
+ *
+ * <p>Threads. {@link #find} with {@code insert}, {@link #apply}, {@link #importFrom}, {@link
+ * #exportTo} and {@link #close} change the table or need it still: one thread at a time, and no
+ * other use of the table meanwhile, except that lookups found before may be pooled while a find
+ * inserts (rows never move). While none of these runs, any number of threads may find without insert
+ * and pool, each with its own {@link Lookup}; they change nothing and take no lock (but for a new
+ * {@link UnknownRow#MEAN}). Handing the
+ * table from one thread to another needs the usual happens-before edge. Different tables are
+ * independent. No result depends on which threads did the work.
+ */
+public final class EmbeddingTable implements AutoCloseable {
+  private static final int EXPORT_BLOCK = 1024;
+
+  private final TableConfig config;
+  private final Allocator allocator;
+  private final IdIndex index;
+  private final RowSlabs rows;
+  private final InitialRows initial;
+  private final RowKernels kernels = RowKernels.best();
+  private final UnknownRows unknown;
+  private final RowUpdates updates;
+  private long version;
+  private boolean closed;
+
+  private EmbeddingTable(TableConfig config, Allocator allocator) {
+    this.config = config;
+    this.allocator = allocator;
+    index = new IdIndex(allocator, "table " + config.name() + " index");
+    rows = new RowSlabs(config.rowFloats(), allocator, "table " + config.name() + " rows");
+    initial = new InitialRows(config);
+    unknown = new UnknownRows(config, rows, allocator);
+    updates = new RowUpdates(config, rows, kernels, allocator);
+  }
+
+  /** An empty table whose memory comes out of {@code allocator}'s budget. */
+  public static EmbeddingTable create(TableConfig config, Allocator allocator) {
+    return new EmbeddingTable(
+        Objects.requireNonNull(config, "config"), Objects.requireNonNull(allocator, "allocator"));
+  }
+
+  public TableConfig config() {
+    return config;
+  }
+
+  /** Rows. */
+  public long size() {
+    return index.size();
+  }
+
+  /** Bytes held for rows, state and index. */
+  public long bytes() {
+    return index.bytes() + rows.bytes() + unknown.bytes() + updates.bytes();
+  }
+
+  /**
+   * Counts the changes to rows that exist. Values read from a lookup stay true while this number
+   * does; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
+   */
+  public long version() {
+    return version;
+  }
+
+  /**
+   * Finds the rows of {@code ids[0 .. count)}.
+   *
+   * @param into takes the result
+   * @param insert true: ids without a row get one; false: they read as {@link TableConfig#unknown()}
+   *     and the table does not change
+   */
+  public void find(long[] ids, int count, Lookup into, boolean insert) {
+    requireOpen("find");
+    into.fill(this, ids, count);
+    into.version = version;
+    int unique = into.unique();
+    index.find(into.hashes, into.ids, unique, into.rows);
+    long missing = insert ? 0 : unknown.address(version);
+    boolean complete = true;
+    for (int u = 0; u < unique; u++) {
+      int row = into.rows[u];
+      if (row < 0 && insert) {
+        row = add(into.ids[u], into.hashes[u]);
+        into.rows[u] = row;
+      }
+      complete &= row >= 0;
+      into.addresses[u] = row < 0 ? missing : rows.address(row);
+    }
+    into.perId = !complete && unknown.perId();
+  }
+
+  private int add(long id, long hash) {
+    index.reserve(hash);
+    int row = rows.add();
+    long address = rows.address(row);
+    initial.write(id, address);
+    float state = config.initialState();
+    for (int j = config.width(); j < config.rowFloats(); j++) {
+      Memory.setFloat(address + 4L * j, state);
+    }
+    index.insert(hash, id, row);
+    return row;
+  }
+
+  /** Takes the rows of a lookup as they are now, after an {@link #apply} of another one. */
+  public void refresh(Lookup lookup) {
+    requireOpen("refresh");
+    requireMine("refresh", lookup);
+    lookup.version = version;
+  }
+
+  /**
+   * Combines the rows of each bag into one vector: bag {@code b} in {@code [from, to)} holds the
+   * positions {@code offsets[b]} to {@code offsets[b + 1] - 1} of the lookup.
+   *
+   * @param out address of bag 0's {@code W} floats; only bags {@code [from, to)} are written
+   * @param outStride floats from one bag to the next
+   */
+  public void pool(
+      Lookup lookup,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      long out,
+      long outStride) {
+    requireReadable("pool", lookup);
+    boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
+    long stride = 4 * outStride;
+    if (single && !lookup.perId) {
+      int first = offsets[from];
+      kernels.gather(
+          lookup.addresses,
+          lookup.inverse,
+          first,
+          to - from,
+          config.width(),
+          out + from * stride,
+          stride);
+      return;
+    }
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner == Combiner.MEAN ? 1f / (end - begin) : 1;
+      poolBag(lookup, begin, end, scale, out + b * stride);
+    }
+  }
+
+  private void poolBag(Lookup lookup, int begin, int end, float scale, long out) {
+    if (begin == end) {
+      for (int j = 0; j < config.width(); j++) {
+        Memory.setFloat(out + 4L * j, 0);
+      }
+    } else if (lookup.perId && holdsUnknown(lookup, begin, end)) {
+      sumWithInitial(lookup, begin, end, scale, out);
+    } else {
+      kernels.sum(lookup.addresses, lookup.inverse, begin, end, config.width(), scale, out);
+    }
+  }
+
+  private static boolean holdsUnknown(Lookup lookup, int begin, int end) {
+    for (int i = begin; i < end; i++) {
+      if (lookup.rows[lookup.inverse[i]] < 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void sumWithInitial(Lookup lookup, int begin, int end, float scale, long out) {
+    for (int j = 0; j < config.width(); j++) {
+      float sum = 0;
+      for (int i = begin; i < end; i++) {
+        int u = lookup.inverse[i];
+        float w =
+            lookup.rows[u] < 0
+                ? initial.value(lookup.ids[u], j)
+                : Memory.getFloat(lookup.addresses[u] + 4L * j);
+        sum = i == begin ? w : sum + w;
+      }
+      Memory.setFloat(out + 4L * j, sum * scale);
+    }
+  }
+
+  /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
+  public void ragged(Lookup lookup, long out) {
+    requireReadable("ragged", lookup);
+    int width = config.width();
+    if (!lookup.perId) {
+      kernels.gather(lookup.addresses, lookup.inverse, 0, lookup.count(), width, out, 4L * width);
+      return;
+    }
+    for (int i = 0; i < lookup.count(); i++) {
+      poolBag(lookup, i, i + 1, 1, out + 4L * width * i);
+    }
+  }
+
+  /**
+   * Applies gradients: those of all bags that hold an id are added up in order of position (times 1 /
+   * number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
+   * without a row are skipped. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
+   *
+   * @param offsets bags as given to {@link #pool}
+   * @param bags bags, {@code B}
+   * @param grad address of bag 0's {@code W} floats
+   * @param gradStride floats from one bag to the next
+   * @param lr learning rate of this step, 0 or more; with FTRL 0 changes nothing
+   * @param step the step, counted from 1
+   */
+  public void apply(
+      Lookup lookup,
+      int[] offsets,
+      int bags,
+      Combiner combiner,
+      long grad,
+      long gradStride,
+      float lr,
+      long step) {
+    requireOpen("apply");
+    requireMine("apply", lookup);
+    if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
+      throw new IllegalArgumentException(
+          "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
+              .formatted(config.name(), lr, step));
+    }
+    boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
+    lookup.groupByRow(offsets, bags);
+    updates.scale(offsets, bags, single, combiner);
+    updates.run(lookup, grad, 4 * gradStride, RowKernels.Step.of(config, lr, step));
+    version++;
+  }
+
+  /** Gives every row, weights and optimizer state, in ascending (signed) order of id. */
+  public void exportTo(RowSink sink) {
+    requireOpen("export");
+    long rowBytes = 4L * config.rowFloats();
+    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder("export"));
+    try {
+      long[] block = new long[EXPORT_BLOCK];
+      SortedIds sorted = new SortedIds(index);
+      for (int count = sorted.next(); count > 0; count = sorted.next()) {
+        for (int from = 0; from < count; from += EXPORT_BLOCK) {
+          int length = Math.min(EXPORT_BLOCK, count - from);
+          System.arraycopy(sorted.ids(), from, block, 0, length);
+          for (int i = 0; i < length; i++) {
+            int row = index.find(IdIndex.hash(block[i]), block[i]);
+            Memory.copy(rows.address(row), buffer + i * rowBytes, rowBytes);
+          }
+          sink.accept(block, buffer, length);
+        }
+      }
+    } finally {
+      allocator.free(buffer);
+    }
+  }
+
+  /** Fills an empty table with the rows of {@code source}, in any order, each id once. */
+  public void importFrom(RowSource source) {
+    requireOpen("import");
+    if (size() > 0) {
+      throw new IllegalStateException(
+          "table %s: got an import into %d rows, expected an empty table; create a new one"
+              .formatted(config.name(), size()));
+    }
+    long rowBytes = 4L * config.rowFloats();
+    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder("import"));
+    try {
+      long[] block = new long[EXPORT_BLOCK];
+      for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
+        for (int i = 0; i < count; i++) {
+          importRow(block[i], buffer + i * rowBytes, rowBytes);
+        }
+      }
+    } finally {
+      allocator.free(buffer);
+    }
+    version++;
+  }
+
+  private void importRow(long id, long values, long rowBytes) {
+    long hash = IdIndex.hash(id);
+    if (index.find(hash, id) >= 0) {
+      throw new IllegalArgumentException(
+          "table %s: got id %d twice in an import, expected each id once; the source is damaged"
+              .formatted(config.name(), id));
+    }
+    index.reserve(hash);
+    int row = rows.add();
+    Memory.copy(values, rows.address(row), rowBytes);
+    index.insert(hash, id, row);
+  }
+
+  /** Gives the table's memory back. */
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      index.free();
+      rows.free();
+      unknown.free();
+      updates.free();
+    }
+  }
+
+  private String holder(String part) {
+    return "table " + config.name() + " " + part;
+  }
+
+  private void requireReadable(String operation, Lookup lookup) {
+    requireOpen(operation);
+    requireMine(operation, lookup);
+    if (lookup.version != version) {
+      throw new IllegalStateException(
+          "table %s: got %s of a lookup at version %d, but its rows changed since (version %d);"
+                  .formatted(config.name(), operation, lookup.version, version)
+              + " refresh it to read them as they are now");
+    }
+  }
+
+  private void requireMine(String operation, Lookup lookup) {
+    if (lookup.table() != this) {
+      throw new IllegalArgumentException(
+          "table %s: got %s of a lookup of table %s, expected one of its own"
+              .formatted(config.name(), operation, lookup.table().config.name()));
+    }
+  }
+
+  private void requireOpen(String operation) {
+    if (closed) {
+      throw new IllegalStateException(
+          "table %s: got %s after close; open a new table".formatted(config.name(), operation));
+    }
+  }
+}

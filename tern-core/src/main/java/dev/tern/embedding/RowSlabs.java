@@ -1,0 +1,103 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import java.util.Arrays;
+
+/**
+ * Rows by number, in slabs that are added and never moved: the address of a row holds for the life
+ * of the table. Slabs double up to {@link #MAX_SLAB} bytes; a directory maps units of equal size to
+ * addresses, so small tables stay small and large ones need one load to find a row.
+ */
+final class RowSlabs {
+  private static final int UNIT_BYTES = 1 << 16;
+  private static final int MAX_SLAB = 1 << 22;
+
+  private final Allocator allocator;
+  private final String holder;
+  private final int stride;
+  private final int unitShift;
+  private final int unitMask;
+  private long[] units = new long[4];
+  private int unitCount;
+  private long[] slabs = new long[4];
+  private int slabCount;
+  private int size;
+  private long bytes;
+
+  RowSlabs(int rowFloats, Allocator allocator, String holder) {
+    this.allocator = allocator;
+    this.holder = holder;
+    stride = strideOf(rowFloats);
+    int unitRows = Math.max(1, Integer.highestOneBit(UNIT_BYTES / stride));
+    unitShift = Integer.numberOfTrailingZeros(unitRows);
+    unitMask = unitRows - 1;
+  }
+
+  /** Bytes from row to row: whole 16-byte pieces, or a power of two below that. */
+  private static int strideOf(int rowFloats) {
+    int bytes = Math.multiplyExact(rowFloats, 4);
+    return bytes > 8 ? (bytes + 15) & -16 : bytes;
+  }
+
+  int size() {
+    return size;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  /** Bytes from one row to the next of the same unit. */
+  int stride() {
+    return stride;
+  }
+
+  /** Rows {@code k * unitRows()} to {@code (k + 1) * unitRows() - 1} lie one after the other. */
+  int unitRows() {
+    return unitMask + 1;
+  }
+
+  long address(int row) {
+    return units[row >>> unitShift] + (long) (row & unitMask) * stride;
+  }
+
+  /** The number of a row not in use before; what it holds is undefined. */
+  int add() {
+    if (size >>> unitShift == unitCount) {
+      grow();
+    }
+    return size++;
+  }
+
+  private void grow() {
+    long unitBytes = (long) unitRows() * stride;
+    int most = (int) Math.max(1, MAX_SLAB / unitBytes);
+    int count = Math.clamp(unitCount, 1, most);
+    if ((long) (unitCount + count) << unitShift > Integer.MAX_VALUE) {
+      throw new IllegalStateException(
+          holder + ": got more than " + size + " rows, expected less than 2^31; use several tables");
+    }
+    if (slabCount == slabs.length) {
+      slabs = Arrays.copyOf(slabs, 2 * slabCount);
+    }
+    if (unitCount + count > units.length) {
+      units = Arrays.copyOf(units, Math.max(2 * units.length, unitCount + count));
+    }
+    long slab = allocator.allocate(count * unitBytes, holder);
+    slabs[slabCount++] = slab;
+    for (int i = 0; i < count; i++) {
+      units[unitCount++] = slab + i * unitBytes;
+    }
+    bytes += count * unitBytes;
+  }
+
+  void free() {
+    for (int i = 0; i < slabCount; i++) {
+      allocator.free(slabs[i]);
+    }
+    slabCount = 0;
+    unitCount = 0;
+    size = 0;
+    bytes = 0;
+  }
+}

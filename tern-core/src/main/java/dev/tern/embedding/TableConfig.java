@@ -1,0 +1,79 @@
+package dev.tern.embedding;
+
+import dev.tern.optim.Optimizer;
+import java.util.Objects;
+
+/**
+ * What a table is, apart from its rows.
+ *
+ * @param name unique among a model's tables; stands in messages and checkpoints
+ * @param index position among a model's tables, 0 or more; part of what initial weights depend on
+ * @param width weights per row, {@code W}, 1 to 16384
+ * @param optimizer update rule; its state lies beside the weights of each row
+ * @param initRange initial weights are uniform in [-initRange, initRange), 0 or more
+ * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
+ * @param l2 {@code l2 * w} is added to the gradient of rows that a batch touches, 0 or more
+ * @param unknown what an id without a row reads as where looking up must not insert
+ */
+public record TableConfig(
+    String name,
+    int index,
+    int width,
+    Optimizer optimizer,
+    float initRange,
+    long seed,
+    float l2,
+    UnknownRow unknown) {
+  private static final int MAX_WIDTH = 1 << 14;
+
+  public TableConfig {
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(optimizer, "optimizer");
+    Objects.requireNonNull(unknown, "unknown");
+    require(index >= 0, name, "index", index, "0 or more");
+    require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
+    require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
+    require(finite(l2), name, "l2", l2, "a finite number of 0 or more");
+  }
+
+  /** Floats of optimizer state per row. */
+  public int stateFloats() {
+    return switch (optimizer) {
+      case Optimizer.Sgd _ -> 0;
+      case Optimizer.Momentum _, Optimizer.Nesterov _, Optimizer.Adagrad _ -> width;
+      case Optimizer.RowWiseAdagrad _ -> 1;
+      case Optimizer.Adam _, Optimizer.Ftrl _ -> 2 * width;
+    };
+  }
+
+  /**
+   * Floats of a row: weights, then state. State is {@code a} for Momentum and Nesterov, {@code s} for
+   * Adagrad (one number when row-wise), {@code m} then {@code v} for Adam, {@code z} then {@code n}
+   * for FTRL.
+   */
+  public int rowFloats() {
+    return width + stateFloats();
+  }
+
+  /** First value of all state. */
+  float initialState() {
+    return switch (optimizer) {
+      case Optimizer.Adagrad adagrad -> adagrad.initial();
+      case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
+      case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
+      case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+    };
+  }
+
+  private static boolean finite(float value) {
+    return value >= 0 && value < Float.POSITIVE_INFINITY;
+  }
+
+  private static void require(
+      boolean holds, String table, String name, Number got, String expected) {
+    if (!holds) {
+      throw new IllegalArgumentException(
+          "table " + table + ": got " + name + " " + got + ", expected " + expected);
+    }
+  }
+}

@@ -1,0 +1,446 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.optim.Optimizer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class EmbeddingTableTest {
+  private static final long[] EXTREMES = {
+    0, 1, -1, -2, Long.MIN_VALUE, Long.MAX_VALUE, Long.MIN_VALUE + 1, Long.MAX_VALUE - 1
+  };
+
+  private final Allocator allocator = Allocator.of(1L << 30);
+  private final List<EmbeddingTable> tables = new ArrayList<>();
+
+  private EmbeddingTable table(int width, Optimizer optimizer, UnknownRow unknown) {
+    return table(new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0, unknown));
+  }
+
+  private EmbeddingTable table(TableConfig config) {
+    EmbeddingTable table = EmbeddingTable.create(config, allocator);
+    tables.add(table);
+    return table;
+  }
+
+  @AfterEach
+  void closedTablesHoldNoMemory() {
+    for (EmbeddingTable table : tables) {
+      table.close();
+      table.close();
+    }
+    assertThat(allocator.live()).isZero();
+  }
+
+  private static int[] oneHot(int count) {
+    return IntStream.rangeClosed(0, count).toArray();
+  }
+
+  /** Rows of {@code ids}, one after the other. */
+  private float[] read(EmbeddingTable table, boolean insert, long... ids) {
+    Lookup lookup = new Lookup();
+    table.find(ids, ids.length, lookup, insert);
+    try (Floats out = new Floats(allocator, ids.length * table.config().width())) {
+      table.ragged(lookup, out.address);
+      return out.toArray();
+    }
+  }
+
+  @Test
+  void lookupOfUnknownIdReturnsZerosAndInsertsNothing() {
+    EmbeddingTable table = table(3, Optimizer.sgd(1), UnknownRow.ZEROS);
+    read(table, true, 7);
+    assertThat(read(table, false, 8, 9)).containsOnly(0);
+    assertThat(table.size()).isEqualTo(1);
+  }
+
+  @Test
+  void lookupOfUnknownIdReturnsInitialRow() {
+    EmbeddingTable table = table(5, Optimizer.adagrad(1), UnknownRow.INITIAL);
+    read(table, true, 1);
+    float[] before = read(table, false, 1, 8, -9, 8);
+    assertThat(table.size()).isEqualTo(1);
+    assertThat(read(table, true, 1, 8, -9, 8)).isEqualTo(before);
+    assertThat(table.size()).isEqualTo(3);
+  }
+
+  @Test
+  void lookupOfUnknownIdReturnsMeanOfAllRows() {
+    EmbeddingTable table = table(2, Optimizer.sgd(1), UnknownRow.MEAN);
+    assertThat(read(table, false, 5000)).containsExactly(0, 0);
+    float[] rows = read(table, true, LongStream.range(0, 1000).toArray());
+    double first = IntStream.range(0, 1000).mapToDouble(i -> rows[2 * i]).average().orElseThrow();
+    double second =
+        IntStream.range(0, 1000).mapToDouble(i -> rows[2 * i + 1]).average().orElseThrow();
+    float[] mean = read(table, false, 5000);
+    assertThat(mean[0]).isCloseTo((float) first, within(1e-7f));
+    assertThat(mean[1]).isCloseTo((float) second, within(1e-7f));
+    EmbeddingTable backwards = table(2, Optimizer.sgd(1), UnknownRow.MEAN);
+    read(backwards, true, LongStream.range(0, 1000).map(i -> 999 - i).toArray());
+    assertThat(read(backwards, false, 5000)).isEqualTo(mean);
+  }
+
+  @Test
+  void meanFollowsUpdates() {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.MEAN);
+    Lookup lookup = new Lookup();
+    table.find(new long[] {1, 2}, 2, lookup, true);
+    try (Floats grad = Floats.of(allocator, 2, 4)) {
+      float before = read(table, false, 9)[0];
+      table.apply(lookup, oneHot(2), 2, Combiner.SUM, grad.address, 1, 1, 1);
+      assertThat(read(table, false, 9)[0]).isCloseTo(before - 3, within(1e-6f));
+    }
+  }
+
+  @Test
+  void initialRowsDependOnSeedIndexAndIdAlone() {
+    TableConfig config =
+        new TableConfig("a", 3, 16, Optimizer.adam(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+    long[] ids = LongStream.concat(Arrays.stream(EXTREMES), LongStream.range(5, 3000)).toArray();
+    long[] backwards = new long[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      backwards[i] = ids[ids.length - 1 - i];
+    }
+    float[] expected = read(table(config), true, ids);
+    EmbeddingTable other =
+        table(new TableConfig("b", 3, 16, Optimizer.sgd(1), 0.5f, 42, 1, UnknownRow.MEAN));
+    read(other, true, backwards);
+    assertThat(read(other, false, ids)).isEqualTo(expected);
+    assertThat(
+            read(
+                table(
+                    new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
+                true,
+                ids))
+        .isNotEqualTo(expected);
+    assertThat(
+            read(
+                table(
+                    new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
+                true,
+                ids))
+        .isNotEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 7, 16})
+  void initialWeightsAreUniformInTheRange(int width) {
+    float[] w =
+        read(
+            table(width, Optimizer.sgd(1), UnknownRow.ZEROS),
+            true,
+            LongStream.range(0, 160_000 / width).toArray());
+    double mean = 0;
+    double square = 0;
+    for (float value : w) {
+      assertThat(value).isGreaterThanOrEqualTo(-0.5f).isLessThan(0.5f);
+      mean += value / w.length;
+      square += value * value / w.length;
+    }
+    assertThat(mean).isCloseTo(0, within(0.004));
+    assertThat(square).isCloseTo(1.0 / 12, within(0.001));
+    Set<Float> distinct = new HashSet<>();
+    for (int i = 0; i < 10_000; i++) {
+      distinct.add(w[i]);
+    }
+    assertThat(distinct).hasSizeGreaterThan(9_900);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, -1, 2, 13, 64, 4096, 1L << 32, 1L << 40})
+  void twoIdsNeverShareARow(long factor) {
+    EmbeddingTable table = table(2, Optimizer.sgd(1), UnknownRow.ZEROS);
+    Set<Long> ids = new HashSet<>();
+    for (long extreme : EXTREMES) {
+      ids.add(extreme);
+    }
+    for (long i = -20_000; i < 20_000; i++) {
+      ids.add(i * factor);
+    }
+    long[] batch = ids.stream().mapToLong(Long::longValue).toArray();
+    Lookup lookup = new Lookup();
+    table.find(batch, batch.length, lookup, true);
+    Set<Long> addresses = new HashSet<>();
+    for (int u = 0; u < lookup.unique(); u++) {
+      assertThat(addresses.add(lookup.addresses[u])).as("id %d", lookup.ids[u]).isTrue();
+    }
+    assertThat(table.size()).isEqualTo(ids.size());
+    long[] first = Arrays.copyOf(lookup.addresses, lookup.unique());
+    table.find(batch, batch.length, lookup, true);
+    assertThat(Arrays.copyOf(lookup.addresses, lookup.unique())).isEqualTo(first);
+    assertThat(table.size()).isEqualTo(ids.size());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 63, 64, 65, 1000})
+  void rowsOfEveryWidthKeepTheirValuesWhileTheTableGrows(int width) {
+    EmbeddingTable table = table(width, Optimizer.adagrad(1), UnknownRow.ZEROS);
+    int count = 2_000_000 / (width + 100);
+    float[] first = read(table, true, LongStream.range(0, 100).toArray());
+    read(table, true, LongStream.range(100, count).toArray());
+    assertThat(read(table, false, LongStream.range(0, 100).toArray())).isEqualTo(first);
+    EmbeddingTable fresh = table(width, Optimizer.sgd(1), UnknownRow.INITIAL);
+    assertThat(read(table, false, LongStream.range(0, count).toArray()))
+        .isEqualTo(read(fresh, false, LongStream.range(0, count).toArray()));
+    assertThat(table.bytes()).isGreaterThan(8L * width * count);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Combiner.class)
+  void bagsPoolTheirRows(Combiner combiner) {
+    for (int width : new int[] {1, 4, 7, 8, 16, 17, 40}) {
+      for (UnknownRow unknown : UnknownRow.values()) {
+        poolsLikeTheReference(combiner, width, unknown);
+      }
+    }
+  }
+
+  private void poolsLikeTheReference(Combiner combiner, int width, UnknownRow unknown) {
+    EmbeddingTable table = table(width, Optimizer.sgd(1), unknown);
+    SplittableRandom random = new SplittableRandom(width);
+    read(table, true, random.longs(50, 0, 100).toArray());
+    int bags = 100;
+    int[] offsets = new int[bags + 1];
+    offsets[0] = 2;
+    for (int b = 0; b < bags; b++) {
+      offsets[b + 1] = offsets[b] + Math.max(0, random.nextInt(-2, 6));
+    }
+    long[] ids = random.longs(offsets[bags] + 1, 0, 100).toArray();
+    float[] rows = read(table, false, ids);
+    Lookup lookup = new Lookup();
+    table.find(ids, ids.length, lookup, false);
+    int stride = width + 3;
+    try (Floats out = new Floats(allocator, bags * stride)) {
+      table.pool(lookup, offsets, 1, 40, combiner, out.address, stride);
+      table.pool(lookup, offsets, 40, bags, combiner, out.address, stride);
+      for (int b = 0; b < bags; b++) {
+        int n = offsets[b + 1] - offsets[b];
+        for (int j = 0; j < stride; j++) {
+          float sum = 0;
+          for (int i = offsets[b]; i < offsets[b + 1] && j < width; i++) {
+            sum += rows[i * width + j];
+          }
+          float expected = combiner == Combiner.MEAN && n > 0 ? sum * (1f / n) : sum;
+          if (b == 0 || j >= width) {
+            expected = Float.NaN;
+          }
+          assertThat(out.get(b * stride + j)).as("bag %d column %d", b, j).isEqualTo((Float) expected);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000})
+  void oneIdPerBagCopiesItsRow(int bags) {
+    EmbeddingTable table = table(9, Optimizer.sgd(1), UnknownRow.ZEROS);
+    long[] ids = new SplittableRandom(bags).longs(bags, 0, 2L * bags + 1).toArray();
+    float[] rows = read(table, true, ids);
+    Lookup lookup = new Lookup();
+    table.find(ids, bags, lookup, true);
+    for (Combiner combiner : Combiner.values()) {
+      try (Floats out = new Floats(allocator, bags * 9)) {
+        table.pool(lookup, oneHot(bags), 0, bags, combiner, out.address, 9);
+        assertThat(out.toArray()).isEqualTo(rows);
+      }
+    }
+  }
+
+  @Test
+  void anIdMissingBetweenForwardAndBackwardShiftsNoGradient() {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.INITIAL);
+    float[] before = read(table, true, 10, 12);
+    Lookup lookup = new Lookup();
+    table.find(new long[] {10, 11, 12, 11}, 4, lookup, false);
+    try (Floats grad = Floats.of(allocator, 1, 100, 2, 200)) {
+      table.apply(lookup, oneHot(4), 4, Combiner.SUM, grad.address, 1, 1, 1);
+    }
+    assertThat(table.size()).isEqualTo(2);
+    assertThat(read(table, false, 10, 12)).containsExactly(before[0] - 1, before[1] - 2);
+  }
+
+  @Test
+  void aLookupIsRefusedAfterItsRowsChangedUntilRefreshed() {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
+    Lookup first = new Lookup();
+    Lookup second = new Lookup();
+    table.find(new long[] {1}, 1, first, true);
+    table.find(new long[] {1}, 1, second, true);
+    try (Floats grad = Floats.of(allocator, 1);
+        Floats out = new Floats(allocator, 1)) {
+      table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
+      float before = out.get(0);
+      table.apply(first, oneHot(1), 1, Combiner.SUM, grad.address, 1, 1, 1);
+      assertThat(table.version()).isEqualTo(second.version() + 1);
+      assertThatThrownBy(() -> table.ragged(second, out.address))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("its rows changed since");
+      table.refresh(second);
+      table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
+      assertThat(out.get(0)).isEqualTo(before - 1);
+    }
+  }
+
+  @Test
+  void aLookupMayBePooledAfterLaterIdsGrewTheTable() {
+    EmbeddingTable table = table(3, Optimizer.sgd(1), UnknownRow.ZEROS);
+    long[] ids = {1, 2, 3};
+    float[] expected = read(table, true, ids);
+    Lookup lookup = new Lookup();
+    table.find(ids, 3, lookup, true);
+    read(table, true, LongStream.range(100, 400_000).toArray());
+    try (Floats out = new Floats(allocator, 9)) {
+      table.ragged(lookup, out.address);
+      assertThat(out.toArray()).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 1000, 5000})
+  void exportThenImportGivesTheSameTable(int count) {
+    EmbeddingTable table = table(3, Optimizer.adam(1), UnknownRow.ZEROS);
+    long[] ids =
+        LongStream.concat(Arrays.stream(EXTREMES), new SplittableRandom(count).longs(count))
+            .limit(count)
+            .toArray();
+    read(table, true, ids);
+    train(table, ids);
+    Rows rows = Rows.of(table);
+    assertThat(rows.ids).isSorted().hasSize(count);
+    EmbeddingTable copy = table(3, Optimizer.adam(1), UnknownRow.ZEROS);
+    copy.importFrom(rows.source());
+    assertThat(copy.size()).isEqualTo(count);
+    assertThat(read(copy, false, ids)).isEqualTo(read(table, false, ids));
+    train(table, ids);
+    train(copy, ids);
+    assertThat(Rows.of(copy).values).isEqualTo(Rows.of(table).values);
+  }
+
+  private void train(EmbeddingTable table, long[] ids) {
+    Lookup lookup = new Lookup();
+    table.find(ids, ids.length, lookup, true);
+    try (Floats grad = new Floats(allocator, ids.length * 3)) {
+      for (int i = 0; i < grad.length; i++) {
+        grad.set(i, i % 7 - 3);
+      }
+      table.apply(lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 3, 0.1f, 1);
+    }
+  }
+
+  /** A table's rows on the heap. */
+  private static final class Rows {
+    final List<Long> ids = new ArrayList<>();
+    final List<Float> values = new ArrayList<>();
+    private int given;
+
+    static Rows of(EmbeddingTable table) {
+      Rows rows = new Rows();
+      int floats = table.config().rowFloats();
+      table.exportTo(
+          (ids, values, count) -> {
+            for (int i = 0; i < count; i++) {
+              rows.ids.add(ids[i]);
+              for (int j = 0; j < floats; j++) {
+                rows.values.add(Memory.getFloat(values + 4L * (i * floats + j)));
+              }
+            }
+          });
+      return rows;
+    }
+
+    RowSource source() {
+      return (target, address) -> {
+        int floats = ids.isEmpty() ? 1 : values.size() / ids.size();
+        int count = Math.min(target.length, ids.size() - given);
+        for (int i = 0; i < count; i++, given++) {
+          target[i] = ids.get(given);
+          for (int j = 0; j < floats; j++) {
+            Memory.setFloat(address + 4L * (i * floats + j), values.get(given * floats + j));
+          }
+        }
+        return count;
+      };
+    }
+  }
+
+  @Test
+  void importRefusesIdsGivenTwiceAndTablesInUse() {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
+    int[] calls = {0};
+    RowSource twice =
+        (ids, values) -> {
+          ids[0] = 5;
+          ids[1] = 5;
+          return calls[0]++ == 0 ? 2 : 0;
+        };
+    assertThatThrownBy(() -> table.importFrom(twice)).hasMessageContaining("id 5 twice");
+    assertThatThrownBy(() -> table.importFrom((_, _) -> 0))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("expected an empty table");
+  }
+
+  @Test
+  void wrongArgumentsAreRefusedBeforeAnythingIsRead() {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
+    Lookup lookup = new Lookup();
+    table.find(new long[] {1, 2}, 2, lookup, true);
+    for (int[] offsets : new int[][] {{0, 3}, {-1, 1}, {1, 0}, {0, 2, 1}}) {
+      assertThatThrownBy(
+              () -> table.pool(lookup, offsets, 0, offsets.length - 1, Combiner.SUM, 0, 1))
+          .as(Arrays.toString(offsets))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("table t: got offsets");
+      assertThatThrownBy(
+              () -> table.apply(lookup, offsets, offsets.length - 1, Combiner.SUM, 0, 1, 1, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> table.pool(lookup, new int[2], 0, 2, Combiner.SUM, 0, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> table.apply(lookup, oneHot(2), 2, Combiner.SUM, 0, 1, -1, 1))
+        .hasMessageContaining("learning rate -1.0");
+    assertThatThrownBy(() -> table.apply(lookup, oneHot(2), 2, Combiner.SUM, 0, 1, 1, 0))
+        .hasMessageContaining("step 0");
+    EmbeddingTable other = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
+    assertThatThrownBy(() -> other.ragged(lookup, 0)).hasMessageContaining("one of its own");
+    other.close();
+    assertThatThrownBy(() -> other.find(new long[0], 0, lookup, false))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("after close");
+  }
+
+  @Test
+  void aTableOverBudgetSaysSoAndKeepsItsRows() {
+    Allocator small = Allocator.of(1 << 20);
+    try (EmbeddingTable table =
+        EmbeddingTable.create(
+            new TableConfig("big", 0, 16, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS), small)) {
+      Lookup lookup = new Lookup();
+      long[] ids = LongStream.range(0, 100_000).toArray();
+      assertThatThrownBy(() -> table.find(ids, ids.length, lookup, true))
+          .hasMessageContaining("table big");
+      int held = (int) table.size();
+      assertThat(held).isGreaterThan(1000);
+      table.find(ids, held, lookup, false);
+      for (int u = 0; u < held; u++) {
+        assertThat(lookup.rows[u]).isEqualTo(u);
+      }
+    }
+    assertThat(small.live()).isZero();
+  }
+}

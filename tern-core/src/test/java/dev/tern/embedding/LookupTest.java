@@ -1,0 +1,82 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.optim.Optimizer;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class LookupTest {
+  private final Allocator allocator = Allocator.of(1L << 28);
+  private final EmbeddingTable table =
+      EmbeddingTable.create(
+          new TableConfig("t", 0, 4, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS), allocator);
+
+  @AfterEach
+  void close() {
+    table.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000, 5000})
+  void distinctIdsStandInOrderOfFirstPosition(int count) {
+    SplittableRandom random = new SplittableRandom(count);
+    Lookup lookup = new Lookup();
+    for (int range : new int[] {1, 10, 1000, Integer.MAX_VALUE}) {
+      long[] ids = random.longs(count, -range, range).toArray();
+      table.find(ids, count, lookup, false);
+      Set<Long> expected = new LinkedHashSet<>();
+      Arrays.stream(ids).forEach(expected::add);
+      assertThat(lookup.count()).isEqualTo(count);
+      assertThat(lookup.unique()).isEqualTo(expected.size());
+      List<Long> distinct = List.copyOf(expected);
+      for (int u = 0; u < distinct.size(); u++) {
+        assertThat(lookup.ids[u]).isEqualTo(distinct.get(u));
+      }
+      for (int i = 0; i < count; i++) {
+        assertThat(lookup.ids[lookup.inverse[i]]).isEqualTo(ids[i]);
+      }
+    }
+  }
+
+  @Test
+  void onlyTheIdsBeforeCountAreTaken() {
+    Lookup lookup = new Lookup();
+    table.find(new long[] {1, 2, 3}, 2, lookup, true);
+    assertThat(lookup.unique()).isEqualTo(2);
+    assertThat(table.size()).isEqualTo(2);
+  }
+
+  @Test
+  void bagsAreGroupedByIdInOrderOfPosition() {
+    Lookup lookup = new Lookup();
+    long[] ids = {5, 7, 5, 9, 7, 5};
+    int[] offsets = {0, 2, 2, 3, 6};
+    table.find(ids, ids.length, lookup, true);
+    lookup.groupByRow(offsets, 4);
+    assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 3, 5, 6);
+    assertThat(Arrays.copyOf(lookup.order, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+  }
+
+  @Test
+  void aLookupNeverFilledIsRefused() {
+    assertThatThrownBy(() -> table.pool(new Lookup(), new int[1], 0, 0, Combiner.SUM, 0, 4))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("call find first");
+  }
+
+  @Test
+  void moreIdsThanTheArrayHoldsAreRefused() {
+    assertThatThrownBy(() -> table.find(new long[2], 3, new Lookup(), true))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+}

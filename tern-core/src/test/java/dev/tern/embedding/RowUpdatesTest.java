@@ -1,0 +1,235 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.optim.Optimizer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every optimizer against the equations of {@link Optimizer} in plain double arithmetic. */
+final class RowUpdatesTest {
+  private static final float LR = 0.1f;
+
+  static Stream<Optimizer> optimizers() {
+    return Stream.of(
+        Optimizer.sgd(LR),
+        Optimizer.momentum(LR),
+        Optimizer.nesterov(LR),
+        Optimizer.adagrad(LR),
+        new Optimizer.Adagrad(LR, 0.5f, 1e-3f),
+        new Optimizer.RowWiseAdagrad(LR, 0.25f, 1e-3f),
+        Optimizer.adam(LR),
+        Optimizer.lazyAdam(LR),
+        Optimizer.ftrl(LR),
+        new Optimizer.Ftrl(LR, 0.5f, 0.3f, 0.2f),
+        new Optimizer.Ftrl(LR, 0, 0.3f, 0));
+  }
+
+  /** One row in double precision. */
+  private static final class Row {
+    final double[] w;
+    final double[] a;
+    final double[] b;
+    double s;
+
+    Row(double[] w, double initial) {
+      this.w = w;
+      a = new double[w.length];
+      b = new double[w.length];
+      java.util.Arrays.fill(a, initial);
+      s = initial;
+    }
+
+    void step(Optimizer optimizer, double[] grad, double l2, double lr, int t) {
+      double[] g = new double[w.length];
+      double square = 0;
+      for (int j = 0; j < w.length; j++) {
+        g[j] = grad[j] + l2 * w[j];
+        square += g[j] * g[j] / w.length;
+      }
+      s += square;
+      for (int j = 0; j < w.length; j++) {
+        switch (optimizer) {
+          case Optimizer.Sgd _ -> w[j] -= lr * g[j];
+          case Optimizer.Momentum o -> {
+            a[j] = o.momentum() * a[j] - lr * g[j];
+            w[j] += a[j];
+          }
+          case Optimizer.Nesterov o -> {
+            a[j] = o.momentum() * a[j] + g[j];
+            w[j] -= lr * (g[j] + o.momentum() * a[j]);
+          }
+          case Optimizer.Adagrad o -> {
+            a[j] += g[j] * g[j];
+            w[j] -= lr * g[j] / (Math.sqrt(a[j]) + o.eps());
+          }
+          case Optimizer.RowWiseAdagrad o -> w[j] -= lr / (Math.sqrt(s) + o.eps()) * g[j];
+          case Optimizer.Adam o -> {
+            a[j] = o.beta1() * a[j] + (1 - (double) o.beta1()) * g[j];
+            b[j] = o.beta2() * b[j] + (1 - (double) o.beta2()) * g[j] * g[j];
+            double m = a[j] / (1 - Math.pow(o.beta1(), t));
+            w[j] -= lr * m / (Math.sqrt(b[j] / (1 - Math.pow(o.beta2(), t))) + o.eps());
+          }
+          case Optimizer.Ftrl o -> {
+            double n = b[j] + g[j] * g[j];
+            a[j] += g[j] - (Math.sqrt(n) - Math.sqrt(b[j])) / lr * w[j];
+            b[j] = n;
+            double pull = (o.beta() + Math.sqrt(n)) / lr + o.l2();
+            w[j] =
+                Math.abs(a[j]) <= o.l1() ? 0 : (Math.signum(a[j]) * o.l1() - a[j]) / pull;
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("optimizers")
+  void stepsFollowTheEquations(Optimizer optimizer) {
+    for (int width : new int[] {1, 3, 8, 16, 17}) {
+      for (Combiner combiner : Combiner.values()) {
+        trainsLikeTheReference(optimizer, width, combiner, 0);
+        trainsLikeTheReference(optimizer, width, combiner, 0.05f);
+      }
+    }
+  }
+
+  private static void trainsLikeTheReference(
+      Optimizer optimizer, int width, Combiner combiner, float l2) {
+    Allocator allocator = Allocator.of(1L << 26);
+    TableConfig config =
+        new TableConfig("t", 0, width, optimizer, 0.5f, 9, l2, UnknownRow.ZEROS);
+    InitialRows initial = new InitialRows(config);
+    Map<Long, Row> reference = new HashMap<>();
+    SplittableRandom random = new SplittableRandom(width);
+    int stride = width + 2;
+    try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+      Lookup lookup = new Lookup();
+      for (int t = 1; t <= 6; t++) {
+        int bags = 150;
+        int[] offsets = new int[bags + 1];
+        for (int b = 0; b < bags; b++) {
+          offsets[b + 1] = offsets[b] + (t % 2 == 0 ? 1 : random.nextInt(4));
+        }
+        long[] ids = random.longs(offsets[bags], -60, 60 * t).toArray();
+        float lr = LR * t;
+        try (Floats grad = new Floats(allocator, bags * stride)) {
+          for (int i = 0; i < grad.length; i++) {
+            grad.set(i, (float) random.nextDouble(-1, 1));
+          }
+          table.find(ids, ids.length, lookup, true);
+          table.apply(lookup, offsets, bags, combiner, grad.address, stride, lr, t);
+          step(reference, config, initial, ids, offsets, combiner, grad, stride, lr, t);
+        }
+      }
+      compare(table, reference);
+    }
+    assertThat(allocator.live()).isZero();
+  }
+
+  private static void step(
+      Map<Long, Row> reference,
+      TableConfig config,
+      InitialRows initial,
+      long[] ids,
+      int[] offsets,
+      Combiner combiner,
+      Floats grad,
+      int stride,
+      float lr,
+      int t) {
+    int width = config.width();
+    Map<Long, double[]> sums = new HashMap<>();
+    for (int b = 0; b + 1 < offsets.length; b++) {
+      int n = offsets[b + 1] - offsets[b];
+      for (int i = offsets[b]; i < offsets[b + 1]; i++) {
+        double[] sum = sums.computeIfAbsent(ids[i], _ -> new double[width]);
+        for (int j = 0; j < width; j++) {
+          sum[j] += grad.get(b * stride + j) / (combiner == Combiner.MEAN ? n : 1.0);
+        }
+      }
+    }
+    for (long id : ids) {
+      reference.computeIfAbsent(
+          id,
+          _ -> {
+            double[] w = new double[width];
+            for (int j = 0; j < width; j++) {
+              w[j] = initial.value(id, j);
+            }
+            return new Row(w, config.initialState());
+          });
+    }
+    reference.forEach(
+        (id, row) -> {
+          double[] sum = sums.get(id);
+          if (sum != null) {
+            row.step(config.optimizer(), sum, config.l2(), lr, t);
+          } else if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+            row.step(config.optimizer(), new double[width], 0, lr, t);
+          }
+        });
+  }
+
+  private static void compare(EmbeddingTable table, Map<Long, Row> reference) {
+    int floats = table.config().rowFloats();
+    assertThat(table.size()).isEqualTo(reference.size());
+    table.exportTo(
+        (ids, values, count) -> {
+          for (int i = 0; i < count; i++) {
+            Row row = reference.get(ids[i]);
+            for (int j = 0; j < row.w.length; j++) {
+              float got = Memory.getFloat(values + 4L * (i * floats + j));
+              float tolerance = 2e-4f * (1 + (float) Math.abs(row.w[j]));
+              assertThat(got)
+                  .as("%s id %d column %d", table.config().optimizer(), ids[i], j)
+                  .isCloseTo((float) row.w[j], within(tolerance));
+            }
+          }
+        });
+  }
+
+  @Test
+  void duplicatesAreAddedInOrderOfPositionBeforeTheStep() {
+    Allocator allocator = Allocator.of(1L << 24);
+    TableConfig config =
+        new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 0, 0, UnknownRow.ZEROS);
+    float[] grads = {1e8f, 1, -1e8f, 1, 3};
+    float inOrder = (((1e8f + 1) + -1e8f) + 1) + 3;
+    try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
+        Floats grad = Floats.of(allocator, grads);
+        Floats out = new Floats(allocator, 1)) {
+      Lookup lookup = new Lookup();
+      table.find(new long[] {4, 4, 4, 4, 4}, 5, lookup, true);
+      table.apply(lookup, new int[] {0, 1, 2, 3, 4, 5}, 5, Combiner.SUM, grad.address, 1, 1, 1);
+      table.find(new long[] {4}, 1, lookup, false);
+      table.ragged(lookup, out.address);
+      assertThat(out.get(0)).isEqualTo(-inOrder);
+    }
+  }
+
+  @Test
+  void ftrlWithLearningRateZeroChangesNothing() {
+    Allocator allocator = Allocator.of(1L << 24);
+    TableConfig config = new TableConfig("t", 0, 1, Optimizer.ftrl(1), 1, 0, 0, UnknownRow.ZEROS);
+    try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
+        Floats grad = Floats.of(allocator, 1);
+        Floats out = new Floats(allocator, 2)) {
+      Lookup lookup = new Lookup();
+      table.find(new long[] {4}, 1, lookup, true);
+      table.ragged(lookup, out.address);
+      table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 1, 0, 1);
+      table.refresh(lookup);
+      table.ragged(lookup, out.address + 4);
+      assertThat(out.get(1)).isEqualTo(out.get(0));
+    }
+  }
+}
