@@ -8,8 +8,8 @@ import java.util.OptionalLong;
  * shuffle, batch, prefetch) are all DataReaders, so they compose.
  *
  * <p>A position is (epoch, rows delivered in it): {@code start(epoch)} then {@code skip(rows)}
- * resumes exactly where an earlier reader stopped. The consumer counts the rows it has used, so rows
- * in flight inside decorators need no saving.
+ * resumes exactly where an earlier reader stopped. The consumer counts the rows it has used, so
+ * rows in flight inside decorators need no saving.
  *
  * <p>Bad data raises {@link DataException} naming file, row and byte offset. Not thread-safe: one
  * consumer.

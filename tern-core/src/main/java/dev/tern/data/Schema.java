@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one row of a data set holds: {@code L} labels, {@code F} dense numbers and {@code S} slots of
- * 64-bit ids. Every 64-bit id is legal.
+ * What one row of a data set holds: {@code L} labels, {@code F} dense numbers and {@code S} slots
+ * of 64-bit ids. Every 64-bit id is legal.
  *
  * @param labels names of the label columns, in order
  * @param dense names of the dense columns, in order

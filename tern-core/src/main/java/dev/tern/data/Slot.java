@@ -6,7 +6,8 @@ import java.util.Objects;
  * A sparse feature: each row holds zero or more ids in it.
  *
  * @param name column or feature name, unique among a schema's slots
- * @param hotness ids per row when every row holds the same number (1 = one-hot), or 0 when it varies
+ * @param hotness ids per row when every row holds the same number (1 = one-hot), or 0 when it
+ *     varies
  */
 public record Slot(String name, int hotness) {
   public Slot {

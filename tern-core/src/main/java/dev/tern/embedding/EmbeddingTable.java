@@ -14,11 +14,11 @@ import java.util.Objects;
  * <p>Threads. {@link #find} with {@code insert}, {@link #apply}, {@link #importFrom}, {@link
  * #exportTo} and {@link #close} change the table or need it still: one thread at a time, and no
  * other use of the table meanwhile, except that lookups found before may be pooled while a find
- * inserts (rows never move). While none of these runs, any number of threads may find without insert
- * and pool, each with its own {@link Lookup}; they change nothing and take no lock (but for a new
- * {@link UnknownRow#MEAN}). Handing the
- * table from one thread to another needs the usual happens-before edge. Different tables are
- * independent. No result depends on which threads did the work.
+ * inserts (rows never move). While none of these runs, any number of threads may find without
+ * insert and pool, each with its own {@link Lookup}; they change nothing and take no lock (but for
+ * a new {@link UnknownRow#MEAN}). Handing the table from one thread to another needs the usual
+ * happens-before edge. Different tables are independent. No result depends on which threads did the
+ * work.
  */
 public final class EmbeddingTable implements AutoCloseable {
   private static final int EXPORT_BLOCK = 1024;
@@ -76,8 +76,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * Finds the rows of {@code ids[0 .. count)}.
    *
    * @param into takes the result
-   * @param insert true: ids without a row get one; false: they read as {@link TableConfig#unknown()}
-   *     and the table does not change
+   * @param insert true: ids without a row get one; false: they read as {@link
+   *     TableConfig#unknown()} and the table does not change
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
     requireOpen("find");
@@ -127,13 +127,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param outStride floats from one bag to the next
    */
   public void pool(
-      Lookup lookup,
-      int[] offsets,
-      int from,
-      int to,
-      Combiner combiner,
-      long out,
-      long outStride) {
+      Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
     long stride = 4 * outStride;
@@ -207,9 +201,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Applies gradients: those of all bags that hold an id are added up in order of position (times 1 /
-   * number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
-   * without a row are skipped. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
+   * Applies gradients: those of all bags that hold an id are added up in order of position (times 1
+   * / number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
+   * without a row are skipped. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and
+   * SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}

@@ -6,7 +6,9 @@ final class Hashing {
 
   private Hashing() {}
 
-  /** A bijection of 64-bit numbers whose every output bit depends on every input bit: splitmix64. */
+  /**
+   * A bijection of 64-bit numbers whose every output bit depends on every input bit: splitmix64.
+   */
   static long mix(long x) {
     long z = x + GOLDEN;
     z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

@@ -4,8 +4,8 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /**
- * 64-bit id to row number, for whole batches. Extendible hashing: the high bits of an id's hash pick
- * a segment through a directory, the low bits a bucket of it. A bucket is one cache line:
+ * 64-bit id to row number, for whole batches. Extendible hashing: the high bits of an id's hash
+ * pick a segment through a directory, the low bits a bucket of it. A bucket is one cache line:
  *
  * <pre>
  * byte 0   5 ids (8 bytes each)
@@ -14,8 +14,8 @@ import dev.tern.internal.memory.Memory;
  * </pre>
  *
  * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because it is not
- * counted. A segment doubles until it has {@link #MAX_BUCKETS} buckets, then splits in two, so growth
- * never touches more than one segment at a time.
+ * counted. A segment doubles until it has {@link #MAX_BUCKETS} buckets, then splits in two, so
+ * growth never touches more than one segment at a time.
  */
 final class IdIndex {
   private static final int LINE_SHIFT = 6;
@@ -25,6 +25,7 @@ final class IdIndex {
   private static final int COUNT_MASK = 7;
   private static final int PASSED_ON = 8;
   private static final int MAX_BUCKETS = 1 << 16;
+
   /** Ids whose cache lines are asked for before the first of them is needed. */
   private static final int GROUP = 32;
 
@@ -32,11 +33,13 @@ final class IdIndex {
   private final String holder;
   private int depth;
   private Segment[] segments;
+
   /** Per prefix: address of the segment, then its size in bytes less one line. */
   private long[] directory;
 
   private long size;
   private long bytes;
+
   /** Keeps the loads of {@link #touch} alive. */
   private int touched;
 

@@ -9,11 +9,11 @@ import dev.tern.optim.Optimizer;
  */
 interface RowKernels {
   /** Copies {@code count} rows of {@code width} floats; row i goes to {@code out + i * stride}. */
-  void gather(long[] addresses, int[] inverse, int from, int count, int width, long out, long stride);
+  void gather(
+      long[] addresses, int[] inverse, int from, int count, int width, long out, long stride);
 
   /** Adds up the rows of positions {@code from} to {@code to - 1}, at least one; times scale. */
-  void sum(
-      long[] addresses, int[] inverse, int from, int to, int width, float scale, long out);
+  void sum(long[] addresses, int[] inverse, int from, int to, int width, float scale, long out);
 
   /**
    * Adds up the gradients of bags {@code order[from]} to {@code order[to - 1]}, at least one, each

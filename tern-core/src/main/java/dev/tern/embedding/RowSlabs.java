@@ -75,7 +75,10 @@ final class RowSlabs {
     int count = Math.clamp(unitCount, 1, most);
     if ((long) (unitCount + count) << unitShift > Integer.MAX_VALUE) {
       throw new IllegalStateException(
-          holder + ": got more than " + size + " rows, expected less than 2^31; use several tables");
+          holder
+              + ": got more than "
+              + size
+              + " rows, expected less than 2^31; use several tables");
     }
     if (slabCount == slabs.length) {
       slabs = Arrays.copyOf(slabs, 2 * slabCount);

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Gradients to rows: adds up the gradients of each distinct id, a block of ids at a time, then gives
- * the block to the optimizer. An id that stands in one bag alone is not copied.
+ * Gradients to rows: adds up the gradients of each distinct id, a block of ids at a time, then
+ * gives the block to the optimizer. An id that stands in one bag alone is not copied.
  */
 final class RowUpdates {
   private static final int BLOCK = 64;
@@ -69,8 +69,7 @@ final class RowUpdates {
         grads[filled] = grad + lookup.order[from] * stride;
       } else {
         grads[filled] = merged + 4L * config.width() * filled;
-        kernels.merge(
-            grad, stride, lookup.order, from, to, scales, config.width(), grads[filled]);
+        kernels.merge(grad, stride, lookup.order, from, to, scales, config.width(), grads[filled]);
       }
       if (all) {
         touched.set(row);

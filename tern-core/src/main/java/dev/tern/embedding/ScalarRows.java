@@ -8,8 +8,8 @@ import static dev.tern.internal.memory.Memory.setLong;
 import dev.tern.optim.Optimizer;
 
 /**
- * Row loops in scalar code. The static methods work on elements {@code from} to {@code width - 1} of
- * one row, so that the vector version can leave the tail of a row to them.
+ * Row loops in scalar code. The static methods work on elements {@code from} to {@code width - 1}
+ * of one row, so that the vector version can leave the tail of a row to them.
  */
 final class ScalarRows implements RowKernels {
   @Override

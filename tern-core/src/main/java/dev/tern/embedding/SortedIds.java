@@ -15,6 +15,7 @@ final class SortedIds {
   private int count;
   private boolean started;
   private long last;
+
   /** Ids above this one cannot be among the block's smallest. */
   private long bound;
 

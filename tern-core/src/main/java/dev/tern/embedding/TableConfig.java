@@ -47,9 +47,9 @@ public record TableConfig(
   }
 
   /**
-   * Floats of a row: weights, then state. State is {@code a} for Momentum and Nesterov, {@code s} for
-   * Adagrad (one number when row-wise), {@code m} then {@code v} for Adam, {@code z} then {@code n}
-   * for FTRL.
+   * Floats of a row: weights, then state. State is {@code a} for Momentum and Nesterov, {@code s}
+   * for Adagrad (one number when row-wise), {@code m} then {@code v} for Adam, {@code z} then
+   * {@code n} for FTRL.
    */
   public int rowFloats() {
     return width + stateFloats();

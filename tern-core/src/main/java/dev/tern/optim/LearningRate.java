@@ -27,7 +27,8 @@ public sealed interface LearningRate {
    *
    * <ul>
    *   <li>{@code t <= warmupSteps}: {@code t * base / warmupSteps};
-   *   <li>then {@code base} while {@code t <= decayStart}, or for ever when {@code decayStart} is 0;
+   *   <li>then {@code base} while {@code t <= decayStart}, or for ever when {@code decayStart} is
+   *       0;
    *   <li>then, while {@code t <= decayStart + decaySteps}: {@code base * ((decayStart + decaySteps
    *       - t) / decaySteps) ^ decayPower}, never below {@code endLr};
    *   <li>then {@code endLr}.
@@ -41,12 +42,7 @@ public sealed interface LearningRate {
    * @param endLr rate after the decay and its lower bound, 0 or more
    */
   record WarmupDecay(
-      float base,
-      long warmupSteps,
-      long decayStart,
-      long decaySteps,
-      float decayPower,
-      float endLr)
+      float base, long warmupSteps, long decayStart, long decaySteps, float decayPower, float endLr)
       implements LearningRate {
     public WarmupDecay {
       require(base >= 0 && base < Float.POSITIVE_INFINITY, "base", base, "a number of 0 or more");
@@ -86,8 +82,7 @@ public sealed interface LearningRate {
   }
 
   /** Warm-up, a plateau to step {@code decayStart}, then quadratic decay to 0. */
-  static LearningRate warmupDecay(
-      float base, long warmupSteps, long decayStart, long decaySteps) {
+  static LearningRate warmupDecay(float base, long warmupSteps, long decayStart, long decaySteps) {
     return new WarmupDecay(base, warmupSteps, decayStart, decaySteps, 2, 0);
   }
 

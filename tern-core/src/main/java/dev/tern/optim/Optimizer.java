@@ -82,8 +82,8 @@ public sealed interface Optimizer {
   }
 
   /**
-   * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2 *
-   * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
+   * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2
+   * * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
    *
    * @param lr learning rate, 0 or more
    * @param beta1 decay of {@code m}, in [0, 1)

@@ -86,13 +86,12 @@ final class TextDictionaryTest {
       List<Callable<Boolean>> jobs = new ArrayList<>();
       for (int t = 0; t < 4; t++) {
         int first = t * 1000;
-        jobs.add(
-            () -> {
-              for (int i = first; i < first + 5000; i++) {
-                saw(dictionary, "v" + i);
-              }
-              return true;
-            });
+        jobs.add(() -> {
+          for (int i = first; i < first + 5000; i++) {
+            saw(dictionary, "v" + i);
+          }
+          return true;
+        });
       }
       for (Future<Boolean> done : threads.invokeAll(jobs)) {
         assertThat(done.get()).isTrue();

@@ -124,15 +124,13 @@ final class EmbeddingTableTest {
     assertThat(read(other, false, ids)).isEqualTo(expected);
     assertThat(
             read(
-                table(
-                    new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
+                table(new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
                 true,
                 ids))
         .isNotEqualTo(expected);
     assertThat(
             read(
-                table(
-                    new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
+                table(new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
                 true,
                 ids))
         .isNotEqualTo(expected);
@@ -240,7 +238,9 @@ final class EmbeddingTableTest {
           if (b == 0 || j >= width) {
             expected = Float.NaN;
           }
-          assertThat(out.get(b * stride + j)).as("bag %d column %d", b, j).isEqualTo((Float) expected);
+          assertThat(out.get(b * stride + j))
+              .as("bag %d column %d", b, j)
+              .isEqualTo((Float) expected);
         }
       }
     }
@@ -352,15 +352,14 @@ final class EmbeddingTableTest {
     static Rows of(EmbeddingTable table) {
       Rows rows = new Rows();
       int floats = table.config().rowFloats();
-      table.exportTo(
-          (ids, values, count) -> {
-            for (int i = 0; i < count; i++) {
-              rows.ids.add(ids[i]);
-              for (int j = 0; j < floats; j++) {
-                rows.values.add(Memory.getFloat(values + 4L * (i * floats + j)));
-              }
-            }
-          });
+      table.exportTo((ids, values, count) -> {
+        for (int i = 0; i < count; i++) {
+          rows.ids.add(ids[i]);
+          for (int j = 0; j < floats; j++) {
+            rows.values.add(Memory.getFloat(values + 4L * (i * floats + j)));
+          }
+        }
+      });
       return rows;
     }
 

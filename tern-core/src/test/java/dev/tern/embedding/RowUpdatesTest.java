@@ -83,8 +83,7 @@ final class RowUpdatesTest {
             a[j] += g[j] - (Math.sqrt(n) - Math.sqrt(b[j])) / lr * w[j];
             b[j] = n;
             double pull = (o.beta() + Math.sqrt(n)) / lr + o.l2();
-            w[j] =
-                Math.abs(a[j]) <= o.l1() ? 0 : (Math.signum(a[j]) * o.l1() - a[j]) / pull;
+            w[j] = Math.abs(a[j]) <= o.l1() ? 0 : (Math.signum(a[j]) * o.l1() - a[j]) / pull;
           }
         }
       }
@@ -105,8 +104,7 @@ final class RowUpdatesTest {
   private static void trainsLikeTheReference(
       Optimizer optimizer, int width, Combiner combiner, float l2) {
     Allocator allocator = Allocator.of(1L << 26);
-    TableConfig config =
-        new TableConfig("t", 0, width, optimizer, 0.5f, 9, l2, UnknownRow.ZEROS);
+    TableConfig config = new TableConfig("t", 0, width, optimizer, 0.5f, 9, l2, UnknownRow.ZEROS);
     InitialRows initial = new InitialRows(config);
     Map<Long, Row> reference = new HashMap<>();
     SplittableRandom random = new SplittableRandom(width);
@@ -168,40 +166,37 @@ final class RowUpdatesTest {
             return new Row(w, config.initialState());
           });
     }
-    reference.forEach(
-        (id, row) -> {
-          double[] sum = sums.get(id);
-          if (sum != null) {
-            row.step(config.optimizer(), sum, config.l2(), lr, t);
-          } else if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-            row.step(config.optimizer(), new double[width], 0, lr, t);
-          }
-        });
+    reference.forEach((id, row) -> {
+      double[] sum = sums.get(id);
+      if (sum != null) {
+        row.step(config.optimizer(), sum, config.l2(), lr, t);
+      } else if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+        row.step(config.optimizer(), new double[width], 0, lr, t);
+      }
+    });
   }
 
   private static void compare(EmbeddingTable table, Map<Long, Row> reference) {
     int floats = table.config().rowFloats();
     assertThat(table.size()).isEqualTo(reference.size());
-    table.exportTo(
-        (ids, values, count) -> {
-          for (int i = 0; i < count; i++) {
-            Row row = reference.get(ids[i]);
-            for (int j = 0; j < row.w.length; j++) {
-              float got = Memory.getFloat(values + 4L * (i * floats + j));
-              float tolerance = 2e-4f * (1 + (float) Math.abs(row.w[j]));
-              assertThat(got)
-                  .as("%s id %d column %d", table.config().optimizer(), ids[i], j)
-                  .isCloseTo((float) row.w[j], within(tolerance));
-            }
-          }
-        });
+    table.exportTo((ids, values, count) -> {
+      for (int i = 0; i < count; i++) {
+        Row row = reference.get(ids[i]);
+        for (int j = 0; j < row.w.length; j++) {
+          float got = Memory.getFloat(values + 4L * (i * floats + j));
+          float tolerance = 2e-4f * (1 + (float) Math.abs(row.w[j]));
+          assertThat(got)
+              .as("%s id %d column %d", table.config().optimizer(), ids[i], j)
+              .isCloseTo((float) row.w[j], within(tolerance));
+        }
+      }
+    });
   }
 
   @Test
   void duplicatesAreAddedInOrderOfPositionBeforeTheStep() {
     Allocator allocator = Allocator.of(1L << 24);
-    TableConfig config =
-        new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 0, 0, UnknownRow.ZEROS);
     float[] grads = {1e8f, 1, -1e8f, 1, 3};
     float inOrder = (((1e8f + 1) + -1e8f) + 1) + 3;
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);

@@ -23,11 +23,16 @@ final class Checks {
     if (!s.get(Keys.FORMAT).equals("criteo-synthetic")) {
       use(s, uses, "data.label.column", List.of(s.get(Keys.LABEL)));
     }
-    IntStream.range(0, s.groups("data.dense")).forEach(i -> use(s, uses, "data.dense[" + i + "].columns", s.get(Keys.DENSE_COLUMNS, i)));
-    IntStream.range(0, s.groups("data.sparse")).forEach(i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(Keys.SPARSE_COLUMNS, i)));
+    IntStream.range(0, s.groups("data.dense"))
+        .forEach(i -> use(s, uses, "data.dense[" + i + "].columns", s.get(Keys.DENSE_COLUMNS, i)));
+    IntStream.range(0, s.groups("data.sparse"))
+        .forEach(
+            i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(Keys.SPARSE_COLUMNS, i)));
     if (s.get(Keys.FORMAT).equals("csv") && uses.size() < 2) {
       throw new ConfigException(
-          s.where("data.format") + ": got csv files but neither data.dense.columns nor data.sparse.columns, expected some features; list the columns to learn from");
+          s.where("data.format")
+              + ": got csv files but neither data.dense.columns nor data.sparse.columns, expected"
+              + " some features; list the columns to learn from");
     }
   }
 
@@ -37,13 +42,28 @@ final class Checks {
       String earlier = uses.put(column, path);
       if (earlier != null) {
         throw new ConfigException(
-            s.where(path) + ": " + Keys.plain(path) + ": got the column " + column + ", which " + Keys.plain(earlier)
+            s.where(path)
+                + ": "
+                + Keys.plain(path)
+                + ": got the column "
+                + column
+                + ", which "
+                + Keys.plain(earlier)
                 + " has too, expected each column once; remove it from one");
       }
       if (!known.isEmpty() && !known.contains(column)) {
-        String advice = Names.nearest(column, known).map(near -> "did you mean " + near + "?").orElse("data.columns lists " + String.join(", ", known));
+        String advice =
+            Names.nearest(column, known)
+                .map(near -> "did you mean " + near + "?")
+                .orElse("data.columns lists " + String.join(", ", known));
         throw new ConfigException(
-            s.where(path) + ": " + Keys.plain(path) + ": got the column " + column + ", expected one of data.columns; " + advice);
+            s.where(path)
+                + ": "
+                + Keys.plain(path)
+                + ": got the column "
+                + column
+                + ", expected one of data.columns; "
+                + advice);
       }
     }
   }
@@ -58,7 +78,16 @@ final class Checks {
     int last = widths.isEmpty() ? 0 : widths.getLast();
     if (last != expected) {
       throw new ConfigException(
-          s.where(key.path()) + ": " + key.path() + ": got the last width " + last + ", expected " + expected + " (" + why + "); change the last width");
+          s.where(key.path())
+              + ": "
+              + key.path()
+              + ": got the last width "
+              + last
+              + ", expected "
+              + expected
+              + " ("
+              + why
+              + "); change the last width");
     }
   }
 }

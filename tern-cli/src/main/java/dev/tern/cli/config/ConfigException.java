@@ -1,6 +1,9 @@
 package dev.tern.cli.config;
 
-/** A configuration that cannot be used. The message names the file and line or the override, and what to do. */
+/**
+ * A configuration that cannot be used. The message names the file and line or the override, and
+ * what to do.
+ */
 public final class ConfigException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

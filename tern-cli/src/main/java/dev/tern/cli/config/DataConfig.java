@@ -15,7 +15,8 @@ import java.util.stream.IntStream;
  * @param synthetic what generated rows need
  * @param label column of the label
  * @param positive texts that mean a positive label; empty where the column holds 0 and 1
- * @param dense groups of columns of numbers; empty for none, or in files that know their columns for all
+ * @param dense groups of columns of numbers; empty for none, or in files that know their columns
+ *     for all
  * @param sparse groups of columns of categories or ids; empty as for {@code dense}
  */
 public record DataConfig(
@@ -61,7 +62,8 @@ public record DataConfig(
    * Columns of numbers treated alike.
    *
    * @param columns names; empty for all that the file has
-   * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or {@code bucketize}
+   * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or
+   *     {@code bucketize}
    * @param buckets of {@code bucketize}
    * @param missing {@code mean}, {@code zero} or {@code error}
    */
@@ -76,7 +78,8 @@ public record DataConfig(
    * @param minCount times a value must occur in training to enter the vocabulary
    * @param separator between several values of one field; empty for one value
    */
-  public record Sparse(List<String> columns, String encode, long buckets, long minCount, String separator) {}
+  public record Sparse(
+      List<String> columns, String encode, long buckets, long minCount, String separator) {}
 
   static DataConfig of(Settings s) {
     String format = s.get(Keys.FORMAT);
@@ -84,9 +87,14 @@ public record DataConfig(
         format,
         format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
         s.get(Keys.EVAL),
-        new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.QUOTE), s.get(Keys.MISSING_TEXT)),
+        new Csv(
+            s.get(Keys.COLUMNS),
+            s.get(Keys.DELIMITER),
+            s.get(Keys.QUOTE),
+            s.get(Keys.MISSING_TEXT)),
         new Binary(s.get(Keys.KEY_TYPE).equals("i64"), s.get(Keys.NUMBER_TYPE).equals("int")),
-        new Synthetic(s.get(Keys.ROWS), s.get(Keys.EVAL_ROWS), s.get(Keys.DATA_SEED), s.get(Keys.SCALE)),
+        new Synthetic(
+            s.get(Keys.ROWS), s.get(Keys.EVAL_ROWS), s.get(Keys.DATA_SEED), s.get(Keys.SCALE)),
         s.get(Keys.LABEL),
         s.get(Keys.POSITIVE),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
@@ -94,10 +102,19 @@ public record DataConfig(
   }
 
   private static Dense dense(Settings s, int i) {
-    return new Dense(s.get(Keys.DENSE_COLUMNS, i), s.get(Keys.TRANSFORM, i), s.get(Keys.DENSE_BUCKETS, i).intValue(), s.get(Keys.MISSING, i));
+    return new Dense(
+        s.get(Keys.DENSE_COLUMNS, i),
+        s.get(Keys.TRANSFORM, i),
+        s.get(Keys.DENSE_BUCKETS, i).intValue(),
+        s.get(Keys.MISSING, i));
   }
 
   private static Sparse sparse(Settings s, int i) {
-    return new Sparse(s.get(Keys.SPARSE_COLUMNS, i), s.get(Keys.ENCODE, i), s.get(Keys.SPARSE_BUCKETS, i), s.get(Keys.MIN_COUNT, i), s.get(Keys.SEPARATOR, i));
+    return new Sparse(
+        s.get(Keys.SPARSE_COLUMNS, i),
+        s.get(Keys.ENCODE, i),
+        s.get(Keys.SPARSE_BUCKETS, i),
+        s.get(Keys.MIN_COUNT, i),
+        s.get(Keys.SEPARATOR, i));
   }
 }

@@ -1,9 +1,11 @@
 package dev.tern.cli.config;
 
 /**
- * How often something happens in training: at the end of each epoch, never, or each time so many steps are done.
+ * How often something happens in training: at the end of each epoch, never, or each time so many
+ * steps are done.
  *
- * @param steps steps between two times; 0 for the end of each epoch, {@code Long.MAX_VALUE} for never
+ * @param steps steps between two times; 0 for the end of each epoch, {@code Long.MAX_VALUE} for
+ *     never
  */
 public record Every(long steps) {
   /** At the end of each epoch. */

@@ -13,8 +13,12 @@ import java.util.Optional;
  * @param condition when it applies
  * @param <T> the value's type
  */
-record Key<T>(String path, Kind<T> kind, Optional<T> fallback, String doc, Optional<Condition> condition) {
-  /** The key applies only where the value of {@code path}, which stands earlier in the table, is one of {@code values}. */
+record Key<T>(
+    String path, Kind<T> kind, Optional<T> fallback, String doc, Optional<Condition> condition) {
+  /**
+   * The key applies only where the value of {@code path}, which stands earlier in the table, is one
+   * of {@code values}.
+   */
   record Condition(String path, List<String> values) {}
 
   static <T> Key<T> of(String path, Kind<T> kind, T fallback, String doc) {
@@ -27,7 +31,8 @@ record Key<T>(String path, Kind<T> kind, Optional<T> fallback, String doc, Optio
   }
 
   Key<T> when(Key<String> other, String... values) {
-    return new Key<>(path, kind, fallback, doc, Optional.of(new Condition(other.path, List.of(values))));
+    return new Key<>(
+        path, kind, fallback, doc, Optional.of(new Condition(other.path, List.of(values))));
   }
 
   /** The section it stands in, without its own name. */

@@ -10,7 +10,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What values a key takes: how they are read, written back and described. Reading what was written gives the same value.
+ * What values a key takes: how they are read, written back and described. Reading what was written
+ * gives the same value.
  *
  * @param <T> the value's type
  */
@@ -33,7 +34,9 @@ sealed interface Kind<T> {
   record Text(String expected, boolean orEmpty) implements Kind<String> {
     @Override
     public Optional<String> read(Raw raw) {
-      return raw instanceof Raw.Scalar scalar && (orEmpty || !scalar.text().isEmpty()) ? Optional.of(scalar.text()) : Optional.empty();
+      return raw instanceof Raw.Scalar scalar && (orEmpty || !scalar.text().isEmpty())
+          ? Optional.of(scalar.text())
+          : Optional.empty();
     }
 
     @Override
@@ -47,8 +50,10 @@ sealed interface Kind<T> {
     @Override
     public Optional<Character> read(Raw raw) {
       return switch (raw) {
-        case Raw.Scalar(String text, Raw.Source _) when text.equals("tab") || text.equals("\\t") -> Optional.of('\t');
-        case Raw.Scalar(String text, Raw.Source _) when text.length() == 1 -> Optional.of(text.charAt(0));
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("tab") || text.equals("\\t") ->
+            Optional.of('\t');
+        case Raw.Scalar(String text, Raw.Source _) when text.length() == 1 ->
+            Optional.of(text.charAt(0));
         default -> Optional.empty();
       };
     }
@@ -72,7 +77,9 @@ sealed interface Kind<T> {
 
     @Override
     public Optional<String> read(Raw raw) {
-      return raw instanceof Raw.Scalar scalar ? names.stream().filter(scalar.text()::equals).findFirst() : Optional.empty();
+      return raw instanceof Raw.Scalar scalar
+          ? names.stream().filter(scalar.text()::equals).findFirst()
+          : Optional.empty();
     }
 
     @Override
@@ -117,7 +124,8 @@ sealed interface Kind<T> {
 
     Optional<Long> parse(String text) {
       try {
-        return Optional.of(new BigDecimal(text.replace("_", "")).longValueExact()).filter(v -> v >= min && v <= max);
+        return Optional.of(new BigDecimal(text.replace("_", "")).longValueExact())
+            .filter(v -> v >= min && v <= max);
       } catch (NumberFormatException | ArithmeticException _) {
         return Optional.empty();
       }
@@ -130,7 +138,8 @@ sealed interface Kind<T> {
 
     @Override
     public String expected() {
-      return "a whole number " + range(Long.toString(min), max == Long.MAX_VALUE ? "" : Long.toString(max));
+      return "a whole number "
+          + range(Long.toString(min), max == Long.MAX_VALUE ? "" : Long.toString(max));
     }
   }
 
@@ -142,7 +151,8 @@ sealed interface Kind<T> {
         return Optional.empty();
       }
       try {
-        return Optional.of(new BigDecimal(scalar.text().replace("_", "")).doubleValue()).filter(v -> v >= min && v <= max);
+        return Optional.of(new BigDecimal(scalar.text().replace("_", "")).doubleValue())
+            .filter(v -> v >= min && v <= max);
       } catch (NumberFormatException _) {
         return Optional.empty();
       }
@@ -152,7 +162,9 @@ sealed interface Kind<T> {
     public String write(Double value) {
       BigDecimal decimal = BigDecimal.valueOf(value).stripTrailingZeros();
       boolean plain = value == 0 || Math.abs(value) >= 1e-4 && Math.abs(value) < 1e7;
-      return plain ? decimal.toPlainString() : decimal.toString().toLowerCase(Locale.ROOT).replace("+", "");
+      return plain
+          ? decimal.toPlainString()
+          : decimal.toString().toLowerCase(Locale.ROOT).replace("+", "");
     }
 
     @Override
@@ -201,7 +213,8 @@ sealed interface Kind<T> {
 
     @Override
     public String expected() {
-      return "a list of whole numbers " + range(Long.toString(item.min()), Long.toString(item.max()));
+      return "a list of whole numbers "
+          + range(Long.toString(item.min()), Long.toString(item.max()));
     }
 
     @Override
@@ -219,7 +232,9 @@ sealed interface Kind<T> {
 
     static Optional<Path> path(String text) {
       try {
-        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text).toAbsolutePath().normalize());
+        return text.isEmpty()
+            ? Optional.empty()
+            : Optional.of(Path.of(text).toAbsolutePath().normalize());
       } catch (InvalidPathException _) {
         return Optional.empty();
       }
@@ -231,7 +246,10 @@ sealed interface Kind<T> {
     }
   }
 
-  /** Paths in order, made absolute against the current directory; one scalar stands for a list of one. */
+  /**
+   * Paths in order, made absolute against the current directory; one scalar stands for a list of
+   * one.
+   */
   record Files(String expected) implements Kind<List<Path>> {
     @Override
     public Optional<List<Path>> read(Raw raw) {
@@ -248,7 +266,9 @@ sealed interface Kind<T> {
 
     @Override
     public String write(List<Path> value) {
-      return value.stream().map(path -> YamlText.quote(path.toString())).collect(Collectors.joining(", ", "[", "]"));
+      return value.stream()
+          .map(path -> YamlText.quote(path.toString()))
+          .collect(Collectors.joining(", ", "[", "]"));
     }
 
     @Override
@@ -270,13 +290,19 @@ sealed interface Kind<T> {
       int power = SUFFIXES.indexOf(text.charAt(text.length() - 1)) + 1;
       String digits = power == 0 ? text : text.substring(0, text.length() - 1);
       long unit = 1L << (10 * power);
-      return new Whole(0, Long.MAX_VALUE / unit).parse(digits).map(v -> v * unit).filter(v -> v >= min);
+      return new Whole(0, Long.MAX_VALUE / unit)
+          .parse(digits)
+          .map(v -> v * unit)
+          .filter(v -> v >= min);
     }
 
     @Override
     public String write(Long value) {
-      int power = value == 0 ? 0 : Math.min(SUFFIXES.length(), Long.numberOfTrailingZeros(value) / 10);
-      return power == 0 ? value.toString() : (value >> (10 * power)) + SUFFIXES.substring(power - 1, power);
+      int power =
+          value == 0 ? 0 : Math.min(SUFFIXES.length(), Long.numberOfTrailingZeros(value) / 10);
+      return power == 0
+          ? value.toString()
+          : (value >> (10 * power)) + SUFFIXES.substring(power - 1, power);
     }
 
     @Override
@@ -292,8 +318,10 @@ sealed interface Kind<T> {
     @Override
     public Optional<Every> read(Raw raw) {
       return switch (raw) {
-        case Raw.Scalar(String text, Raw.Source _) when text.equals("epoch") -> Optional.of(Every.EPOCH);
-        case Raw.Scalar(String text, Raw.Source _) when text.equals("never") -> Optional.of(Every.NEVER);
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("epoch") ->
+            Optional.of(Every.EPOCH);
+        case Raw.Scalar(String text, Raw.Source _) when text.equals("never") ->
+            Optional.of(Every.NEVER);
         case Raw.Scalar scalar -> STEPS.read(scalar).map(Every::steps);
         case Raw.Sequence _ -> Optional.empty();
       };

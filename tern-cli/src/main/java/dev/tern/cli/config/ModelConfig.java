@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * The model and its sizes; members that the model has no use for hold their defaults.
  *
- * @param type {@code wdl}, {@code deepfm}, {@code dcn}, {@code dcnv2}, {@code dlrm}, {@code fm} or {@code lr}
+ * @param type {@code wdl}, {@code deepfm}, {@code dcn}, {@code dcnv2}, {@code dlrm}, {@code fm} or
+ *     {@code lr}
  * @param embedding width of the embedding of an id
  * @param hidden widths of the hidden layers
  * @param crossLayers cross layers of {@code dcn} and {@code dcnv2}

@@ -8,17 +8,23 @@ import java.util.Optional;
 public final class Names {
   private Names() {}
 
-  /** The nearest of {@code candidates}, or empty where none is near: more than 1 edit in 3 letters, but 2 are always near. */
+  /**
+   * The nearest of {@code candidates}, or empty where none is near: more than 1 edit in 3 letters,
+   * but 2 are always near.
+   */
   public static Optional<String> nearest(String name, Collection<String> candidates) {
     int limit = Math.max(2, name.length() / 3);
     return candidates.stream()
-        .filter(candidate -> edits(name, candidate) <= limit && edits(name, candidate) < candidate.length())
-        .min(Comparator.<String>comparingInt(candidate -> edits(name, candidate)).thenComparing(Comparator.naturalOrder()));
+        .filter(candidate ->
+            edits(name, candidate) <= limit && edits(name, candidate) < candidate.length())
+        .min(
+            Comparator.<String>comparingInt(candidate -> edits(name, candidate))
+                .thenComparing(Comparator.naturalOrder()));
   }
 
   /**
-   * Edits from {@code a} to {@code b}: letters added, removed, replaced, or two neighbours swapped (optimal string
-   * alignment distance).
+   * Edits from {@code a} to {@code b}: letters added, removed, replaced, or two neighbours swapped
+   * (optimal string alignment distance).
    */
   static int edits(String a, String b) {
     int[][] d = new int[a.length() + 1][b.length() + 1];
@@ -29,8 +35,12 @@ public final class Names {
           continue;
         }
         boolean same = a.charAt(i - 1) == b.charAt(j - 1);
-        d[i][j] = Math.min(Math.min(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (same ? 0 : 1));
-        if (i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1)) {
+        d[i][j] =
+            Math.min(Math.min(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (same ? 0 : 1));
+        if (i > 1
+            && j > 1
+            && a.charAt(i - 1) == b.charAt(j - 2)
+            && a.charAt(i - 2) == b.charAt(j - 1)) {
           d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
         }
       }

@@ -10,53 +10,81 @@ final class Overrides {
   private Overrides() {}
 
   /**
-   * Applies one override. A key of a group without an index is set in all groups. A list is written with commas, or as
-   * YAML in brackets; all other values are taken as they stand.
+   * Applies one override. A key of a group without an index is set in all groups. A list is written
+   * with commas, or as YAML in brackets; all other values are taken as they stand.
    */
   static void apply(String override, Map<String, Raw> written) {
     int equals = override.indexOf('=');
     Raw.Source source = new Raw.Source("--set " + override, true);
     if (equals < 1) {
-      throw new ConfigException(source.text() + ": got no key and value, expected --set key=value, as in --set train.batch=1024");
+      throw new ConfigException(
+          source.text()
+              + ": got no key and value, expected --set key=value, as in --set train.batch=1024");
     }
     String path = override.substring(0, equals).strip();
     String text = override.substring(equals + 1).strip();
     if (Keys.isSection(path)) {
-      throw new ConfigException(source.text() + ": got the section " + path + ", expected one of its keys; " + Keys.members(Keys.plain(path)));
+      throw new ConfigException(
+          source.text()
+              + ": got the section "
+              + path
+              + ", expected one of its keys; "
+              + Keys.members(Keys.plain(path)));
     }
-    Key<?> key = Keys.find(path).orElseThrow(
-        () -> new ConfigException(source.text() + ": got the unknown key " + path + "; " + Keys.advice(path)));
+    Key<?> key =
+        Keys.find(path)
+            .orElseThrow(() ->
+                new ConfigException(
+                    source.text() + ": got the unknown key " + path + "; " + Keys.advice(path)));
     Raw value = key.kind().list() ? list(text, source) : new Raw.Scalar(text, source);
     targets(key, path, written, source).forEach(target -> written.put(target, value));
   }
 
   private static Raw list(String text, Raw.Source source) {
     if (text.startsWith("[")) {
-      return switch (YamlFile.read("data: {columns: " + text + "}", source.text()).get("data.columns")) {
+      return switch (YamlFile.read("data: {columns: " + text + "}", source.text())
+          .get("data.columns")) {
         case Raw.Sequence(List<Raw.Scalar> items, Raw.Source _) -> new Raw.Sequence(items, source);
         case null, default -> new Raw.Scalar(text, source);
       };
     }
     List<String> items = text.isEmpty() ? List.of() : Arrays.asList(text.split("\\s*,\\s*", -1));
-    return new Raw.Sequence(items.stream().map(item -> new Raw.Scalar(item, source)).toList(), source);
+    return new Raw.Sequence(
+        items.stream().map(item -> new Raw.Scalar(item, source)).toList(), source);
   }
 
-  private static List<String> targets(Key<?> key, String path, Map<String, Raw> written, Raw.Source source) {
+  private static List<String> targets(
+      Key<?> key, String path, Map<String, Raw> written, Raw.Source source) {
     if (!Keys.GROUPS.contains(key.section())) {
       if (!path.equals(key.path())) {
-        throw new ConfigException(source.text() + ": got an index, expected none, for " + key.section() + " is no list; give " + key.path());
+        throw new ConfigException(
+            source.text()
+                + ": got an index, expected none, for "
+                + key.section()
+                + " is no list; give "
+                + key.path());
       }
       return List.of(path);
     }
     int groups = Math.max(1, Settings.groups(key.section(), written));
     List<String> all =
-        IntStream.range(0, groups).mapToObj(i -> key.section() + "[" + i + "]." + key.name()).toList();
+        IntStream.range(0, groups)
+            .mapToObj(i -> key.section() + "[" + i + "]." + key.name())
+            .toList();
     if (path.equals(key.path())) {
       return all;
     }
     if (!all.contains(path)) {
       throw new ConfigException(
-          source.text() + ": got " + path + ", expected an index from 0 to " + (groups - 1) + ", as the file has " + groups + " in " + key.section());
+          source.text()
+              + ": got "
+              + path
+              + ", expected an index from 0 to "
+              + (groups - 1)
+              + ", as the file has "
+              + groups
+              + " in "
+              + key.section());
     }
     return List.of(path);
   }

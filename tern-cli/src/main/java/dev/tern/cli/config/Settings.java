@@ -10,7 +10,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The values of all keys that apply: from the file, then overrides, then defaults; each read by its key's kind. */
+/**
+ * The values of all keys that apply: from the file, then overrides, then defaults; each read by its
+ * key's kind.
+ */
 final class Settings {
   private static final Pattern GROUP = Pattern.compile("(.+)\\[(\\d+)](\\..+)");
 
@@ -106,25 +109,40 @@ final class Settings {
   }
 
   /**
-   * Whether the key's condition holds. A value written for a key that does not apply is an error, except where an
-   * override has changed the condition: {@code --set model.type=wdl} may leave {@code model.cross_layers} behind.
+   * Whether the key's condition holds. A value written for a key that does not apply is an error,
+   * except where an override has changed the condition: {@code --set model.type=wdl} may leave
+   * {@code model.cross_layers} behind.
    */
   private boolean applies(Key<?> key, String path, Optional<Raw> raw) {
     if (key.condition().isEmpty()) {
       return true;
     }
     Key.Condition condition = key.condition().get();
-    String other = condition.path().startsWith(key.section() + ".") ? path.replaceAll("[^.]+$", "") + lastName(condition.path()) : condition.path();
+    String other =
+        condition.path().startsWith(key.section() + ".")
+            ? path.replaceAll("[^.]+$", "") + lastName(condition.path())
+            : condition.path();
     String actual = String.valueOf(values.get(other));
     if (condition.values().contains(actual)) {
       return true;
     }
     Raw switched = written.get(other);
-    boolean leftBehind = switched != null && switched.source().override() && raw.filter(r -> r.source().override()).isEmpty();
+    boolean leftBehind =
+        switched != null
+            && switched.source().override()
+            && raw.filter(r -> r.source().override()).isEmpty();
     if (raw.isPresent() && !leftBehind) {
       throw new ConfigException(
-          raw.get().source().text() + ": got " + shown(path) + ", expected it only where " + condition.path() + " is "
-              + String.join(" or ", condition.values()) + ", but that is " + actual + "; remove it");
+          raw.get().source().text()
+              + ": got "
+              + shown(path)
+              + ", expected it only where "
+              + condition.path()
+              + " is "
+              + String.join(" or ", condition.values())
+              + ", but that is "
+              + actual
+              + "; remove it");
     }
     return false;
   }
@@ -136,15 +154,33 @@ final class Settings {
   private <T> ConfigException mismatch(Key<T> key, String path, Raw raw) {
     String hint = "";
     if (key.kind() instanceof Kind.Choice choice && raw instanceof Raw.Scalar scalar) {
-      hint = Names.nearest(scalar.text(), choice.names()).map(near -> "; did you mean " + near + "?").orElse("");
+      hint =
+          Names.nearest(scalar.text(), choice.names())
+              .map(near -> "; did you mean " + near + "?")
+              .orElse("");
     }
     String got = raw instanceof Raw.Sequence ? "the list " + raw.shown() : raw.shown();
-    return new ConfigException(raw.source().text() + ": " + shown(path) + ": got " + got + ", expected " + key.kind().expected() + hint);
+    return new ConfigException(
+        raw.source().text()
+            + ": "
+            + shown(path)
+            + ": got "
+            + got
+            + ", expected "
+            + key.kind().expected()
+            + hint);
   }
 
   private ConfigException missing(Key<?> key, String path) {
     return new ConfigException(
-        name + ": got no " + shown(path) + ", expected " + key.kind().expected() + "; add it to the file or give --set " + shown(path) + "=VALUE");
+        name
+            + ": got no "
+            + shown(path)
+            + ", expected "
+            + key.kind().expected()
+            + "; add it to the file or give --set "
+            + shown(path)
+            + "=VALUE");
   }
 
   /** A path as the user writes it: without an index where there is one group. */
@@ -160,7 +196,10 @@ final class Settings {
     return out.toString();
   }
 
-  /** Appends the keys and sections of {@code path}; the first line begins with {@code first}, all others with {@code indent}. */
+  /**
+   * Appends the keys and sections of {@code path}; the first line begins with {@code first}, all
+   * others with {@code indent}.
+   */
   private void section(StringBuilder out, String path, String first, String indent) {
     String prefix = path.isEmpty() ? "" : path + ".";
     Set<String> done = new HashSet<>();

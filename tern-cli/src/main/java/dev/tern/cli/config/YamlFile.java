@@ -16,7 +16,10 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/** Turns YAML into values by path, each with its line; refuses names that are neither a key nor a section. */
+/**
+ * Turns YAML into values by path, each with its line; refuses names that are neither a key nor a
+ * section.
+ */
 final class YamlFile {
   private final String name;
   private final Map<String, Raw> values = new LinkedHashMap<>();
@@ -26,7 +29,8 @@ final class YamlFile {
   }
 
   /**
-   * Values by path, as in {@code train.batch} and {@code data.sparse[0].encode}: members of a group always carry an index.
+   * Values by path, as in {@code train.batch} and {@code data.sparse[0].encode}: members of a group
+   * always carry an index.
    *
    * @param yaml the text
    * @param name the file's name for messages
@@ -34,13 +38,29 @@ final class YamlFile {
   static Map<String, Raw> read(String yaml, String name) {
     YamlFile file = new YamlFile(name);
     try {
-      Optional<Node> root = new Compose(LoadSettings.builder().setLabel(name).build()).composeString(yaml);
-      file.mapping("", root.orElseThrow(() -> new ConfigException(name + ": got an empty file, expected sections data, model, run and train")));
+      Optional<Node> root =
+          new Compose(LoadSettings.builder().setLabel(name).build()).composeString(yaml);
+      file.mapping(
+          "",
+          root.orElseThrow(() ->
+              new ConfigException(
+                  name + ": got an empty file, expected sections data, model, run and train")));
     } catch (MarkedYamlEngineException e) {
       String line = e.getProblemMark().map(mark -> " line " + (mark.getLine() + 1)).orElse("");
-      throw new ConfigException(name + line + ": got broken YAML (" + e.getProblem() + "), expected keys and values; check indent, quotes and brackets", e);
+      throw new ConfigException(
+          name
+              + line
+              + ": got broken YAML ("
+              + e.getProblem()
+              + "), expected keys and values; check indent, quotes and brackets",
+          e);
     } catch (YamlEngineException e) {
-      throw new ConfigException(name + ": got broken YAML (" + e.getMessage() + "), expected UTF-8 text of keys and values", e);
+      throw new ConfigException(
+          name
+              + ": got broken YAML ("
+              + e.getMessage()
+              + "), expected UTF-8 text of keys and values",
+          e);
     }
     return file.values;
   }
@@ -49,16 +69,29 @@ final class YamlFile {
     if (!(node instanceof MappingNode mapping)) {
       String what = path.isEmpty() ? "the file" : path;
       throw new ConfigException(
-          where(node) + ": " + what + ": got " + shown(node) + ", expected keys and values; write them indented below it, as in \"key: value\"");
+          where(node)
+              + ": "
+              + what
+              + ": got "
+              + shown(node)
+              + ", expected keys and values; write them indented below it, as in \"key: value\"");
     }
     Map<String, Integer> lines = new LinkedHashMap<>();
     for (NodeTuple entry : mapping.getValue()) {
-      String key = entry.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : shown(entry.getKeyNode());
+      String key =
+          entry.getKeyNode() instanceof ScalarNode scalar
+              ? scalar.getValue()
+              : shown(entry.getKeyNode());
       String child = path.isEmpty() ? key : path + "." + key;
       Integer earlier = lines.put(key, line(entry.getKeyNode()));
       if (earlier != null) {
         throw new ConfigException(
-            where(entry.getKeyNode()) + ": got " + Keys.plain(child) + " a second time (first in line " + earlier + "), expected it once; remove one");
+            where(entry.getKeyNode())
+                + ": got "
+                + Keys.plain(child)
+                + " a second time (first in line "
+                + earlier
+                + "), expected it once; remove one");
       }
       member(child, entry.getKeyNode(), entry.getValueNode());
     }
@@ -72,12 +105,14 @@ final class YamlFile {
     } else if (Keys.find(path).isPresent()) {
       values.put(path, raw(path, value));
     } else {
-      throw new ConfigException(where(key) + ": got the unknown key " + Keys.plain(path) + "; " + Keys.advice(path));
+      throw new ConfigException(
+          where(key) + ": got the unknown key " + Keys.plain(path) + "; " + Keys.advice(path));
     }
   }
 
   private void groups(String path, Node value) {
-    List<Node> members = value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
+    List<Node> members =
+        value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
     for (int i = 0; i < members.size(); i++) {
       mapping(path + "[" + i + "]", members.get(i));
     }
@@ -91,7 +126,13 @@ final class YamlFile {
         List<Raw.Scalar> items = new ArrayList<>();
         for (Node item : sequence.getValue()) {
           if (!(item instanceof ScalarNode scalar)) {
-            throw new ConfigException(where(item) + ": " + Keys.plain(path) + ": got " + shown(item) + " in a list, expected a single value");
+            throw new ConfigException(
+                where(item)
+                    + ": "
+                    + Keys.plain(path)
+                    + ": got "
+                    + shown(item)
+                    + " in a list, expected a single value");
           }
           items.add(scalar(scalar));
         }
@@ -99,7 +140,12 @@ final class YamlFile {
       }
       default ->
           throw new ConfigException(
-              where(node) + ": " + Keys.plain(path) + ": got " + shown(node) + ", expected "
+              where(node)
+                  + ": "
+                  + Keys.plain(path)
+                  + ": got "
+                  + shown(node)
+                  + ", expected "
                   + Keys.find(path).map(key -> key.kind().expected()).orElse("a value"));
     };
   }

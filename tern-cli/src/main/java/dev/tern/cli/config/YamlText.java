@@ -30,7 +30,12 @@ final class YamlText {
       case '\r' -> out.append("\\r");
       case '\t' -> out.append("\\t");
       default -> {
-        if (c >= ' ' && c < 0x7f || c >= 0xa0 && c != 0x2028 && c != 0x2029 && c != 0xfeff && (c < 0xd800 || c > 0xdfff)) {
+        if (c >= ' ' && c < 0x7f
+            || c >= 0xa0
+                && c != 0x2028
+                && c != 0x2029
+                && c != 0xfeff
+                && (c < 0xd800 || c > 0xdfff)) {
           out.appendCodePoint(c);
         } else {
           out.append(String.format("\\U%08x", c));

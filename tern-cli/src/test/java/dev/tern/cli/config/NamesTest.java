@@ -9,7 +9,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 final class NamesTest {
   @ParameterizedTest
-  @CsvSource({"'', '', 0", "'', abc, 3", "abc, abc, 0", "abc, acb, 1", "abc, ab, 1", "abc, xbc, 1", "kitten, sitting, 3"})
+  @CsvSource({
+    "'', '', 0",
+    "'', abc, 3",
+    "abc, abc, 0",
+    "abc, acb, 1",
+    "abc, ab, 1",
+    "abc, xbc, 1",
+    "kitten, sitting, 3"
+  })
   void editsAreCounted(String a, String b, int edits) {
     assertThat(Names.edits(a, b)).isEqualTo(edits);
     assertThat(Names.edits(b, a)).isEqualTo(edits);

@@ -49,7 +49,8 @@ final class JsonWriter {
   /** Arrays of plain values stay on one line also when indented. */
   private void array(Json.Arr array, int depth) throws IOException {
     boolean nested =
-        array.items().stream().anyMatch(item -> item instanceof Json.Obj || item instanceof Json.Arr);
+        array.items().stream()
+            .anyMatch(item -> item instanceof Json.Obj || item instanceof Json.Arr);
     out.append('[');
     for (int i = 0; i < array.items().size(); i++) {
       if (i > 0) {

@@ -36,10 +36,7 @@ public final class Workers implements AutoCloseable {
     for (int i = 0; i < this.threads.length; i++) {
       int worker = i + 1;
       this.threads[i] =
-          Thread.ofPlatform()
-              .daemon()
-              .name("tern-worker-" + worker)
-              .unstarted(() -> serve(worker));
+          Thread.ofPlatform().daemon().name("tern-worker-" + worker).unstarted(() -> serve(worker));
     }
     for (Thread thread : this.threads) {
       thread.start();
@@ -60,7 +57,9 @@ public final class Workers implements AutoCloseable {
     return threads.length + 1;
   }
 
-  /** Runs tasks 0 to {@code tasks - 1} and returns when all are done; rethrows the first failure. */
+  /**
+   * Runs tasks 0 to {@code tasks - 1} and returns when all are done; rethrows the first failure.
+   */
   public synchronized void run(int tasks, Task task) {
     if (closed) {
       throw new IllegalStateException("workers: got a job after close; open new workers");

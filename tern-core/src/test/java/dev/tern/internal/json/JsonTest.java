@@ -71,7 +71,8 @@ final class JsonTest {
                 {}
               ],
               "e": "f"
-            }""");
+            }\
+            """);
     assertThat(parse(out.toString())).isEqualTo(object);
   }
 
@@ -199,7 +200,8 @@ final class JsonTest {
         .isInstanceOf(DataException.class)
         .hasMessage("key \"d\": got none, expected one among [a, b, c]");
     assertThatThrownBy(() -> Json.parseObject("[]", "f.json"))
-        .hasMessageContaining("f.json").hasMessageContaining("expected an object");
+        .hasMessageContaining("f.json")
+        .hasMessageContaining("expected an object");
   }
 
   @Test
