@@ -1,0 +1,45 @@
+package dev.tern.files;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which columns of a file to read, by name, and as what. Other columns are ignored.
+ *
+ * @param labels label columns, in order
+ * @param positive texts that mean label 1, all others meaning 0; empty: a label is a number
+ * @param dense numeric columns, in order; an empty field is a missing number, NaN
+ * @param sparse columns that become slots, in order
+ */
+public record Columns(
+    List<String> labels, Set<String> positive, List<String> dense, List<SparseColumn> sparse) {
+  public Columns {
+    labels = List.copyOf(labels);
+    positive = Set.copyOf(positive);
+    dense = List.copyOf(dense);
+    sparse = List.copyOf(sparse);
+  }
+
+  /** The columns a {@link CsvWriter} of {@code schema} writes: numbers and integer ids. */
+  public static Columns of(Schema schema) {
+    List<SparseColumn> sparse =
+        schema.slots().stream()
+            .map(slot ->
+                new SparseColumn(
+                    slot.name(), false, slot.hotness() == 1 ? "" : CsvWriter.SEPARATOR))
+            .toList();
+    return new Columns(schema.labels(), Set.of(), schema.dense(), sparse);
+  }
+
+  /** The rows a reader of these columns delivers. */
+  public Schema schema() {
+    List<Slot> slots =
+        sparse.stream()
+            .map(
+                column -> column.oneHot() ? Slot.oneHot(column.name()) : Slot.ragged(column.name()))
+            .toList();
+    return new Schema(labels, dense, slots);
+  }
+}

@@ -1,0 +1,351 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/**
+ * Cuts a text file into records and those into fields, all as positions in one buffer.
+ *
+ * <p>A record is scanned where it lies; one that runs past the buffered bytes is moved to the
+ * buffer's front, more bytes are read behind it and it is scanned again. Positions of fields hold
+ * until the next record. Faults of the notation are kept ({@link #problem}) and scanning goes on to
+ * the end of the line, so the next record is found.
+ */
+final class CsvInput implements AutoCloseable {
+  private static final int BUFFER = 1 << 18;
+  private static final int MAX_RECORD = 1 << 26;
+
+  private final Path file;
+  private final byte delimiter;
+  private final boolean trim;
+  private final boolean quotes;
+  private final boolean gzip;
+  private final InputStream in;
+
+  private byte[] buffer = new byte[BUFFER];
+  private int limit;
+  private boolean drained;
+  private long base;
+  private int position;
+
+  private int record;
+  private long line = 1;
+  private long nextLine = 1;
+  private int fields;
+  private int[] starts = new int[64];
+  private int[] ends = new int[64];
+  private boolean[] escaped = new boolean[64];
+  private boolean blank;
+  private String problem = "";
+  private int problemAt;
+
+  private CsvInput(Path file, CsvOptions options, InputStream in, boolean gzip) {
+    this.file = file;
+    this.in = in;
+    this.gzip = gzip;
+    delimiter = (byte) options.delimiter();
+    trim = options.trim();
+    quotes = options.quotes();
+  }
+
+  static CsvInput open(Path file, CsvOptions options) {
+    try {
+      PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
+      try {
+        byte[] magic = raw.readNBytes(2);
+        raw.unread(magic);
+        boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
+        InputStream in = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
+        CsvInput input = new CsvInput(file, options, in, gzip);
+        input.skipByteOrderMark();
+        return input;
+      } catch (IOException | RuntimeException e) {
+        raw.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  private void skipByteOrderMark() {
+    fill();
+    if (limit >= 3
+        && buffer[0] == (byte) 0xEF
+        && buffer[1] == (byte) 0xBB
+        && buffer[2] == (byte) 0xBF) {
+      position = 3;
+    }
+  }
+
+  /**
+   * Goes to the next record; false at the end of the file. Empty lines at the end are no records;
+   * one before a record counts as a record that has a {@link #problem}.
+   */
+  boolean next() {
+    long blankLine = 0;
+    while (advance()) {
+      if (!blank && blankLine != 0) {
+        position = record;
+        nextLine = line;
+        line = blankLine;
+        fields = 0;
+        fault("got an empty line, expected fields or the end of the file", record);
+      }
+      if (!blank) {
+        return true;
+      }
+      blankLine = line;
+    }
+    return false;
+  }
+
+  private boolean advance() {
+    record = position;
+    line = nextLine;
+    if (record == limit && !fill()) {
+      return false;
+    }
+    while (!scan()) {
+      if (!fill()) {
+        throw new IllegalStateException("csv: a record at the end of a file must be complete");
+      }
+    }
+    return true;
+  }
+
+  /** Moves the current record to the front and reads more behind it; false at the end of file. */
+  private boolean fill() {
+    if (drained) {
+      return false;
+    }
+    System.arraycopy(buffer, record, buffer, 0, limit - record);
+    limit -= record;
+    base += record;
+    record = 0;
+    position = 0;
+    if (limit == buffer.length) {
+      if (limit >= MAX_RECORD) {
+        throw new DataException(
+            ("%s: got a record of more than %s bytes, expected a line; look for a quote "
+                    + "left open, or turn quotes off")
+                .formatted(where(0), MAX_RECORD));
+      }
+      buffer = Arrays.copyOf(buffer, 2 * limit);
+    }
+    read();
+    return true;
+  }
+
+  private void read() {
+    try {
+      limit += in.readNBytes(buffer, limit, buffer.length - limit);
+      drained = limit < buffer.length;
+    } catch (EOFException | ZipException e) {
+      throw new DataException(
+          "%s: got %s, expected whole gzip data; copy or compress the file again"
+              .formatted(where(limit), e.getMessage()),
+          e);
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  /** Scans one record from {@link #record}; false where the buffer ends before it does. */
+  private boolean scan() {
+    fields = 0;
+    problem = "";
+    nextLine = line;
+    int p = record;
+    boolean more = true;
+    while (more) {
+      p = trim ? skipSpaces(p) : p;
+      p = quotes && p < limit && buffer[p] == '"' ? quoted(p) : plain(p);
+      if (p < 0 || (p == limit && !drained)) {
+        return false;
+      }
+      more = p < limit && buffer[p] == delimiter;
+      p = p < limit ? p + 1 : p;
+    }
+    nextLine++;
+    blank = fields == 1 && starts[0] == ends[0] && (ends[0] == 0 || buffer[ends[0] - 1] != '"');
+    position = p;
+    return true;
+  }
+
+  /** Scans an unquoted field; returns the position of what ends it. */
+  private int plain(int start) {
+    byte[] bytes = buffer;
+    int p = start;
+    while (p < limit && bytes[p] != delimiter && bytes[p] != '\n') {
+      if (bytes[p] == '"' && quotes) {
+        fault("got a quote inside an unquoted field, expected \"\" in a quoted one", p);
+      }
+      p++;
+    }
+    int end = p;
+    if (end > start && bytes[end - 1] == '\r' && (p == limit || bytes[p] == '\n')) {
+      end--;
+    }
+    while (trim && end > start && isSpace(bytes[end - 1])) {
+      end--;
+    }
+    addField(start, end, false);
+    return p;
+  }
+
+  /**
+   * Scans a quoted field; returns the position of what ends it, or -1 where the bytes do not do.
+   */
+  private int quoted(int quote) {
+    byte[] bytes = buffer;
+    boolean doubled = false;
+    int p = quote + 1;
+    while (true) {
+      if (p == limit) {
+        return unclosed(quote);
+      }
+      if (bytes[p] == '\n') {
+        nextLine++;
+      } else if (bytes[p] == '"') {
+        if (p + 1 == limit && !drained) {
+          return -1;
+        }
+        if (p + 1 == limit || bytes[p + 1] != '"') {
+          break;
+        }
+        doubled = true;
+        p++;
+      }
+      p++;
+    }
+    addField(quote + 1, p, doubled);
+    return afterQuote(p + 1);
+  }
+
+  private int unclosed(int quote) {
+    if (!drained) {
+      return -1;
+    }
+    fault("got a quote left open to the end of the file, expected it closed", quote);
+    addField(quote + 1, limit, false);
+    return limit;
+  }
+
+  private int afterQuote(int start) {
+    int p = trim ? skipSpaces(start) : start;
+    int after = p;
+    while (p < limit && buffer[p] != delimiter && buffer[p] != '\n') {
+      p++;
+    }
+    boolean onlyReturn =
+        p == after + 1 && buffer[after] == '\r' && (p == limit || buffer[p] == '\n');
+    if (p > after && !onlyReturn) {
+      fault("got text after a closing quote, expected the end of the field", after);
+    }
+    return p;
+  }
+
+  private int skipSpaces(int start) {
+    int p = start;
+    while (p < limit && isSpace(buffer[p])) {
+      p++;
+    }
+    return p;
+  }
+
+  private boolean isSpace(byte value) {
+    return value == ' ' || (value == '\t' && delimiter != '\t');
+  }
+
+  private void fault(String message, int at) {
+    if (problem.isEmpty()) {
+      problem = message;
+      problemAt = at;
+    }
+  }
+
+  private void addField(int start, int end, boolean doubled) {
+    if (fields == starts.length) {
+      starts = Arrays.copyOf(starts, 2 * fields);
+      ends = Arrays.copyOf(ends, 2 * fields);
+      escaped = Arrays.copyOf(escaped, 2 * fields);
+    }
+    starts[fields] = start;
+    ends[fields] = end;
+    escaped[fields] = doubled;
+    fields++;
+  }
+
+  byte[] bytes() {
+    return buffer;
+  }
+
+  /** Fields of the current record. */
+  int fields() {
+    return fields;
+  }
+
+  /** First byte of field {@code index}; a quoted field without its quotes. */
+  int start(int index) {
+    return starts[index];
+  }
+
+  int end(int index) {
+    return ends[index];
+  }
+
+  /** True where a field still holds doubled quotes that stand for one. */
+  boolean escaped(int index) {
+    return escaped[index];
+  }
+
+  /** What is wrong with the notation of the current record; empty where nothing is. */
+  String problem() {
+    return problem;
+  }
+
+  int problemAt() {
+    return problemAt;
+  }
+
+  /** First byte of the current record. */
+  int recordStart() {
+    return record;
+  }
+
+  /** The text of field {@code index}. */
+  String text(int index) {
+    String text =
+        new String(buffer, starts[index], ends[index] - starts[index], StandardCharsets.UTF_8);
+    return escaped[index] ? text.replace("\"\"", "\"") : text;
+  }
+
+  /** File, line and byte offset of a position in the buffer, for messages. */
+  String where(int at) {
+    return file
+        + ": line "
+        + line
+        + ", byte "
+        + (base + at)
+        + (gzip ? " of the uncompressed text" : "");
+  }
+
+  @Override
+  public void close() {
+    try {
+      in.close();
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+}

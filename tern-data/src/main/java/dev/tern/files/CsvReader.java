@@ -1,0 +1,59 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.data.TextDictionary;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Reads CSV and TSV files, plain or gzip, one after the other: fields quoted as in RFC 4180, empty
+ * lines at the end ignored, the last line with or without its end. Each file may order its columns
+ * differently where its first line names them.
+ *
+ * <p>Numbers are rounded as {@link Float#parseFloat} rounds. An empty dense field is NaN. Text
+ * becomes its {@link dev.tern.data.TextHash}. Faults name file, line, byte offset and column.
+ */
+public final class CsvReader {
+  private CsvReader() {}
+
+  /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
+  public static DataReader open(List<Path> files, CsvOptions options, Columns columns) {
+    return open(files, options, columns, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code columns} of {@code files} in order. */
+  public static DataReader open(
+      List<Path> files, CsvOptions options, Columns columns, ReadPolicy policy) {
+    return open(files, options, columns, policy, TextDictionary.none());
+  }
+
+  /** Reads {@code columns} of {@code files} in order and tells {@code dictionary} every text. */
+  public static DataReader open(
+      List<Path> files,
+      CsvOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    Schema schema = columns.schema();
+    List<Path> sound = new ArrayList<>();
+    for (Path file : FileSequence.requireFiles(files)) {
+      try {
+        CsvFile.open(file, options, columns, policy, dictionary).close();
+        sound.add(file);
+      } catch (DataException e) {
+        policy.faults().report(e);
+      }
+    }
+    return new FileSequence(
+        schema,
+        sound,
+        OptionalLong.empty(),
+        policy.faults(),
+        (file, faults) ->
+            CsvFile.open(file, options, columns, policy.withFaults(faults), dictionary));
+  }
+}

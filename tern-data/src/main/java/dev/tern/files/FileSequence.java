@@ -1,0 +1,176 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of several files of one format, one file after the other, in recycled batches. */
+final class FileSequence implements DataReader {
+  /** Opens one file of the sequence, which reports faults it can go on after. */
+  @FunctionalInterface
+  interface Opener {
+    RowSource open(Path file, Faults faults);
+  }
+
+  private final Schema schema;
+  private final List<Path> files;
+  private final OptionalLong rowCount;
+  private final Faults faults;
+  private final Opener opener;
+  private final BatchPool pool;
+  private @Nullable RowSource current;
+  private int nextFile;
+  private boolean stopping;
+  private boolean closed;
+
+  FileSequence(
+      Schema schema, List<Path> files, OptionalLong rowCount, Faults faults, Opener opener) {
+    this.schema = schema;
+    this.files = List.copyOf(files);
+    this.rowCount = rowCount;
+    this.faults = faults;
+    this.opener = opener;
+    pool = new BatchPool(schema);
+  }
+
+  /** The files a user named, of which there must be one. */
+  static List<Path> requireFiles(List<Path> files) {
+    if (files.isEmpty()) {
+      throw new IllegalArgumentException("data: got no files, expected at least one");
+    }
+    return files;
+  }
+
+  @Override
+  public Schema schema() {
+    return schema;
+  }
+
+  @Override
+  public Optional<Batch> next() {
+    requireOpen();
+    Batch batch = pool.take();
+    try {
+      fill(batch, pool.rows());
+    } catch (RuntimeException | Error e) {
+      batch.close();
+      throw e;
+    }
+    if (batch.size() == 0) {
+      batch.close();
+      return Optional.empty();
+    }
+    return Optional.of(batch);
+  }
+
+  /** Appends rows of as many files as it takes for {@code batch} to hold {@code limit}. */
+  private void fill(Batch batch, int limit) {
+    for (RowSource source = source(); source != null; source = source()) {
+      try {
+        source.fill(batch, limit);
+      } catch (DataException e) {
+        batch.abandonRow();
+        closeCurrent();
+        if (stopping) {
+          throw e;
+        }
+        report(e);
+      }
+      if (batch.size() == limit) {
+        return;
+      }
+      closeCurrent();
+    }
+  }
+
+  /** Hands a fault on; one that comes back out of here stops the reader. */
+  private void report(DataException fault) {
+    stopping = true;
+    faults.report(fault);
+    stopping = false;
+  }
+
+  /** The open file, else the next that opens; null at the end of the pass. */
+  private @Nullable RowSource source() {
+    while (current == null && nextFile < files.size()) {
+      Path file = files.get(nextFile);
+      nextFile++;
+      try {
+        current = opener.open(file, this::report);
+      } catch (DataException e) {
+        report(e);
+      }
+    }
+    return current;
+  }
+
+  @Override
+  public void start(int epoch) {
+    requireOpen();
+    closeCurrent();
+    nextFile = 0;
+    stopping = false;
+  }
+
+  /** {@inheritDoc} Where bad records are dropped they must be found, so rows are read then. */
+  @Override
+  public long skip(long rows) {
+    requireOpen();
+    if (!faults.equals(Faults.STRICT)) {
+      try (Batch scratch = pool.take()) {
+        return skipByReading(rows, scratch);
+      }
+    }
+    long skipped = 0;
+    for (RowSource source = source(); source != null; source = source()) {
+      skipped += source.skip(rows - skipped);
+      if (skipped >= rows) {
+        return skipped;
+      }
+      closeCurrent();
+    }
+    return skipped;
+  }
+
+  private long skipByReading(long rows, Batch scratch) {
+    long skipped = 0;
+    int limit;
+    do {
+      limit = (int) Math.min(rows - skipped, pool.rows());
+      scratch.clear();
+      fill(scratch, limit);
+      skipped += scratch.size();
+    } while (skipped < rows && scratch.size() == limit);
+    return skipped;
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return rowCount;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    closeCurrent();
+  }
+
+  private void closeCurrent() {
+    if (current != null) {
+      current.close();
+      current = null;
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("data: got a closed reader; open it again");
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package dev.tern.files;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Numbers from bytes of text, with no object per number. Holds the last number parsed; not
+ * thread-safe.
+ *
+ * <p>Floats: {@code [+-] digits [. digits] [e [+-] digits]} or {@code nan}, {@code inf}, {@code
+ * infinity} in any case, rounded correctly, to the same bits as {@link Float#parseFloat}. Up to 19
+ * digits and powers of ten to 22 take the path of Clinger ("How to Read Floating Point Numbers
+ * Accurately", 1990): significand and power are exact doubles, so one operation gives the nearest
+ * double; that double rounds to the nearest float unless it lies midway between two floats. All
+ * else goes to the JDK's parser.
+ */
+final class NumberParser {
+  private static final double[] POWERS = {
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22
+  };
+  private static final int BEYOND_FLOAT = 1_000_000;
+  private static final long DOUBLE_EXACT = 1L << 53;
+  private static final long BELOW_FLOAT = (1L << 29) - 1;
+  private static final long MIDWAY = 1L << 28;
+
+  private float number;
+  private long integer;
+
+  /** The float last parsed. */
+  float number() {
+    return number;
+  }
+
+  /** The integer last parsed. */
+  long integer() {
+    return integer;
+  }
+
+  /** Parses all of {@code bytes[from, to)} as a float; false where it is not one. */
+  boolean parseFloat(byte[] bytes, int from, int to) {
+    int p = from;
+    boolean negative = p < to && bytes[p] == '-';
+    if (p < to && (bytes[p] == '-' || bytes[p] == '+')) {
+      p++;
+    }
+    int first = p;
+    long significand = 0;
+    while (p < to && isDigit(bytes[p])) {
+      significand = 10 * significand + (bytes[p] - '0');
+      p++;
+    }
+    int digits = p - first;
+    int scale = 0;
+    if (p < to && bytes[p] == '.') {
+      p++;
+      int point = p;
+      while (p < to && isDigit(bytes[p])) {
+        significand = 10 * significand + (bytes[p] - '0');
+        p++;
+      }
+      scale = point - p;
+      digits -= scale;
+    }
+    if (digits == 0) {
+      return parseName(bytes, first, to, negative);
+    }
+    if (p < to) {
+      int end = exponentEnd(bytes, p, to);
+      if (end != to) {
+        return false;
+      }
+      scale += exponent(bytes, p + 1, to);
+    }
+    return (digits <= 19 && fast(significand, scale, negative)) || slow(bytes, from, to);
+  }
+
+  /** Rounds {@code significand * 10^scale}; false where this path cannot tell the nearest float. */
+  private boolean fast(long significand, int scale, boolean negative) {
+    if (significand < 0 || significand > DOUBLE_EXACT || scale < -22 || scale > 22) {
+      return false;
+    }
+    double value = scale < 0 ? significand / POWERS[-scale] : significand * POWERS[scale];
+    boolean normal = value >= Float.MIN_NORMAL && value <= Float.MAX_VALUE;
+    if (significand != 0
+        && (!normal || (Double.doubleToRawLongBits(value) & BELOW_FLOAT) == MIDWAY)) {
+      return false;
+    }
+    number = negative ? -(float) value : (float) value;
+    return true;
+  }
+
+  private boolean slow(byte[] bytes, int from, int to) {
+    number = Float.parseFloat(new String(bytes, from, to - from, StandardCharsets.ISO_8859_1));
+    return true;
+  }
+
+  /** Where the exponent that starts at {@code p} ends; -1 where there is none. */
+  private static int exponentEnd(byte[] bytes, int p, int to) {
+    if (bytes[p] != 'e' && bytes[p] != 'E') {
+      return -1;
+    }
+    int first = p + 1;
+    if (first < to && (bytes[first] == '-' || bytes[first] == '+')) {
+      first++;
+    }
+    int end = first;
+    while (end < to && isDigit(bytes[end])) {
+      end++;
+    }
+    return end == first ? -1 : end;
+  }
+
+  /** The value of an exponent's text, cut to a size at which every float is 0 or infinite. */
+  private static int exponent(byte[] bytes, int from, int to) {
+    boolean negative = bytes[from] == '-';
+    int p = negative || bytes[from] == '+' ? from + 1 : from;
+    int value = 0;
+    while (p < to) {
+      value = Math.min(10 * value + (bytes[p] - '0'), BEYOND_FLOAT);
+      p++;
+    }
+    return negative ? -value : value;
+  }
+
+  private boolean parseName(byte[] bytes, int from, int to, boolean negative) {
+    if (equalsIgnoreCase(bytes, from, to, "nan")) {
+      number = Float.NaN;
+      return true;
+    }
+    if (equalsIgnoreCase(bytes, from, to, "inf") || equalsIgnoreCase(bytes, from, to, "infinity")) {
+      number = negative ? Float.NEGATIVE_INFINITY : Float.POSITIVE_INFINITY;
+      return true;
+    }
+    return false;
+  }
+
+  private static boolean equalsIgnoreCase(byte[] bytes, int from, int to, String lower) {
+    if (to - from != lower.length()) {
+      return false;
+    }
+    for (int i = 0; i < lower.length(); i++) {
+      if ((bytes[from + i] | 0x20) != lower.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Parses all of {@code bytes[from, to)} as a decimal integer of 64 bits, signed or, from
+   * 2<sup>63</sup> on, unsigned; false where it is not one.
+   */
+  boolean parseInteger(byte[] bytes, int from, int to) {
+    int p = from;
+    boolean negative = p < to && bytes[p] == '-';
+    if (p < to && (bytes[p] == '-' || bytes[p] == '+')) {
+      p++;
+    }
+    if (p == to) {
+      return false;
+    }
+    long value = 0;
+    for (; p < to; p++) {
+      int digit = bytes[p] - '0';
+      if (digit < 0 || digit > 9 || overflows(value, digit)) {
+        return false;
+      }
+      value = 10 * value + digit;
+    }
+    if (negative && value < 0 && value != Long.MIN_VALUE) {
+      return false;
+    }
+    integer = negative ? -value : value;
+    return true;
+  }
+
+  /** True where ten times {@code value} plus {@code digit} needs more than 64 bits, unsigned. */
+  private static boolean overflows(long value, int digit) {
+    if (value >= 0 && value < Long.MAX_VALUE / 10) {
+      return false;
+    }
+    long limit = Long.divideUnsigned(-1L, 10);
+    int order = Long.compareUnsigned(value, limit);
+    return order > 0 || (order == 0 && digit > 5);
+  }
+
+  private static boolean isDigit(byte value) {
+    return value >= '0' && value <= '9';
+  }
+}

@@ -1,0 +1,142 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/**
+ * A file in the making: bytes go to a hidden file beside the target, which {@link #finish} forces
+ * to disk and renames to the target. Closed before that, nothing is left behind.
+ */
+final class OutputFile implements AutoCloseable {
+  private final Path target;
+  private final Path part;
+  private final FileChannel channel;
+  private long position;
+  private boolean finished;
+
+  private OutputFile(Path target, Path part, FileChannel channel) {
+    this.target = target;
+    this.part = part;
+    this.channel = channel;
+  }
+
+  /** Starts a file that will stand at {@code target}; folders above it are made. */
+  static OutputFile create(Path target) {
+    Path absolute = target.toAbsolutePath();
+    Path folder = Objects.requireNonNullElse(absolute.getParent(), absolute);
+    if (Files.exists(absolute) && !Files.isRegularFile(absolute)) {
+      throw new DataException(
+          target + ": got a folder or device, expected the name of a file; choose another");
+    }
+    String name =
+        "." + absolute.getFileName() + "." + Long.toHexString(System.nanoTime()) + ".part";
+    try {
+      Files.createDirectories(folder);
+      Path part = folder.resolve(name);
+      FileChannel channel =
+          FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      part.toFile().deleteOnExit();
+      return new OutputFile(absolute, part, channel);
+    } catch (IOException e) {
+      throw new DataException(
+          "%s: got %s creating it, expected a writable folder; choose another place"
+              .formatted(target, e),
+          e);
+    }
+  }
+
+  /** Bytes written. */
+  long position() {
+    return position;
+  }
+
+  /** Appends what {@code buffer} holds and clears it. */
+  void write(RecordBuffer buffer) {
+    write(buffer.bytes(), 0, buffer.size());
+    buffer.clear();
+  }
+
+  void write(byte[] bytes, int from, int to) {
+    put(ByteBuffer.wrap(bytes, from, to - from), position);
+    position += to - from;
+  }
+
+  /** Overwrites bytes written before, from {@code offset}. */
+  void patch(long offset, RecordBuffer buffer) {
+    if (offset + buffer.size() > position) {
+      throw new IllegalArgumentException(
+          "%s: got a patch up to byte %s of %s"
+              .formatted(target, offset + buffer.size(), position));
+    }
+    put(ByteBuffer.wrap(buffer.bytes(), 0, buffer.size()), offset);
+    buffer.clear();
+  }
+
+  private void put(ByteBuffer bytes, long offset) {
+    requireUnfinished();
+    long at = offset;
+    try {
+      while (bytes.hasRemaining()) {
+        at += channel.write(bytes, at);
+      }
+    } catch (IOException e) {
+      throw new DataException(
+          ("%s: got %s writing at byte %s, expected room on the disk; free some or choose "
+                  + "another place")
+              .formatted(target, e, at),
+          e);
+    }
+  }
+
+  /** Makes the file appear under its name, replacing one that was there. */
+  void finish() {
+    requireUnfinished();
+    try {
+      channel.force(true);
+      channel.close();
+      Files.move(part, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      forceFolder();
+    } catch (IOException e) {
+      throw new DataException(
+          "%s: got %s completing it, expected a writable place; choose another"
+              .formatted(target, e),
+          e);
+    }
+    finished = true;
+  }
+
+  /** Makes the new name itself durable, where the system lets a folder be forced. */
+  private void forceFolder() throws IOException {
+    if (File.separatorChar == '/') {
+      try (FileChannel folder = FileChannel.open(Objects.requireNonNull(part.getParent()))) {
+        folder.force(true);
+      }
+    }
+  }
+
+  private void requireUnfinished() {
+    if (finished || !channel.isOpen()) {
+      throw new IllegalStateException(target + ": got a write after finish or close; open it anew");
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+      if (!finished) {
+        Files.deleteIfExists(part);
+      }
+    } catch (IOException e) {
+      throw new DataException("%s: got %s removing it; delete it by hand".formatted(part, e), e);
+    }
+  }
+}

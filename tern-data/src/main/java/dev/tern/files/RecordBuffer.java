@@ -1,0 +1,123 @@
+package dev.tern.files;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** Bytes being put together before they are written: little-endian numbers and ASCII text. */
+final class RecordBuffer {
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private byte[] bytes = new byte[1 << 16];
+  private int size;
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int size() {
+    return size;
+  }
+
+  void clear() {
+    size = 0;
+  }
+
+  void putByte(int value) {
+    reserve(1);
+    bytes[size] = (byte) value;
+    size++;
+  }
+
+  void putInt(int value) {
+    reserve(4);
+    INT.set(bytes, size, value);
+    size += 4;
+  }
+
+  void putLong(long value) {
+    reserve(8);
+    LONG.set(bytes, size, value);
+    size += 8;
+  }
+
+  void putFloat(float value) {
+    putInt(Float.floatToRawIntBits(value));
+  }
+
+  /** Puts {@code id} in the width of {@code type}, which must hold it. */
+  void putKey(KeyType type, long id) {
+    if (type == KeyType.I64) {
+      putLong(id);
+    } else {
+      putInt((int) id);
+    }
+  }
+
+  /** Puts text of ASCII characters. */
+  void putAscii(String text) {
+    int length = text.length();
+    reserve(length);
+    for (int i = 0; i < length; i++) {
+      bytes[size + i] = (byte) text.charAt(i);
+    }
+    size += length;
+  }
+
+  void putBytes(byte[] source) {
+    reserve(source.length);
+    System.arraycopy(source, 0, bytes, size, source.length);
+    size += source.length;
+  }
+
+  /** Puts {@code value} as decimal digits. */
+  void putDecimal(long value) {
+    if (value == Long.MIN_VALUE) {
+      putAscii("-9223372036854775808");
+      return;
+    }
+    reserve(20);
+    long rest = value;
+    if (rest < 0) {
+      bytes[size] = '-';
+      size++;
+      rest = -rest;
+    }
+    int digits = 1;
+    for (long bound = 10; digits < 19 && rest >= bound; bound *= 10) {
+      digits++;
+    }
+    for (int i = size + digits - 1; i >= size; i--) {
+      bytes[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    }
+    size += digits;
+  }
+
+  /** Overwrites the int at {@code index}. */
+  void setInt(int index, int value) {
+    INT.set(bytes, index, value);
+  }
+
+  /** Sum modulo 256 of the bytes from index {@code from} on. */
+  byte sum(int from) {
+    int total = 0;
+    for (int i = from; i < size; i++) {
+      total += bytes[i];
+    }
+    return (byte) total;
+  }
+
+  private void reserve(int more) {
+    int needed = Math.addExact(size, more);
+    if (needed > bytes.length) {
+      bytes =
+          Arrays.copyOf(
+              bytes, Math.max(needed, (int) Math.min(Integer.MAX_VALUE - 16, 2L * bytes.length)));
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.nio.file.Path;
+
+/** What all writers ask of the rows they are given. */
+final class WriterChecks {
+  private WriterChecks() {}
+
+  static void requireSameShape(Schema expected, Batch batch) {
+    Schema got = batch.schema();
+    if (got.labelDim() != expected.labelDim()
+        || got.denseDim() != expected.denseDim()
+        || got.slotCount() != expected.slotCount()) {
+      throw new IllegalArgumentException(
+          "write: got a batch of %s, expected %s as the writer was created with"
+              .formatted(shape(got), shape(expected)));
+    }
+  }
+
+  private static String shape(Schema schema) {
+    return schema.labelDim()
+        + " labels, "
+        + schema.denseDim()
+        + " dense numbers and "
+        + schema.slotCount()
+        + " slots";
+  }
+
+  /** The fault of a row with {@code count} ids in a slot whose rows all hold the same number. */
+  static DataException badHotness(Path file, long row, Slot slot, int count) {
+    return new DataException(
+        ("%s: row %s: got %s ids in slot %s, expected %s; write it as a slot of varying "
+                + "hotness, or mend the data")
+            .formatted(file, row, count, slot.name(), slot.hotness()));
+  }
+
+  /** The fault of an id that keys of {@code type} cannot hold. */
+  static DataException badKey(Path file, long row, Slot slot, long id, KeyType type) {
+    return new DataException(
+        ("%s: row %s, slot %s: got id %s, expected one that a %s key holds; write I64 "
+                + "keys, or encode the ids first")
+            .formatted(file, row, slot.name(), id, type));
+  }
+}
