@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Whole training steps of CTR models in PyTorch eager: the peer of `tern bench train`.
+
+One step is: zero the gradients, look rows up, forward, mean binary cross-entropy on logits, backward,
+update of dense weights and of embedding rows (sparse gradients). Needs PyTorch alone (no numpy).
+
+Letters: B batch, S = 26 slots, D = 16 embedding width, X = 13 dense features, F = S*D + X = 429.
+e (B, S, D) are the looked-up vectors, w (B, S) the first-order weights (a width-1 table), x (B, X) dense.
+"linear" has a bias; every hidden layer is linear + ReLU; all models return one logit a row.
+
+  first  sum over slots of w + linear(x: 13 -> 1)
+  second 0.5 * sum over D of ((sum over slots of e)^2 - sum over slots of e^2)
+  mlp    429-400-400-400-1 on concat(e flattened slot by slot, x)
+
+  lr     first
+  fm     first + second
+  wdl    first + mlp
+  deepfm first + second + mlp
+  dcnv2  linear(829 -> 1) of concat(cross, deep); cross: three times c = c0 * (W c + b) + c with full
+         W (429, 429), c0 = concat(e, x); deep: hidden layers 429-400-400-400. No first-order table.
+  dlrm   z = 13-512-256-16 on x, ReLU after each layer; dot products of the 27 vectors [z, e] below the
+         diagonal (351) after z: 367; then 512-256-1. No first-order table.
+
+Rows: 26 slots whose sizes are in criteo_cardinalities.json (10 million in all; --rows-total scales them).
+Ids: a power law per slot, p(id) ~ (id + 1)^-1.05, by inverse transform of a counter-based generator
+(splitmix64), so that any other program can draw the same ids: see `uniform` and `power_law`. Dense
+features are uniform in [-1, 1), labels are 1 with probability 0.25. Batches are made before the clock
+starts and used in turn. Streams of the generator: slot s draws from stream s, dense features from 30,
+labels from 31; row r of the n-th batch is row n * B + r of each stream.
+
+Tables: `merged` (the default and the fastest) is one table of all slots that holds the first-order weight
+as its 17th column, `joined` has one table of width 16 and one of width 1, `separate` has one nn.Embedding
+per slot and width. Slot offsets of the first two are added to the ids before the clock starts.
+
+Optimizers: `adam` is fused Adam for dense weights and SparseAdam for tables (only rows of the batch
+move), `adagrad` and `sgd` apply to both. lr 0.001 (adam), 0.01 (adagrad), 0.05 (sgd).
+Initial values: torch's own for linear layers, normal(0, 0.01) for tables.
+
+With --compile the dense part (everything after the look-up) goes through torch.compile; the look-up
+stays eager, because the compiler does not produce sparse gradients.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+import time
+
+import torch
+from torch import nn
+
+SLOTS, DIM, DENSE, ALPHA = 26, 16, 13, 1.05
+FLAT = SLOTS * DIM + DENSE
+MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm")
+FIRST_ORDER = ("lr", "fm", "wdl", "deepfm")
+RATES = {"adam": 1e-3, "adagrad": 1e-2, "sgd": 5e-2}
+
+
+def cardinalities(rows_total):
+    """Slot sizes of the shared file scaled to `rows_total`; the largest slot takes the rounding."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "criteo_cardinalities.json")
+    with open(path) as file:
+        listed = json.load(file)
+    sizes = [max(1, size * rows_total // listed["total"]) for size in listed["cardinalities"]]
+    largest = sizes.index(max(sizes))
+    sizes[largest] += rows_total - sum(sizes)
+    return sizes
+
+
+def uniform(seed, stream, count):
+    """`count` doubles in [0, 1). Value i is the top 53 bits of the splitmix64 finalizer applied to
+    ((seed << 40) + (stream << 32) + i + 1) * 0x9E3779B97F4A7C15 modulo 2^64, times 2^-53."""
+
+    def logical_shift(z, bits):
+        return (z >> bits) & ((1 << (64 - bits)) - 1)
+
+    def signed(value):
+        return value - (1 << 64) if value >= 1 << 63 else value
+
+    i = torch.arange(1, count + 1, dtype=torch.int64) + ((seed << 40) + (stream << 32))
+    z = i * signed(0x9E3779B97F4A7C15)
+    z = (z ^ logical_shift(z, 30)) * signed(0xBF58476D1CE4E5B9)
+    z = (z ^ logical_shift(z, 27)) * signed(0x94D049BB133111EB)
+    z = z ^ logical_shift(z, 31)
+    return logical_shift(z, 11).double() * 2.0**-53
+
+
+def power_law(u, size):
+    """Ids in [0, size) from uniforms: y^(1-a) is uniform between 1 and (size+1)^(1-a), id = floor(y) - 1."""
+    exponent = 1.0 - ALPHA
+    top = math.pow(size + 1, exponent)
+    y = ((top - 1.0) * u + 1.0) ** (1.0 / exponent)
+    return (y.floor().long() - 1).clamp_(0, size - 1)
+
+
+def make_batches(count, batch, sizes, tables, seed):
+    """`count` batches of (ids, x, label); ids are (B, S) with offsets, or (S, B) without for `separate`."""
+    ids = torch.stack([power_law(uniform(seed, slot, count * batch), size) for slot, size in enumerate(sizes)])
+    if tables != "separate":
+        ids = ids + torch.tensor([0] + sizes[:-1]).cumsum(0).unsqueeze(1)
+    x = (uniform(seed, 30, count * batch * DENSE) * 2 - 1).float().view(-1, DENSE)
+    label = (uniform(seed, 31, count * batch) < 0.25).float()
+    batches = []
+    for at in range(0, count * batch, batch):
+        rows = slice(at, at + batch)
+        part = ids[:, rows] if tables == "separate" else ids[:, rows].t()
+        batches.append((part.contiguous(), x[rows], label[rows]))
+    return batches
+
+
+def table(rows, width):
+    weight = torch.empty(rows, width).normal_(0, 0.01)
+    return nn.Embedding(rows, width, sparse=True, _weight=weight)
+
+
+class Lookup(nn.Module):
+    """Ids to (e, w); a model that needs only one of them gets an empty tensor for the other."""
+
+    def __init__(self, model, sizes, tables):
+        super().__init__()
+        self.layout = tables
+        vector_width = 0 if model == "lr" else DIM
+        widths = [vector_width, 1 if model in FIRST_ORDER else 0]
+        if tables == "merged":
+            widths = [sum(widths)]
+        self.widths, self.vector_width = widths, vector_width
+        rows = sizes if tables == "separate" else [sum(sizes)]
+        self.tables = nn.ModuleList(nn.ModuleList(table(r, width) for r in rows) for width in widths if width)
+
+    def forward(self, ids):
+        if self.layout == "separate":
+            found = [torch.stack([t(i) for t, i in zip(group, ids)], 1) for group in self.tables]
+        else:
+            found = [group[0](ids) for group in self.tables]
+        if self.layout == "merged":
+            width = found[0].shape[2]
+            return found[0].split([self.vector_width, width - self.vector_width], 2)
+        nothing = found[0][..., :0]
+        return (found.pop(0) if self.widths[0] else nothing), (found.pop(0) if self.widths[1] else nothing)
+
+
+def hidden(*widths):
+    layers = [[nn.Linear(a, b), nn.ReLU(inplace=True)] for a, b in zip(widths, widths[1:])]
+    return nn.Sequential(*[layer for pair in layers for layer in pair])
+
+
+class FactorModel(nn.Module):
+    """lr, fm, wdl and deepfm: sums of the first-order, second-order and mlp parts."""
+
+    def __init__(self, second, deep):
+        super().__init__()
+        self.second = second
+        self.linear = nn.Linear(DENSE, 1)
+        self.mlp = nn.Sequential(hidden(FLAT, 400, 400, 400), nn.Linear(400, 1)) if deep else None
+
+    def forward(self, e, w, x):
+        logit = w.sum((1, 2)) + self.linear(x).squeeze(1)
+        if self.second:
+            total = e.sum(1)  # (B, D)
+            logit = logit + 0.5 * (total.square().sum(1) - e.square().sum((1, 2)))
+        if self.mlp is not None:
+            logit = logit + self.mlp(torch.cat([e.flatten(1), x], 1)).squeeze(1)
+        return logit
+
+
+class DcnV2(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cross = nn.ModuleList(nn.Linear(FLAT, FLAT) for _ in range(3))
+        self.deep = hidden(FLAT, 400, 400, 400)
+        self.out = nn.Linear(FLAT + 400, 1)
+
+    def forward(self, e, w, x):
+        start = torch.cat([e.flatten(1), x], 1)
+        c = start
+        for layer in self.cross:
+            c = torch.addcmul(c, start, layer(c))
+        return self.out(torch.cat([c, self.deep(start)], 1)).squeeze(1)
+
+
+class Dlrm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bottom = hidden(DENSE, 512, 256, DIM)
+        self.top = nn.Sequential(hidden(DIM + (SLOTS + 1) * SLOTS // 2, 512, 256), nn.Linear(256, 1))
+        row, column = torch.tril_indices(SLOTS + 1, SLOTS + 1, -1)
+        self.register_buffer("below", row * (SLOTS + 1) + column)
+
+    def forward(self, e, w, x):
+        z = self.bottom(x)
+        vectors = torch.cat([z.unsqueeze(1), e], 1)  # (B, 27, D)
+        dots = torch.bmm(vectors, vectors.transpose(1, 2)).flatten(1).index_select(1, self.below)
+        return self.top(torch.cat([z, dots], 1)).squeeze(1)
+
+
+def dense_part(model):
+    if model == "dcnv2":
+        return DcnV2()
+    if model == "dlrm":
+        return Dlrm()
+    return FactorModel(second=model in ("fm", "deepfm"), deep=model in ("wdl", "deepfm"))
+
+
+def optimizers(kind, dense, sparse):
+    lr = RATES[kind]
+    if kind == "adam":
+        return [torch.optim.Adam(dense, lr, fused=True), torch.optim.SparseAdam(sparse, lr)]
+    make = torch.optim.Adagrad if kind == "adagrad" else torch.optim.SGD
+    return [make(dense, lr, fused=True), make(sparse, lr, foreach=False)]
+
+
+def measure(options, model, kind, threads, sizes, batches):
+    """Samples per second of one case: median over repeats of `steps` steps each."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(options.seed)
+    lookup, net = Lookup(model, sizes, options.tables), dense_part(model)
+    steppers = optimizers(kind, list(net.parameters()), list(lookup.parameters()))
+    forward = torch.compile(net) if options.compile else net
+    loss_of = nn.functional.binary_cross_entropy_with_logits
+    losses = []
+
+    def run(steps, first):
+        for step in range(first, first + steps):
+            ids, x, label = batches[step % len(batches)]
+            for stepper in steppers:
+                stepper.zero_grad(set_to_none=True)
+            e, w = lookup(ids)
+            loss = loss_of(forward(e, w, x), label)
+            loss.backward()
+            for stepper in steppers:
+                stepper.step()
+        losses.append(loss.item())
+
+    run(options.warmup, 0)
+    runs = []
+    for repeat in range(options.repeats):
+        start = time.perf_counter()
+        run(options.steps, options.warmup + repeat * options.steps)
+        runs.append(1000 * (time.perf_counter() - start) / options.steps)
+    median = statistics.median(runs)
+    name = f"{model} batch={options.batch} optimizer={kind}" + (" compile" if options.compile else "")
+    return {
+        "bench": "train",
+        "case": name,
+        "threads": threads,
+        "value": round(1000 * options.batch / median, 1),
+        "unit": "samples/s",
+        "median_ms": round(median, 3),
+        "runs": [round(1000 * options.batch / ms, 1) for ms in runs],
+        "spread": round((max(runs) - min(runs)) / median, 3),
+        "loss": [round(losses[0], 5), round(losses[-1], 5)],
+        "tables": options.tables,
+    }
+
+
+def parse():
+    def listed(text):
+        return [part.strip() for part in text.split(",") if part.strip()]
+
+    parser = argparse.ArgumentParser(description="training steps per second in PyTorch", allow_abbrev=False)
+    parser.add_argument("--models", type=listed, default=["deepfm", "dlrm", "dcnv2", "wdl"], help=",".join(MODELS))
+    parser.add_argument("--batch", type=int, default=4096)
+    parser.add_argument("--threads", type=listed, default=["2"], help="one number or several: 1,2")
+    parser.add_argument("--steps", type=int, default=20, help="steps in one repeat")
+    parser.add_argument("--warmup", type=int, default=5, help="steps before the clock")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--optimizer", type=listed, default=["adam"], help="adam, adagrad, sgd; several: a,b")
+    parser.add_argument("--tables", choices=["merged", "joined", "separate"], default="merged")
+    parser.add_argument("--rows-total", type=int, default=10_000_000)
+    parser.add_argument("--batches", type=int, default=32, help="distinct batches, used in turn")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--compile", action="store_true", help="torch.compile the dense part")
+    parser.add_argument("--json", action="store_true", help="only JSON lines on stdout, no heading")
+    options = parser.parse_args()
+    for flag, given, known in (("--models", options.models, MODELS), ("--optimizer", options.optimizer, RATES)):
+        for name in given:
+            if name not in known:
+                parser.error(f"{flag}: got {name}, expected one of {', '.join(known)}")
+    if options.rows_total < 1000:
+        parser.error(f"--rows-total: got {options.rows_total}, expected at least 1000")
+    if options.warmup < 1 or options.steps < 1 or options.repeats < 1:
+        parser.error("--warmup, --steps and --repeats: expected at least 1")
+    return options
+
+
+def main():
+    options = parse()
+    sizes = cardinalities(options.rows_total)
+    if not options.json:
+        print(f"# torch {torch.__version__}, {platform.machine()}, {torch.backends.cpu.get_cpu_capability()}")
+        print(f"# {sum(sizes)} rows in {len(sizes)} slots: {sizes}")
+    batches = make_batches(options.batches, options.batch, sizes, options.tables, options.seed)
+    for model in options.models:
+        for kind in options.optimizer:
+            for threads in options.threads:
+                result = measure(options, model, kind, int(threads), sizes, batches)
+                print(json.dumps(result, separators=(",", ":")), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
