@@ -39,7 +39,8 @@ public final class Batch implements AutoCloseable {
   /** A lent batch: {@code onClose} gives it back to its reader. */
   public Batch(Schema schema, int capacity, Runnable onClose) {
     if (capacity < 1) {
-      throw new IllegalArgumentException("batch: got capacity " + capacity + ", expected 1 or more");
+      throw new IllegalArgumentException(
+          "batch: got capacity " + capacity + ", expected 1 or more");
     }
     this.schema = Objects.requireNonNull(schema, "schema");
     this.onClose = Objects.requireNonNull(onClose, "onClose");

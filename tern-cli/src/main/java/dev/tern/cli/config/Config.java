@@ -6,6 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The configuration of a run, resolved: every key has a value, every path is absolute.
@@ -16,24 +20,33 @@ import java.util.List;
  * @param train how it is trained
  * @param yaml the same as text; reading it gives an equal configuration
  */
-public record Config(DataConfig data, ModelConfig model, RunConfig run, TrainConfig train, String yaml) {
+public record Config(
+    DataConfig data, ModelConfig model, RunConfig run, TrainConfig train, String yaml) {
   /**
    * Reads a file.
    *
    * @param file YAML
    * @param overrides {@code key=value} each, put over the file's values in order
-   * @throws ConfigException if the file cannot be read, or a key is unknown, missing, of the wrong kind or in contradiction
+   * @throws ConfigException if the file cannot be read, or a key is unknown, missing, of the wrong
+   *     kind or in contradiction
    */
   public static Config load(Path file, List<String> overrides) {
     String yaml;
     try {
       yaml = Files.readString(file);
     } catch (NoSuchFileException e) {
-      throw new ConfigException(file + ": got no such file, expected a configuration; check the path", e);
+      throw new ConfigException(
+          file + ": got no such file, expected a configuration; check the path", e);
     } catch (CharacterCodingException e) {
-      throw new ConfigException(file + ": got bytes that are not UTF-8, expected a configuration in YAML", e);
+      throw new ConfigException(
+          file + ": got bytes that are not UTF-8, expected a configuration in YAML", e);
     } catch (IOException e) {
-      throw new ConfigException(file + ": got an error reading it (" + e.getMessage() + "), expected a configuration file", e);
+      throw new ConfigException(
+          file
+              + ": got an error reading it ("
+              + e.getMessage()
+              + "), expected a configuration file",
+          e);
     }
     return parse(yaml, file.toString(), overrides);
   }
@@ -48,7 +61,39 @@ public record Config(DataConfig data, ModelConfig model, RunConfig run, TrainCon
     Settings settings = Settings.resolve(name, YamlFile.read(yaml, name), overrides);
     Checks.run(settings);
     return new Config(
-        DataConfig.of(settings), ModelConfig.of(settings), new RunConfig(settings.get(Keys.DIR)), TrainConfig.of(settings), settings.toYaml());
+        DataConfig.of(settings),
+        ModelConfig.of(settings),
+        new RunConfig(settings.get(Keys.DIR)),
+        TrainConfig.of(settings),
+        settings.toYaml());
+  }
+
+  /**
+   * What differs from {@code before} and would make a resumed run another run, as {@code key:
+   * VALUE, was VALUE}. The number of epochs, threads, memory, paths and how often something is
+   * written may change.
+   */
+  public List<String> changesFrom(Config before) {
+    Map<String, String> then = flat(before);
+    Map<String, String> now = flat(this);
+    Set<String> paths = new TreeSet<>(then.keySet());
+    paths.addAll(now.keySet());
+    paths.removeIf(path -> Keys.MAY_CHANGE.contains(Keys.plain(path)));
+    return paths.stream()
+        .filter(path -> !now.getOrDefault(path, "").equals(then.getOrDefault(path, "")))
+        .map(path ->
+            path
+                + ": "
+                + now.getOrDefault(path, "nothing")
+                + ", was "
+                + then.getOrDefault(path, "nothing"))
+        .toList();
+  }
+
+  private static Map<String, String> flat(Config config) {
+    Map<String, String> flat = new TreeMap<>();
+    YamlFile.read(config.yaml, "config").forEach((path, raw) -> flat.put(path, raw.shown()));
+    return flat;
   }
 
   /** All keys with kind, default, condition and meaning, for people. */

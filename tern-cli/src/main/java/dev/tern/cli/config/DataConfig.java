@@ -2,6 +2,7 @@ package dev.tern.cli.config;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
@@ -116,5 +117,27 @@ public record DataConfig(
         s.get(Keys.SPARSE_BUCKETS, i),
         s.get(Keys.MIN_COUNT, i),
         s.get(Keys.SEPARATOR, i));
+  }
+
+  /** The data in one line. */
+  public String summary() {
+    if (train.isEmpty()) {
+      return String.format(
+          Locale.ROOT,
+          "%s, %,d rows to train, %,d to evaluate, seed %d",
+          format,
+          synthetic.rows,
+          synthetic.evalRows,
+          synthetic.seed);
+    }
+    return format
+        + ", training "
+        + names(train)
+        + (eval.isEmpty() ? "" : ", evaluation " + names(eval));
+  }
+
+  private static String names(List<Path> paths) {
+    String first = String.valueOf(paths.getFirst().getFileName());
+    return paths.size() == 1 ? first : first + " and " + (paths.size() - 1) + " more";
   }
 }

@@ -8,17 +8,20 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Every configuration key, in the order they are written. A key with a condition stands after the key it depends on.
+ * Every configuration key, in the order they are written. A key with a condition stands after the
+ * key it depends on.
  *
- * <p>The sections {@link #GROUPS} may hold a list: {@code data.sparse[1].encode} is the key {@code data.sparse.encode}
- * of the second group.
+ * <p>The sections {@link #GROUPS} may hold a list: {@code data.sparse[1].encode} is the key {@code
+ * data.sparse.encode} of the second group.
  */
 final class Keys {
   private static final Kind<Long> COUNT = new Kind.Whole(0, Long.MAX_VALUE);
   private static final Kind<Double> FACTOR = new Kind.Real(0, Double.MAX_VALUE);
-  private static final Kind<Double> SHARE = new Kind.Real(0, 1);
+  private static final Kind<Double> SHARE = new Kind.Real(0, 0.9999999);
   private static final Kind<String> NAME = new Kind.Text("a name", false);
   private static final Kind<Character> CHARACTER = new Kind.Letter();
   private static final Kind<List<String>> NAMES = new Kind.Texts("a list of names");
@@ -27,160 +30,403 @@ final class Keys {
   private static final String[] PERCEPTRONS = {"wdl", "deepfm", "dcn", "dcnv2"};
 
   static final Key<String> FORMAT =
-      Key.required("data.format", Kind.Choice.of("csv", "norm", "raw", "parquet", "criteo-synthetic"), "Format of the files.");
+      Key.required(
+          "data.format",
+          Kind.Choice.of("csv", "norm", "raw", "parquet", "criteo-synthetic"),
+          "Format of the files.");
   static final Key<List<Path>> TRAIN =
-      Key.required("data.train", FILES, "Training files; * and ? match names.").when(FORMAT, "csv", "norm", "raw", "parquet");
+      Key.required("data.train", FILES, "Training files; * and ? match names.")
+          .when(FORMAT, "csv", "norm", "raw", "parquet");
   static final Key<List<Path>> EVAL =
       Key.of("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
           .when(FORMAT, "csv", "norm", "raw", "parquet");
   static final Key<List<String>> COLUMNS =
-      Key.of("data.columns", NAMES, List.of(), "Names of all columns, in order; none where the first line holds them.")
+      Key.of(
+              "data.columns",
+              NAMES,
+              List.of(),
+              "Names of all columns, in order; none where the first line holds them.")
           .when(FORMAT, "csv");
   static final Key<Character> DELIMITER =
       Key.of("data.delimiter", CHARACTER, ',', "What separates fields.").when(FORMAT, "csv");
   static final Key<Character> QUOTE =
-      Key.of("data.quote", CHARACTER, '"', "What encloses a field that holds a delimiter or a line break.")
+      Key.of(
+              "data.quote",
+              CHARACTER,
+              '"',
+              "What encloses a field that holds a delimiter or a line break.")
           .when(FORMAT, "csv");
   static final Key<List<String>> MISSING_TEXT =
-      Key.of("data.missing_text", NAMES, List.of(), "Texts that mean a missing number, besides nothing at all.")
+      Key.of(
+              "data.missing_text",
+              NAMES,
+              List.of(),
+              "Texts that mean a missing number, besides nothing at all.")
           .when(FORMAT, "csv");
   static final Key<String> KEY_TYPE =
-      Key.of("data.key_type", Kind.Choice.of("u32", "i64"), "i64", "Type of the ids in the files.").when(FORMAT, "norm", "raw");
+      Key.of("data.key_type", Kind.Choice.of("u32", "i64"), "i64", "Type of the ids in the files.")
+          .when(FORMAT, "norm", "raw");
   static final Key<String> NUMBER_TYPE =
-      Key.of("data.number_type", Kind.Choice.of("float", "int"), "float", "Type of labels and dense numbers; int means log(x + 1).")
+      Key.of(
+              "data.number_type",
+              Kind.Choice.of("float", "int"),
+              "float",
+              "Type of labels and dense numbers; int means log(x + 1).")
           .when(FORMAT, "raw");
   static final Key<Long> ROWS =
-      Key.of("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.").when(FORMAT, "criteo-synthetic");
+      Key.of("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.")
+          .when(FORMAT, "criteo-synthetic");
   static final Key<Long> EVAL_ROWS =
-      Key.of("data.eval_rows", COUNT, 100_000L, "Evaluation rows to generate.").when(FORMAT, "criteo-synthetic");
+      Key.of("data.eval_rows", COUNT, 100_000L, "Evaluation rows to generate.")
+          .when(FORMAT, "criteo-synthetic");
   static final Key<Long> DATA_SEED =
-      Key.of("data.seed", COUNT, 1L, "Seed of the generated rows.").when(FORMAT, "criteo-synthetic");
+      Key.of("data.seed", COUNT, 1L, "Seed of the generated rows.")
+          .when(FORMAT, "criteo-synthetic");
   static final Key<Double> SCALE =
-      Key.of("data.scale", new Kind.Real(1e-6, 1000), 1.0, "Factor on Criteo's numbers of distinct ids.")
+      Key.of(
+              "data.scale",
+              new Kind.Real(1e-6, 1000),
+              1.0,
+              "Factor on Criteo's numbers of distinct ids.")
           .when(FORMAT, "criteo-synthetic");
 
   static final Key<String> LABEL =
       Key.of("data.label.column", NAME, "label", "Column of the label.");
   static final Key<List<String>> POSITIVE =
-      Key.of("data.label.positive", new Kind.Texts("a list of values"), List.of(),
-          "Texts that mean a positive label, all others a negative one; none where the column holds 0 and 1.")
+      Key.of(
+              "data.label.positive",
+              new Kind.Texts("a list of values"),
+              List.of(),
+              "Texts that mean a positive label, all others a negative one; none where the column"
+                  + " holds 0 and 1.")
           .when(FORMAT, "csv", "parquet");
 
   static final Key<List<String>> DENSE_COLUMNS =
-      Key.of("data.dense.columns", NAMES, List.of(), "Columns of numbers; none for all that the file has.");
+      Key.of(
+          "data.dense.columns",
+          NAMES,
+          List.of(),
+          "Columns of numbers; none for all that the file has.");
   static final Key<String> TRANSFORM =
-      Key.of("data.dense.transform", Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"), "none",
+      Key.of(
+          "data.dense.transform",
+          Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"),
+          "none",
           "What is done to the numbers; fitted on the training files.");
   static final Key<Long> DENSE_BUCKETS =
-      Key.of("data.dense.buckets", new Kind.Whole(2, 1 << 16), 32L, "Buckets of about equally many rows.")
+      Key.of(
+              "data.dense.buckets",
+              new Kind.Whole(2, 1 << 16),
+              32L,
+              "Buckets of about equally many rows.")
           .when(TRANSFORM, "bucketize");
   static final Key<String> MISSING =
-      Key.of("data.dense.missing", Kind.Choice.of("mean", "zero", "error"), "mean", "What stands for a missing number.");
+      Key.of(
+          "data.dense.missing",
+          Kind.Choice.of("mean", "zero", "error"),
+          "mean",
+          "What stands for a missing number.");
 
   static final Key<List<String>> SPARSE_COLUMNS =
-      Key.of("data.sparse.columns", NAMES, List.of(), "Columns of categories or ids; none for all that the file has.");
+      Key.of(
+          "data.sparse.columns",
+          NAMES,
+          List.of(),
+          "Columns of categories or ids; none for all that the file has.");
   static final Key<String> ENCODE =
-      Key.of("data.sparse.encode", Kind.Choice.of("vocabulary", "hash", "id"), "vocabulary",
-          "How values become ids: numbered as they occur in training, hashed into buckets, or 64-bit integers as they are.");
+      Key.of(
+          "data.sparse.encode",
+          Kind.Choice.of("vocabulary", "hash", "id"),
+          "vocabulary",
+          "How values become ids: numbered as they occur in training, hashed into buckets, or"
+              + " 64-bit integers as they are.");
   static final Key<Long> SPARSE_BUCKETS =
-      Key.of("data.sparse.buckets", new Kind.Whole(0, Long.MAX_VALUE), 0L, "Buckets of the hash; 0 for all 64 bits.")
+      Key.of(
+              "data.sparse.buckets",
+              new Kind.Whole(0, Long.MAX_VALUE),
+              0L,
+              "Buckets of the hash; 0 for all 64 bits.")
           .when(ENCODE, "hash");
   static final Key<Long> MIN_COUNT =
-      Key.of("data.sparse.min_count", new Kind.Whole(1, Long.MAX_VALUE), 1L, "Times a value must occur in training to be known.")
+      Key.of(
+              "data.sparse.min_count",
+              new Kind.Whole(1, Long.MAX_VALUE),
+              1L,
+              "Times a value must occur in training to be known.")
           .when(ENCODE, "vocabulary");
   static final Key<String> SEPARATOR =
-      Key.of("data.sparse.separator", new Kind.Text("the text between two values", true), "", "Separates several values in one field; none for one value.");
+      Key.of(
+          "data.sparse.separator",
+          new Kind.Text("the text between two values", true),
+          "",
+          "Separates several values in one field; none for one value.");
 
   static final Key<String> MODEL =
-      Key.required("model.type", Kind.Choice.of("wdl", "deepfm", "dcn", "dcnv2", "dlrm", "fm", "lr"), "The model.");
+      Key.required(
+          "model.type",
+          Kind.Choice.of("wdl", "deepfm", "dcn", "dcnv2", "dlrm", "fm", "lr"),
+          "The model.");
   static final Key<Long> EMBEDDING =
       Key.of("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
           .when(MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "fm");
   static final Key<List<Integer>> HIDDEN =
-      Key.of("model.hidden", WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.").when(MODEL, PERCEPTRONS);
+      Key.of("model.hidden", WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.")
+          .when(MODEL, PERCEPTRONS);
   static final Key<Long> CROSS_LAYERS =
-      Key.of("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.").when(MODEL, "dcn", "dcnv2");
+      Key.of("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
+          .when(MODEL, "dcn", "dcnv2");
   static final Key<List<Integer>> BOTTOM =
-      Key.of("model.bottom", WIDTHS, List.of(512, 256, 16), "Widths of the layers over dense numbers; the last is model.embedding.")
+      Key.of(
+              "model.bottom",
+              WIDTHS,
+              List.of(512, 256, 16),
+              "Widths of the layers over dense numbers; the last is model.embedding.")
           .when(MODEL, "dlrm");
   static final Key<List<Integer>> TOP =
-      Key.of("model.top", WIDTHS, List.of(512, 256, 1), "Widths of the layers over the interactions; the last is 1.")
+      Key.of(
+              "model.top",
+              WIDTHS,
+              List.of(512, 256, 1),
+              "Widths of the layers over the interactions; the last is 1.")
           .when(MODEL, "dlrm");
   static final Key<Double> DROPOUT =
-      Key.of("model.dropout", new Kind.Real(0, 0.99), 0.0, "Share of hidden units left out in training.").when(MODEL, PERCEPTRONS);
+      Key.of(
+              "model.dropout",
+              new Kind.Real(0, 0.99),
+              0.0,
+              "Share of hidden units left out in training.")
+          .when(MODEL, PERCEPTRONS);
   static final Key<String> COMBINER =
-      Key.of("model.combiner", Kind.Choice.of("sum", "mean"), "sum", "How the embeddings of several ids in one field become one.");
+      Key.of(
+          "model.combiner",
+          Kind.Choice.of("sum", "mean"),
+          "sum",
+          "How the embeddings of several ids in one field become one.");
   static final Key<String> UNKNOWN =
-      Key.of("model.unknown", Kind.Choice.of("zeros", "initial", "mean"), "zeros",
-          "Row of an id that training has not seen: zeros, the row it would start from, or the mean row.");
+      Key.of(
+          "model.unknown",
+          Kind.Choice.of("zeros", "initial", "mean"),
+          "zeros",
+          "Row of an id that training has not seen: zeros, the row it would start from, or the mean"
+              + " row.");
 
   static final Key<Path> DIR =
-      Key.required("run.dir", new Kind.File("a path"), "Folder of the run: configuration, metrics, checkpoints, report.");
+      Key.required(
+          "run.dir",
+          new Kind.File("a path"),
+          "Folder of the run: configuration, metrics, checkpoints, report.");
 
-  static final Key<Long> BATCH = Key.of("train.batch", new Kind.Whole(1, 1 << 24), 4096L, "Rows of a step.");
-  static final Key<Long> EPOCHS = Key.of("train.epochs", new Kind.Whole(1, 1 << 20), 1L, "Passes over the training files.");
+  static final Key<Long> BATCH =
+      Key.of("train.batch", new Kind.Whole(1, 1 << 24), 4096L, "Rows of a step.");
+  static final Key<Long> EPOCHS =
+      Key.of("train.epochs", new Kind.Whole(1, 1 << 20), 1L, "Passes over the training files.");
   static final Key<String> OPTIMIZER =
-      Key.of("train.optimizer.type", Kind.Choice.of("sgd", "momentum", "nesterov", "adagrad", "rowwise-adagrad", "adam", "lazy-adam", "ftrl"),
-          "adam", "The optimizer of all weights.");
+      Key.of(
+          "train.optimizer.type",
+          Kind.Choice.of(
+              "sgd", "momentum", "nesterov", "adagrad", "rowwise-adagrad", "adam", "ftrl"),
+          "adam",
+          "The optimizer of all weights.");
   static final Key<Double> LR = Key.of("train.optimizer.lr", FACTOR, 0.001, "Learning rate.");
   static final Key<Double> MOMENTUM =
-      Key.of("train.optimizer.momentum", SHARE, 0.9, "Share of the last update kept.").when(OPTIMIZER, "momentum", "nesterov");
+      Key.of("train.optimizer.momentum", SHARE, 0.9, "Share of the last update kept.")
+          .when(OPTIMIZER, "momentum", "nesterov");
   static final Key<Double> INITIAL =
-      Key.of("train.optimizer.initial", FACTOR, 0.0, "Start of the sums of squares.").when(OPTIMIZER, "adagrad", "rowwise-adagrad");
+      Key.of("train.optimizer.initial", FACTOR, 0.0, "Start of the sums of squares.")
+          .when(OPTIMIZER, "adagrad", "rowwise-adagrad");
   static final Key<Double> BETA1 =
-      Key.of("train.optimizer.beta1", SHARE, 0.9, "Decay of the mean gradient.").when(OPTIMIZER, "adam", "lazy-adam");
+      Key.of("train.optimizer.beta1", SHARE, 0.9, "Decay of the mean gradient.")
+          .when(OPTIMIZER, "adam");
   static final Key<Double> BETA2 =
-      Key.of("train.optimizer.beta2", SHARE, 0.999, "Decay of the mean squared gradient.").when(OPTIMIZER, "adam", "lazy-adam");
+      Key.of("train.optimizer.beta2", SHARE, 0.999, "Decay of the mean squared gradient.")
+          .when(OPTIMIZER, "adam");
   static final Key<Double> EPS =
-      Key.of("train.optimizer.eps", FACTOR, 1e-8, "Added to the root to keep it from 0.")
-          .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "adam", "lazy-adam");
-  static final Key<Double> BETA = Key.of("train.optimizer.beta", FACTOR, 0.0, "Beta of FTRL.").when(OPTIMIZER, "ftrl");
-  static final Key<Double> L1 = Key.of("train.optimizer.l1", FACTOR, 0.0, "L1 of FTRL.").when(OPTIMIZER, "ftrl");
-  static final Key<Double> L2 = Key.of("train.optimizer.l2", FACTOR, 0.0, "L2 of FTRL.").when(OPTIMIZER, "ftrl");
+      Key.of(
+              "train.optimizer.eps",
+              new Kind.Real(1e-30, 1),
+              1e-8,
+              "Added to the root to keep it from 0.")
+          .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "adam");
+  static final Key<Boolean> LAZY =
+      Key.of(
+              "train.optimizer.lazy",
+              new Kind.Flag(),
+              false,
+              "Leave rows of embeddings that a batch does not touch as they are; false walks the"
+                  + " whole tables in each step.")
+          .when(OPTIMIZER, "adam");
+  static final Key<Double> BETA =
+      Key.of("train.optimizer.beta", FACTOR, 0.0, "Beta of FTRL.").when(OPTIMIZER, "ftrl");
+  static final Key<Double> L1 =
+      Key.of("train.optimizer.l1", FACTOR, 0.0, "L1 of FTRL.").when(OPTIMIZER, "ftrl");
+  static final Key<Double> L2 =
+      Key.of("train.optimizer.l2", FACTOR, 0.0, "L2 of FTRL.").when(OPTIMIZER, "ftrl");
 
   static final Key<String> SCHEDULE =
-      Key.of("train.schedule.type", Kind.Choice.of("constant", "warmup-decay"), "constant",
+      Key.of(
+          "train.schedule.type",
+          Kind.Choice.of("constant", "warmup-decay"),
+          "constant",
           "The learning rate over the steps; warmup-decay rises to it, then falls to end_lr.");
   static final Key<Long> WARMUP_STEPS =
-      Key.of("train.schedule.warmup_steps", COUNT, 1L, "Steps of the rise.").when(SCHEDULE, "warmup-decay");
+      Key.of(
+              "train.schedule.warmup_steps",
+              new Kind.Whole(1, Long.MAX_VALUE),
+              1L,
+              "Steps of the rise.")
+          .when(SCHEDULE, "warmup-decay");
   static final Key<Long> DECAY_START =
-      Key.of("train.schedule.decay_start", COUNT, 0L, "Step at which the fall begins; 0 for no fall.").when(SCHEDULE, "warmup-decay");
+      Key.of(
+              "train.schedule.decay_start",
+              COUNT,
+              0L,
+              "Step at which the fall begins; 0 for no fall.")
+          .when(SCHEDULE, "warmup-decay");
   static final Key<Long> DECAY_STEPS =
-      Key.of("train.schedule.decay_steps", new Kind.Whole(1, Long.MAX_VALUE), 1L, "Steps of the fall.").when(SCHEDULE, "warmup-decay");
+      Key.of(
+              "train.schedule.decay_steps",
+              new Kind.Whole(1, Long.MAX_VALUE),
+              1L,
+              "Steps of the fall.")
+          .when(SCHEDULE, "warmup-decay");
   static final Key<Double> DECAY_POWER =
-      Key.of("train.schedule.decay_power", FACTOR, 2.0, "Power of the fall.").when(SCHEDULE, "warmup-decay");
+      Key.of("train.schedule.decay_power", new Kind.Real(1, 100), 2.0, "Power of the fall.")
+          .when(SCHEDULE, "warmup-decay");
   static final Key<Double> END_LR =
-      Key.of("train.schedule.end_lr", FACTOR, 0.0, "Learning rate after the fall.").when(SCHEDULE, "warmup-decay");
+      Key.of("train.schedule.end_lr", FACTOR, 0.0, "Learning rate after the fall.")
+          .when(SCHEDULE, "warmup-decay");
 
-  static final Key<Double> WEIGHT_L2 = Key.of("train.l2", FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
+  static final Key<Double> WEIGHT_L2 =
+      Key.of("train.l2", FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
   static final Key<Long> SHUFFLE =
-      Key.of("train.shuffle", new Kind.Whole(0, 1 << 28), 65_536L, "Rows of a block that is shuffled; 0 keeps the order of the files.");
-  static final Key<Long> SEED = Key.of("train.seed", COUNT, 1L, "Seed of weights, dropout and shuffling.");
-  static final Key<Long> THREADS = Key.of("train.threads", new Kind.Whole(0, 1024), 0L, "Compute threads; 0 for one per processor.");
+      Key.of(
+          "train.shuffle",
+          new Kind.Whole(0, 1 << 28),
+          65_536L,
+          "Rows of a block that is shuffled; 0 keeps the order of the files.");
+  static final Key<Long> SEED =
+      Key.of("train.seed", COUNT, 1L, "Seed of weights, dropout and shuffling.");
+  static final Key<Long> THREADS =
+      Key.of(
+          "train.threads",
+          new Kind.Whole(0, 1024),
+          0L,
+          "Compute threads; 0 for one per processor.");
   static final Key<Long> MEMORY =
-      Key.of("train.memory", new Kind.Bytes(16L << 20), 2L << 30, "Hard limit on memory for weights, tables and steps.");
+      Key.of(
+          "train.memory",
+          new Kind.Bytes(16L << 20),
+          2L << 30,
+          "Hard limit on memory for weights, tables and steps.");
   static final Key<Every> EVALUATE_EVERY =
-      Key.of("train.evaluate_every", new Kind.Often(), Every.EPOCH, "When the evaluation files are scored: epoch, never or a number of steps.");
+      Key.of(
+          "train.evaluate_every",
+          new Kind.Often(),
+          Every.EPOCH,
+          "When the evaluation files are scored: epoch, never or a number of steps.");
   static final Key<Every> CHECKPOINT_EVERY =
-      Key.of("train.checkpoint_every", new Kind.Often(), Every.EPOCH, "When a checkpoint is written: epoch, never or a number of steps.");
+      Key.of(
+          "train.checkpoint_every",
+          new Kind.Often(),
+          Every.EPOCH,
+          "When a checkpoint is written: epoch, never or a number of steps.");
   static final Key<Long> EARLY_STOP =
-      Key.of("train.early_stop", COUNT, 0L, "Evaluations without a better AUC after which training ends; 0 for never.");
+      Key.of(
+          "train.early_stop",
+          COUNT,
+          0L,
+          "Evaluations without a better AUC after which training ends; 0 for never.");
   static final Key<Long> LOG_EVERY =
-      Key.of("train.log_every", new Kind.Whole(1, Long.MAX_VALUE), 100L, "Steps between two lines of training metrics.");
+      Key.of(
+          "train.log_every",
+          new Kind.Whole(1, Long.MAX_VALUE),
+          100L,
+          "Steps between two lines of training metrics.");
 
   /** All keys, in the order they are read and written. */
   static final List<Key<?>> ALL =
       List.of(
-          FORMAT, TRAIN, EVAL, COLUMNS, DELIMITER, QUOTE, MISSING_TEXT, KEY_TYPE, NUMBER_TYPE, ROWS, EVAL_ROWS, DATA_SEED, SCALE,
-          LABEL, POSITIVE, DENSE_COLUMNS, TRANSFORM, DENSE_BUCKETS, MISSING,
-          SPARSE_COLUMNS, ENCODE, SPARSE_BUCKETS, MIN_COUNT, SEPARATOR,
-          MODEL, EMBEDDING, HIDDEN, CROSS_LAYERS, BOTTOM, TOP, DROPOUT, COMBINER, UNKNOWN, DIR,
-          BATCH, EPOCHS, OPTIMIZER, LR, MOMENTUM, INITIAL, BETA1, BETA2, EPS, BETA, L1, L2,
-          SCHEDULE, WARMUP_STEPS, DECAY_START, DECAY_STEPS, DECAY_POWER, END_LR,
-          WEIGHT_L2, SHUFFLE, SEED, THREADS, MEMORY, EVALUATE_EVERY, CHECKPOINT_EVERY, EARLY_STOP, LOG_EVERY);
+          FORMAT,
+          TRAIN,
+          EVAL,
+          COLUMNS,
+          DELIMITER,
+          QUOTE,
+          MISSING_TEXT,
+          KEY_TYPE,
+          NUMBER_TYPE,
+          ROWS,
+          EVAL_ROWS,
+          DATA_SEED,
+          SCALE,
+          LABEL,
+          POSITIVE,
+          DENSE_COLUMNS,
+          TRANSFORM,
+          DENSE_BUCKETS,
+          MISSING,
+          SPARSE_COLUMNS,
+          ENCODE,
+          SPARSE_BUCKETS,
+          MIN_COUNT,
+          SEPARATOR,
+          MODEL,
+          EMBEDDING,
+          HIDDEN,
+          CROSS_LAYERS,
+          BOTTOM,
+          TOP,
+          DROPOUT,
+          COMBINER,
+          UNKNOWN,
+          DIR,
+          BATCH,
+          EPOCHS,
+          OPTIMIZER,
+          LR,
+          MOMENTUM,
+          INITIAL,
+          BETA1,
+          BETA2,
+          EPS,
+          LAZY,
+          BETA,
+          L1,
+          L2,
+          SCHEDULE,
+          WARMUP_STEPS,
+          DECAY_START,
+          DECAY_STEPS,
+          DECAY_POWER,
+          END_LR,
+          WEIGHT_L2,
+          SHUFFLE,
+          SEED,
+          THREADS,
+          MEMORY,
+          EVALUATE_EVERY,
+          CHECKPOINT_EVERY,
+          EARLY_STOP,
+          LOG_EVERY);
 
   /** Sections that may hold a list of groups. */
   static final List<String> GROUPS = List.of("data.dense", "data.sparse");
+
+  /** Keys that a resumed run may change: its weights after the same steps stay the same. */
+  static final Set<String> MAY_CHANGE =
+      Stream.of(
+              TRAIN,
+              EVAL,
+              DIR,
+              EPOCHS,
+              THREADS,
+              MEMORY,
+              EVALUATE_EVERY,
+              CHECKPOINT_EVERY,
+              EARLY_STOP,
+              LOG_EVERY)
+          .map(Key::path)
+          .collect(Collectors.toUnmodifiableSet());
 
   private static final Set<String> SECTIONS = sections();
   private static final Pattern INDEX = Pattern.compile("\\[\\d+]");
@@ -203,7 +449,10 @@ final class Keys {
     return INDEX.matcher(path).replaceAll("");
   }
 
-  /** What to do about {@code path}, which is neither a key nor a section: the nearest name, or those that could stand there. */
+  /**
+   * What to do about {@code path}, which is neither a key nor a section: the nearest name, or those
+   * that could stand there.
+   */
   static String advice(String path) {
     String plain = plain(path);
     Optional<String> near = nearest(plain);
@@ -225,16 +474,25 @@ final class Keys {
     return "use one of " + String.join(", ", here);
   }
 
-  /** The nearest key or section: by its name within the same section first, then by its name alone, then by the whole path. */
+  /**
+   * The nearest key or section: by its name within the same section first, then by its name alone,
+   * then by the whole path.
+   */
   private static Optional<String> nearest(String path) {
     int dot = path.lastIndexOf('.');
     String prefix = path.substring(0, dot + 1);
     String last = path.substring(dot + 1);
     List<String> siblings =
-        names().stream().filter(n -> n.startsWith(prefix) && n.indexOf('.', prefix.length()) < 0).map(n -> n.substring(prefix.length())).toList();
+        names().stream()
+            .filter(n -> n.startsWith(prefix) && n.indexOf('.', prefix.length()) < 0)
+            .map(n -> n.substring(prefix.length()))
+            .toList();
     return Names.nearest(last, siblings)
         .map(prefix::concat)
-        .or(() -> names().stream().filter(n -> n.endsWith("." + last)).min(Comparator.comparingInt(n -> Names.edits(path, n))))
+        .or(() ->
+            names().stream()
+                .filter(n -> n.endsWith("." + last))
+                .min(Comparator.comparingInt(n -> Names.edits(path, n))))
         .or(() -> Names.nearest(path, names()));
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The model and its sizes; members that the model has no use for hold their defaults.
@@ -37,5 +38,27 @@ public record ModelConfig(
         s.get(Keys.DROPOUT).floatValue(),
         s.get(Keys.COMBINER),
         s.get(Keys.UNKNOWN));
+  }
+
+  /** The model in one line, with what matters to its type. */
+  public String summary() {
+    StringBuilder out = new StringBuilder(type);
+    if (!type.equals("lr")) {
+      out.append(", embedding ").append(embedding);
+    }
+    if (type.equals("dlrm")) {
+      out.append(", bottom ").append(widths(bottom)).append(", top ").append(widths(top));
+    }
+    if (type.startsWith("dcn")) {
+      out.append(", ").append(crossLayers).append(" cross layers");
+    }
+    if (List.of("wdl", "deepfm", "dcn", "dcnv2").contains(type)) {
+      out.append(", hidden ").append(widths(hidden)).append(", dropout ").append(dropout);
+    }
+    return out.toString();
+  }
+
+  private static String widths(List<Integer> widths) {
+    return widths.stream().map(String::valueOf).collect(Collectors.joining("-"));
   }
 }

@@ -1,12 +1,17 @@
 package dev.tern.cli.config;
 
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
+import java.util.Locale;
+import java.util.function.Function;
+
 /**
  * How the model is trained.
  *
  * @param batch rows of a step
  * @param epochs passes over the training data
  * @param optimizer of all weights
- * @param schedule the learning rate over the steps
+ * @param learningRate the learning rate over the steps
  * @param l2 factor of half the sum of squared weights in the loss
  * @param shuffleRows rows of a block that is shuffled; 0 keeps the order
  * @param seed of weights, dropout and shuffling
@@ -20,8 +25,8 @@ package dev.tern.cli.config;
 public record TrainConfig(
     int batch,
     int epochs,
-    OptimizerConfig optimizer,
-    ScheduleConfig schedule,
+    Optimizer optimizer,
+    LearningRate learningRate,
     float l2,
     int shuffleRows,
     long seed,
@@ -31,41 +36,13 @@ public record TrainConfig(
     Every checkpointEvery,
     long earlyStop,
     long logEvery) {
-  /** Members that the type has no use for hold their defaults. */
-  public record OptimizerConfig(
-      String type, float lr, float momentum, float initial, float beta1, float beta2, float eps, float beta, float l1, float l2) {}
-
-  /** Members that the type has no use for hold their defaults. */
-  public record ScheduleConfig(
-      String type, long warmupSteps, long decayStart, long decaySteps, double decayPower, float endLr) {}
-
   static TrainConfig of(Settings s) {
-    OptimizerConfig optimizer =
-        new OptimizerConfig(
-            s.get(Keys.OPTIMIZER),
-            s.get(Keys.LR).floatValue(),
-            s.get(Keys.MOMENTUM).floatValue(),
-            s.get(Keys.INITIAL).floatValue(),
-            s.get(Keys.BETA1).floatValue(),
-            s.get(Keys.BETA2).floatValue(),
-            s.get(Keys.EPS).floatValue(),
-            s.get(Keys.BETA).floatValue(),
-            s.get(Keys.L1).floatValue(),
-            s.get(Keys.L2).floatValue());
-    ScheduleConfig schedule =
-        new ScheduleConfig(
-            s.get(Keys.SCHEDULE),
-            s.get(Keys.WARMUP_STEPS),
-            s.get(Keys.DECAY_START),
-            s.get(Keys.DECAY_STEPS),
-            s.get(Keys.DECAY_POWER),
-            s.get(Keys.END_LR).floatValue());
     int threads = s.get(Keys.THREADS).intValue();
     return new TrainConfig(
         s.get(Keys.BATCH).intValue(),
         s.get(Keys.EPOCHS).intValue(),
-        optimizer,
-        schedule,
+        checked(s, "train.optimizer", TrainConfig::optimizer),
+        checked(s, "train.schedule", TrainConfig::learningRate),
         s.get(Keys.WEIGHT_L2).floatValue(),
         s.get(Keys.SHUFFLE).intValue(),
         s.get(Keys.SEED),
@@ -75,5 +52,69 @@ public record TrainConfig(
         s.get(Keys.CHECKPOINT_EVERY),
         s.get(Keys.EARLY_STOP),
         s.get(Keys.LOG_EVERY));
+  }
+
+  /** How it is trained in one line. */
+  public String summary() {
+    String rule = optimizer.getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    return String.format(
+        Locale.ROOT,
+        "batch %,d, epochs %d, %s, learning rate %s, seed %d, threads %d",
+        batch,
+        epochs,
+        rule,
+        optimizer.lr(),
+        seed,
+        threads);
+  }
+
+  private static Optimizer optimizer(Settings s) {
+    float lr = s.get(Keys.LR).floatValue();
+    float momentum = s.get(Keys.MOMENTUM).floatValue();
+    float initial = s.get(Keys.INITIAL).floatValue();
+    float eps = s.get(Keys.EPS).floatValue();
+    return switch (s.get(Keys.OPTIMIZER)) {
+      case "momentum" -> new Optimizer.Momentum(lr, momentum);
+      case "nesterov" -> new Optimizer.Nesterov(lr, momentum);
+      case "adagrad" -> new Optimizer.Adagrad(lr, initial, eps);
+      case "rowwise-adagrad" -> new Optimizer.RowWiseAdagrad(lr, initial, eps);
+      case "adam" ->
+          new Optimizer.Adam(
+              lr,
+              s.get(Keys.BETA1).floatValue(),
+              s.get(Keys.BETA2).floatValue(),
+              eps,
+              s.get(Keys.LAZY));
+      case "ftrl" ->
+          new Optimizer.Ftrl(
+              lr,
+              s.get(Keys.BETA).floatValue(),
+              s.get(Keys.L1).floatValue(),
+              s.get(Keys.L2).floatValue());
+      default -> new Optimizer.Sgd(lr);
+    };
+  }
+
+  private static LearningRate learningRate(Settings s) {
+    float lr = s.get(Keys.LR).floatValue();
+    return s.get(Keys.SCHEDULE).equals("constant")
+        ? LearningRate.constant(lr)
+        : new LearningRate.WarmupDecay(
+            lr,
+            s.get(Keys.WARMUP_STEPS),
+            s.get(Keys.DECAY_START),
+            s.get(Keys.DECAY_STEPS),
+            s.get(Keys.DECAY_POWER).floatValue(),
+            s.get(Keys.END_LR).floatValue());
+  }
+
+  /** The engine's own check of a value is a configuration error here. */
+  private static <T> T checked(Settings s, String section, Function<Settings, T> make) {
+    try {
+      return make.apply(s);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(
+          s.where(section) + ": " + section + ": " + e.getMessage() + "; change that value", e);
+    }
   }
 }

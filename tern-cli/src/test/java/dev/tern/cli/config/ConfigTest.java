@@ -3,6 +3,8 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -36,14 +38,17 @@ final class ConfigTest {
     assertThat(config.data().train()).containsExactly(Path.of("data/adult.data").toAbsolutePath());
     assertThat(config.data().positive()).containsExactly(">50K", ">50K.");
     assertThat(config.data().dense())
-        .containsExactly(new DataConfig.Dense(List.of("age", "fnlwgt"), "log1p+standardize", 32, "mean"));
+        .containsExactly(
+            new DataConfig.Dense(List.of("age", "fnlwgt"), "log1p+standardize", 32, "mean"));
     assertThat(config.data().sparse())
-        .containsExactly(new DataConfig.Sparse(List.of("workclass", "education"), "vocabulary", 0, 1, ""));
+        .containsExactly(
+            new DataConfig.Sparse(List.of("workclass", "education"), "vocabulary", 0, 1, ""));
     assertThat(config.model().hidden()).containsExactly(128, 64);
     assertThat(config.model().dropout()).isEqualTo(0.1f);
     assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
     assertThat(config.train().batch()).isEqualTo(256);
-    assertThat(config.train().optimizer().lr()).isEqualTo(0.002f);
+    assertThat(config.train().optimizer()).isEqualTo(Optimizer.adam(0.002f));
+    assertThat(config.train().learningRate()).isEqualTo(LearningRate.constant(0.002f));
     assertThat(config.train().memory()).isEqualTo(2L << 30);
     assertThat(config.train().evaluateEvery()).isEqualTo(Every.EPOCH);
     assertThat(config.train().threads()).isEqualTo(2);
@@ -60,7 +65,8 @@ final class ConfigTest {
     String yaml =
         CENSUS.replace(
             "sparse: {columns: [workclass, education], encode: vocabulary}",
-            "sparse: [{columns: workclass, encode: hash, buckets: 100}, {columns: [education], separator: \"|\"}]");
+            "sparse: [{columns: workclass, encode: hash, buckets: 100}, {columns: [education],"
+                + " separator: \"|\"}]");
     Config config = Config.parse(yaml, "two.yaml", List.of());
     assertThat(config.data().sparse())
         .containsExactly(
@@ -84,9 +90,12 @@ final class ConfigTest {
             "data.delimiter=tab");
     assertThat(config.train().batch()).isEqualTo(1024);
     assertThat(config.model().hidden()).containsExactly(32, 16);
-    assertThat(config.data().train()).extracting(path -> path.getFileName().toString()).containsExactly("a.csv", "b.csv");
+    assertThat(config.data().train())
+        .extracting(path -> path.getFileName().toString())
+        .containsExactly("a.csv", "b.csv");
     assertThat(config.data().positive()).containsExactly("x, y", ">50K");
-    assertThat(config.data().sparse().getFirst()).isEqualTo(new DataConfig.Sparse(List.of("workclass", "education"), "hash", 7, 1, ""));
+    assertThat(config.data().sparse().getFirst())
+        .isEqualTo(new DataConfig.Sparse(List.of("workclass", "education"), "hash", 7, 1, ""));
     assertThat(config.train().memory()).isEqualTo(512L << 20);
     assertThat(config.train().evaluateEvery()).isEqualTo(new Every(50));
     assertThat(config.data().csv().delimiter()).isEqualTo('\t');
@@ -120,7 +129,7 @@ final class ConfigTest {
           batch: 256          | batch:           | train.batch: got nothing, expected a whole number
           batch: 256          | batch: {a: 1}    | train.batch: got keys and values, expected a whole number
           lr: 0.002           | lr: -1           | train.optimizer.lr: got -1, expected a number of at least 0
-          type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, adam, lazy-adam, ftrl; did you mean adam?
+          type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, adam, ftrl; did you mean adam?
           type: deepfm        | type: deepmf     | model.type: got deepmf, expected one of wdl, deepfm
           lr: 0.002           | momentum: 0.9    | got train.optimizer.momentum, expected it only where train.optimizer.type is momentum or nesterov, but that is adam; remove it
           memory: 2g          | memory: lots     | train.memory: got lots, expected bytes, at least 16m, as in 512m or 2g
@@ -145,8 +154,11 @@ final class ConfigTest {
 
   @Test
   void aMissingKeyIsNamedWithTheWayToGiveIt() {
-    assertThatThrownBy(() -> Config.parse(CENSUS.replace("train: data/adult.data", ""), "census.yaml", List.of()))
-        .hasMessage("census.yaml: got no data.train, expected a path or a list of paths; add it to the file or give --set data.train=VALUE");
+    assertThatThrownBy(() ->
+            Config.parse(CENSUS.replace("train: data/adult.data", ""), "census.yaml", List.of()))
+        .hasMessage(
+            "census.yaml: got no data.train, expected a path or a list of paths; add it to the file"
+                + " or give --set data.train=VALUE");
   }
 
   @ParameterizedTest
@@ -165,11 +177,25 @@ final class ConfigTest {
           data.columns=[a      | got broken YAML
           """)
   void aBrokenOverrideIsRefused(String override, String message) {
-    assertThatThrownBy(() -> census(override)).isInstanceOf(ConfigException.class).hasMessageContaining(message);
+    assertThatThrownBy(() -> census(override))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(message);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "# nothing", "- 1", "text", "data: [", "a: b: c", "data: !!binary x", "\u0000", "{[1]: 2}", "data: &a {format: *a}"})
+  @ValueSource(
+      strings = {
+        "",
+        "# nothing",
+        "- 1",
+        "text",
+        "data: [",
+        "a: b: c",
+        "data: !!binary x",
+        "\u0000",
+        "{[1]: 2}",
+        "data: &a {format: *a}"
+      })
   void textThatIsNoConfigurationIsRefused(String yaml) {
     assertThatThrownBy(() -> Config.parse(yaml, "x.yaml", List.of()))
         .isInstanceOf(ConfigException.class)
@@ -198,9 +224,12 @@ final class ConfigTest {
             ? new Raw.Sequence(
                 text.equals("[]")
                     ? List.of()
-                    : List.of(text.substring(1, text.length() - 1).split(", ")).stream().map(t -> new Raw.Scalar(t, source)).toList(),
+                    : List.of(text.substring(1, text.length() - 1).split(", ")).stream()
+                        .map(t -> new Raw.Scalar(t, source))
+                        .toList(),
                 source)
-            : new Raw.Scalar(quoted ? text.substring(1, text.length() - 1).replace("\\\"", "\"") : text, source);
+            : new Raw.Scalar(
+                quoted ? text.substring(1, text.length() - 1).replace("\\\"", "\"") : text, source);
     if (!text.equals("\"\"")) {
       assertThat(key.kind().read(raw)).as(key.path()).isEqualTo(key.fallback());
     }
@@ -212,7 +241,27 @@ final class ConfigTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"plain", "a b", " a", ">50K", "\"", "\\", "a: b", "#", "'", "true", "1", "é\u2028\t\n\u0001\uD83D\uDE00", "-", "[x]", "a,b", "null", "~", "*"})
+  @ValueSource(
+      strings = {
+        "plain",
+        "a b",
+        " a",
+        ">50K",
+        "\"",
+        "\\",
+        "a: b",
+        "#",
+        "'",
+        "true",
+        "1",
+        "é\u2028\t\n\u0001\uD83D\uDE00",
+        "-",
+        "[x]",
+        "a,b",
+        "null",
+        "~",
+        "*"
+      })
   void anyTextSurvivesBeingWrittenAndRead(String text) {
     String yaml = "data: {columns: [" + YamlText.quote(text) + "]}\n";
     Raw read = YamlFile.read(yaml, "x").get("data.columns");

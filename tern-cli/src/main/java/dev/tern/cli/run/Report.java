@@ -1,0 +1,281 @@
+package dev.tern.cli.run;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.run.MetricsLine.Split;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * One page on a run: the main numbers, curves over steps, the evaluations, configuration and
+ * machine. The page needs no other file and no script.
+ *
+ * @param config of the run
+ * @param lines its metrics
+ * @param state how it ended, in a few words
+ * @param best the best that any model can reach on the evaluation data, where that is known
+ * @param machine it ran on
+ * @param date it ended, in words
+ */
+public record Report(
+    Config config,
+    List<MetricsLine> lines,
+    String state,
+    Optional<Reachable> best,
+    Machine machine,
+    String date) {
+  private static final int MAX_EVALUATIONS = 100;
+  private static final int MAX_MARKS = 30;
+  private static final double MIB = 1 << 20;
+
+  /**
+   * What the true probabilities of the rows would score.
+   *
+   * @param auc area under the ROC curve
+   * @param loss mean log loss in nats
+   */
+  public record Reachable(double auc, double loss) {}
+
+  /** The page. */
+  public String html() {
+    StringBuilder out = new StringBuilder();
+    String title = config.run().dir().getFileName() + " · " + config.model().type();
+    out.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+        .append(
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                + "<meta name=\"color-scheme\" content=\"light dark\">\n")
+        .append("<title>")
+        .append(Html.text(title))
+        .append(" · Tern</title>\n<style>\n")
+        .append(style())
+        .append("</style>\n</head>\n<body>\n<main>\n");
+    out.append("<header><h1>")
+        .append(Html.text(config.run().dir().getFileName().toString()))
+        .append(" <small>")
+        .append(Html.text(config.model().type()))
+        .append("</small></h1><p>")
+        .append(Html.text(state + " · " + date))
+        .append("</p></header>\n");
+    tiles(out);
+    out.append("<section class=\"charts\">\n");
+    charts().forEach(chart -> out.append(chart.html()));
+    out.append("</section>\n");
+    evaluations(out);
+    facts(out);
+    out.append("<section><details><summary>Configuration in full</summary><pre>")
+        .append(Html.text(config.yaml()))
+        .append("</pre></details></section>\n");
+    return out.append("</main>\n</body>\n</html>\n").toString();
+  }
+
+  private List<MetricsLine> of(Split split) {
+    return lines.stream().filter(line -> line.split() == split).toList();
+  }
+
+  private Optional<MetricsLine> bestEvaluation() {
+    return of(Split.EVAL).stream()
+        .filter(line -> Double.isFinite(line.auc()))
+        .max(Comparator.comparingDouble(MetricsLine::auc));
+  }
+
+  private void tiles(StringBuilder out) {
+    Optional<MetricsLine> top = bestEvaluation();
+    List<MetricsLine> train = of(Split.TRAIN);
+    out.append("<section class=\"tiles\">\n");
+    tile(
+        out,
+        "Best AUC",
+        top.map(line -> Format.fixed(line.auc(), 4)).orElse("–"),
+        top.map(line -> "at step " + Format.whole(line.step())).orElse("not evaluated"));
+    best.ifPresent(reachable ->
+        tile(
+            out,
+            "Reachable AUC",
+            Format.fixed(reachable.auc(), 4),
+            top.map(line -> Format.fixed(reachable.auc() - line.auc(), 4) + " above").orElse("")));
+    tile(
+        out,
+        "Log loss",
+        top.map(line -> Format.fixed(line.loss(), 4)).orElse("–"),
+        best.map(r -> "reachable " + Format.fixed(r.loss(), 4)).orElse("nats per row"));
+    tile(
+        out,
+        "Calibration",
+        top.map(line -> Format.fixed(line.calibration(), 3)).orElse("–"),
+        "1 is ideal");
+    tile(
+        out,
+        "Speed",
+        Format.rate(median(train, MetricsLine::samplesPerSecond)),
+        "samples/s, median");
+    long peak = lines.stream().mapToLong(MetricsLine::memoryBytes).max().orElse(0);
+    tile(out, "Peak memory", Format.bytes(peak), "of " + Format.bytes(config.train().memory()));
+    tile(
+        out,
+        "Time",
+        Format.time(lines.isEmpty() ? Double.NaN : lines.getLast().seconds()),
+        Format.whole(lines.isEmpty() ? 0 : lines.getLast().step()) + " steps");
+    out.append("</section>\n");
+  }
+
+  private static void tile(StringBuilder out, String name, String value, String note) {
+    out.append("<div class=\"tile\"><div class=\"name\">")
+        .append(Html.text(name))
+        .append("</div><div class=\"value\">")
+        .append(Html.text(value))
+        .append("</div><div class=\"note\">")
+        .append(Html.text(note))
+        .append("</div></div>\n");
+  }
+
+  private List<Chart> charts() {
+    List<MetricsLine> train = of(Split.TRAIN);
+    List<MetricsLine> eval = of(Split.EVAL);
+    List<Long> marks = epochEnds();
+    List<Chart.Reference> loss =
+        best.map(r -> List.of(new Chart.Reference("reachable", r.loss()))).orElse(List.of());
+    List<Chart.Reference> auc =
+        best.map(r -> List.of(new Chart.Reference("reachable", r.auc()))).orElse(List.of());
+    List<Chart.Reference> budget =
+        List.of(new Chart.Reference("budget", config.train().memory() / MIB));
+    List<Chart.Series> lossCurves = new ArrayList<>(smoothed(points(train, MetricsLine::loss)));
+    lossCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::loss)));
+    List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, MetricsLine::auc)));
+    aucCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::auc)));
+    return List.of(
+        new Chart("Log loss", "nats per row", 4, false, lossCurves, loss, marks),
+        new Chart("AUC", "area under the ROC curve", 4, false, aucCurves, auc, marks),
+        new Chart(
+            "Throughput",
+            "samples per second",
+            0,
+            true,
+            List.of(
+                new Chart.Series(
+                    "training", "train", true, points(train, MetricsLine::samplesPerSecond)),
+                new Chart.Series(
+                    "evaluation", "eval", true, points(eval, MetricsLine::samplesPerSecond))),
+            List.of(),
+            marks),
+        new Chart(
+            "Memory",
+            "MiB",
+            0,
+            true,
+            List.of(
+                new Chart.Series(
+                    "in use", "train", true, points(lines, line -> line.memoryBytes() / MIB))),
+            budget,
+            marks));
+  }
+
+  private static List<Chart.Point> points(
+      List<MetricsLine> lines, ToDoubleFunction<MetricsLine> value) {
+    return lines.stream()
+        .filter(line -> Double.isFinite(value.applyAsDouble(line)))
+        .map(line -> new Chart.Point(line.step(), value.applyAsDouble(line)))
+        .toList();
+  }
+
+  /** A noisy curve as it is, faint, and its moving average; a short one as it is. */
+  private static List<Chart.Series> smoothed(List<Chart.Point> points) {
+    if (points.size() < 30) {
+      return List.of(new Chart.Series("training", "train", true, points));
+    }
+    double keep = 1 - 1.0 / Math.max(3, points.size() / 40.0);
+    double sum = 0;
+    double weight = 0;
+    List<Chart.Point> smooth = new ArrayList<>();
+    for (Chart.Point point : points) {
+      sum = keep * sum + point.value();
+      weight = keep * weight + 1;
+      smooth.add(new Chart.Point(point.step(), sum / weight));
+    }
+    return List.of(
+        new Chart.Series("", "faint", false, points),
+        new Chart.Series("training, smoothed", "train", false, smooth));
+  }
+
+  /** Last steps of the epochs but the last; none where they are too many to tell apart. */
+  private List<Long> epochEnds() {
+    List<Long> ends = new ArrayList<>();
+    for (int i = 1; i < lines.size(); i++) {
+      if (lines.get(i).epoch() > lines.get(i - 1).epoch()) {
+        ends.add(lines.get(i - 1).step());
+      }
+    }
+    return ends.size() > MAX_MARKS ? List.of() : ends;
+  }
+
+  private void evaluations(StringBuilder out) {
+    List<MetricsLine> eval = of(Split.EVAL);
+    if (eval.isEmpty()) {
+      return;
+    }
+    Optional<MetricsLine> top = bestEvaluation();
+    List<MetricsLine> shown = eval.subList(Math.max(0, eval.size() - MAX_EVALUATIONS), eval.size());
+    out.append(
+            "<section><h2>Evaluations</h2><div class=\"scroll\"><table"
+                + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>AUC</th><th>log"
+                + " loss</th>")
+        .append("<th>calibration</th><th>samples/s</th><th>time</th></tr></thead><tbody>\n");
+    for (MetricsLine line : shown) {
+      boolean isTop = top.filter(line::equals).isPresent();
+      out.append(isTop ? "<tr class=\"best\">" : "<tr>");
+      cell(out, Format.whole(line.step()));
+      cell(out, Format.whole(line.epoch() + 1));
+      cell(out, Format.fixed(line.auc(), 4));
+      cell(out, Format.fixed(line.loss(), 4));
+      cell(out, Format.fixed(line.calibration(), 3));
+      cell(out, Format.rate(line.samplesPerSecond()));
+      cell(out, Format.time(line.seconds()));
+      out.append("</tr>\n");
+    }
+    out.append("</tbody></table></div></section>\n");
+  }
+
+  private static void cell(StringBuilder out, String text) {
+    out.append("<td>").append(Html.text(text)).append("</td>");
+  }
+
+  private void facts(StringBuilder out) {
+    out.append("<section><h2>Run</h2><div class=\"scroll\"><table class=\"facts\"><tbody>\n");
+    fact(out, "Model", config.model().summary());
+    fact(out, "Data", config.data().summary());
+    fact(out, "Training", config.train().summary());
+    fact(out, "Folder", config.run().dir().toString());
+    fact(out, "Processor", machine.processor());
+    fact(out, "Main memory", Format.bytes(machine.memory()));
+    fact(out, "System", machine.system());
+    fact(out, "Java", machine.java());
+    out.append("</tbody></table></div></section>\n");
+  }
+
+  private static void fact(StringBuilder out, String name, String value) {
+    out.append("<tr><th>")
+        .append(Html.text(name))
+        .append("</th><td>")
+        .append(Html.text(value))
+        .append("</td></tr>\n");
+  }
+
+  private static double median(List<MetricsLine> lines, ToDoubleFunction<MetricsLine> value) {
+    double[] sorted = lines.stream().mapToDouble(value).filter(Double::isFinite).sorted().toArray();
+    return sorted.length == 0 ? Double.NaN : sorted[sorted.length / 2];
+  }
+
+  private static String style() {
+    try (InputStream in = Report.class.getResourceAsStream("report.css")) {
+      return new String(
+          java.util.Objects.requireNonNull(in, "report.css").readAllBytes(),
+          StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+}

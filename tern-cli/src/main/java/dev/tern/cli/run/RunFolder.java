@@ -1,0 +1,205 @@
+package dev.tern.cli.run;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folder of a run: the resolved configuration, metrics, checkpoints and the report. While it is
+ * open no other run can open it.
+ */
+public final class RunFolder implements AutoCloseable {
+  private static final String CONFIG = "config.yaml";
+  private static final String LOCK = ".lock";
+
+  private final Path dir;
+  private final FileChannel lock;
+
+  private RunFolder(Path dir, FileChannel lock) {
+    this.dir = dir;
+    this.lock = lock;
+  }
+
+  /** What to do with an earlier run in the folder. */
+  public enum Earlier {
+    /** There must be none. */
+    REFUSE,
+    /** Go on with it; where there is none, begin. */
+    RESUME,
+    /** Remove it. */
+    REPLACE
+  }
+
+  /**
+   * Opens the folder of {@code config}, makes it where it is missing, and writes the configuration
+   * into it.
+   *
+   * @throws RunException if the folder cannot be written, is in use, or holds an earlier run that
+   *     must not be there
+   * @throws ConfigException if the earlier run to go on with was configured otherwise
+   */
+  public static RunFolder open(Config config, Earlier earlier) {
+    Path dir = config.run().dir();
+    Path file = dir.resolve(CONFIG);
+    if (Files.exists(file) && earlier == Earlier.REFUSE) {
+      throw new RunException(
+          dir
+              + ": got a folder with an earlier run, expected a new one; give --resume to go on"
+              + " with it, --overwrite to replace it, or --set run.dir=OTHER");
+    }
+    if (Files.exists(file) && earlier == Earlier.RESUME) {
+      requireSame(Config.load(file, List.of()), config, file);
+    }
+    RunFolder folder = lock(dir);
+    try {
+      if (earlier != Earlier.RESUME) {
+        folder.clear();
+      }
+      Files.createDirectories(folder.checkpoints());
+      folder.replace(file, config.yaml());
+    } catch (IOException e) {
+      folder.close();
+      throw unwritable(dir, e);
+    }
+    return folder;
+  }
+
+  private static RunFolder lock(Path dir) {
+    try {
+      Files.createDirectories(dir);
+      FileChannel channel =
+          FileChannel.open(dir.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      if (tryLock(channel)) {
+        return new RunFolder(dir, channel);
+      }
+      channel.close();
+    } catch (IOException e) {
+      throw unwritable(dir, e);
+    }
+    throw new RunException(
+        dir
+            + ": got a folder in which another run is at work, expected a free one; wait for it or"
+            + " give --set run.dir=OTHER");
+  }
+
+  private static boolean tryLock(FileChannel channel) throws IOException {
+    try {
+      return channel.tryLock() != null;
+    } catch (OverlappingFileLockException _) {
+      return false;
+    }
+  }
+
+  private static void requireSame(Config before, Config after, Path file) {
+    List<String> changed = after.changesFrom(before);
+    if (!changed.isEmpty()) {
+      throw new ConfigException(
+          file
+              + ": got another configuration for --resume ("
+              + String.join("; ", changed)
+              + "), expected the one the run began with; change it back, or begin anew with"
+              + " --overwrite or --set run.dir=OTHER");
+    }
+  }
+
+  /** Opens the metrics, without the lines after {@code step}. */
+  public MetricsLog metrics(long step) {
+    return MetricsLog.open(dir.resolve("metrics.jsonl"), step);
+  }
+
+  /** Where checkpoints stand. */
+  public Path checkpoints() {
+    return dir.resolve("checkpoints");
+  }
+
+  /** Where the report stands. */
+  public Path report() {
+    return dir.resolve("report.html");
+  }
+
+  /** The folder itself. */
+  public Path dir() {
+    return dir;
+  }
+
+  /** The configuration that a run wrote into its folder. */
+  public static Path config(Path dir) {
+    return dir.resolve(CONFIG);
+  }
+
+  /** Writes the report. */
+  public void writeReport(String html) {
+    replace(report(), html);
+  }
+
+  private void replace(Path file, String text) {
+    try {
+      Path beside = file.resolveSibling(file.getFileName() + ".new");
+      Files.writeString(beside, text);
+      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  /** Removes what an earlier run wrote, and nothing else. */
+  private void clear() throws IOException {
+    for (String name : List.of(CONFIG, "metrics.jsonl", "report.html")) {
+      Files.deleteIfExists(dir.resolve(name));
+    }
+    if (Files.exists(checkpoints())) {
+      Files.walkFileTree(checkpoints(), new Delete());
+    }
+  }
+
+  private static final class Delete extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      Files.delete(file);
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path dir, @Nullable IOException e)
+        throws IOException {
+      if (e != null) {
+        throw e;
+      }
+      Files.delete(dir);
+      return FileVisitResult.CONTINUE;
+    }
+  }
+
+  static RunException unwritable(Path path, IOException e) {
+    String reason =
+        e.getClass().getSimpleName().replaceAll("Exception$", "") + " " + e.getMessage();
+    return new RunException(
+        path
+            + ": got an error writing it ("
+            + reason
+            + "), expected a folder that can be written and free space; check the disk, its rights,"
+            + " and run.dir",
+        e);
+  }
+
+  /** Lets other runs in. */
+  @Override
+  public void close() {
+    try {
+      lock.close();
+    } catch (IOException e) {
+      throw unwritable(dir, e);
+    }
+  }
+}
