@@ -7,6 +7,7 @@ module dev.tern.core {
   requires static jdk.incubator.vector;
   requires static org.jspecify;
   requires jdk.jfr;
+  requires jdk.management;
 
   exports dev.tern.data;
   exports dev.tern.embedding;

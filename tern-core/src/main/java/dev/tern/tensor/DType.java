@@ -1,19 +1,22 @@
 package dev.tern.tensor;
 
-/** The type of a tensor's elements. */
+/**
+ * Element types. Arithmetic is done in {@link #F32}; {@link #F16} and {@link #BF16} are storage
+ * formats, and integers serve as indices: cast to F32 to compute with them.
+ */
 public enum DType {
-  /** 32-bit IEEE 754 floating point. */
+  /** IEEE binary32. */
   F32(4),
-  /** 16-bit IEEE 754 floating point, a storage type: arithmetic is done in {@link #F32}. */
+  /** IEEE binary16, storage only. */
   F16(2),
-  /** The high half of a 32-bit float, a storage type: arithmetic is done in {@link #F32}. */
+  /** Upper half of a binary32, storage only. */
   BF16(2),
-  /** 32-bit signed integer. */
+  /** Signed 32-bit integer. */
   I32(4),
-  /** 64-bit signed integer. */
+  /** Signed 64-bit integer. */
   I64(8),
-  /** One byte, 0 or 1. */
-  BOOL(1);
+  /** Truth value, kept as the float 0 or 1 so that masks feed fused kernels without conversion. */
+  BOOL(4);
 
   private final int bytes;
 
@@ -21,8 +24,13 @@ public enum DType {
     this.bytes = bytes;
   }
 
-  /** Returns the size of one element in bytes. */
+  /** Bytes of one element. */
   public int bytes() {
     return bytes;
+  }
+
+  /** Whether fused kernels compute on it directly. */
+  public boolean isFloatLike() {
+    return this == F32 || this == BOOL;
   }
 }

@@ -1,0 +1,59 @@
+package dev.tern.internal.ir;
+
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Shape;
+import java.util.List;
+
+/**
+ * One value of a graph: an op applied to other nodes. Immutable, compared by identity; made by
+ * {@link Nodes}, which checks shapes.
+ */
+public final class Node {
+  private final Op op;
+  private final List<Node> inputs;
+  private final Shape shape;
+  private final DType type;
+
+  Node(Op op, List<Node> inputs, Shape shape, DType type) {
+    this.op = op;
+    this.inputs = List.copyOf(inputs);
+    this.shape = shape;
+    this.type = type;
+  }
+
+  public Op op() {
+    return op;
+  }
+
+  public List<Node> inputs() {
+    return inputs;
+  }
+
+  /** Input number {@code index}. */
+  public Node input(int index) {
+    return inputs.get(index);
+  }
+
+  public Shape shape() {
+    return shape;
+  }
+
+  /** The same op on other inputs of the same shapes. */
+  public Node withInputs(List<Node> others) {
+    for (int i = 0; i < others.size(); i++) {
+      if (others.get(i) != inputs.get(i)) {
+        return new Node(op, others, shape, type);
+      }
+    }
+    return this;
+  }
+
+  public DType type() {
+    return type;
+  }
+
+  @Override
+  public String toString() {
+    return op + " " + type + shape;
+  }
+}

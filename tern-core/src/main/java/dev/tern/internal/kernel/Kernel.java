@@ -1,0 +1,15 @@
+package dev.tern.internal.kernel;
+
+/** A fused elementwise kernel over three nested loops; emitted, see {@link KernelEmitter}. */
+public interface Kernel {
+  /**
+   * Runs the kernel over {@code n0 x n1 x n} elements.
+   *
+   * @param addresses address of each operand's first element
+   * @param strides bytes between neighbours of operand {@code k} along the outer, middle and inner
+   *     loop at {@code 3 k}, {@code 3 k + 1}, {@code 3 k + 2}
+   * @param scalars the constants of the kernel
+   * @param scratch address of 64 bytes for each reduction over the inner loop
+   */
+  void run(long[] addresses, long[] strides, int n0, int n1, int n, float[] scalars, long scratch);
+}

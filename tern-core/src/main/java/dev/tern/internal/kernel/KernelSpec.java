@@ -1,0 +1,108 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.ir.Op;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The structure of a fused kernel, which never holds sizes: kernels of equal structure are one
+ * class. Values are numbered: first the loads, then the scalars, then one per instruction.
+ *
+ * @param loads how each input advances along the inner loop; operand {@code k} is load {@code k}
+ * @param scalars number of constants
+ * @param instructions elementwise ops in order
+ * @param stores results, operands after the loads
+ */
+public record KernelSpec(
+    List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores) {
+  /** How an operand advances along the inner loop. */
+  public enum Access {
+    /** Stays: one element for the whole loop. */
+    BROADCAST,
+    /** Neighbouring elements. */
+    CONTIGUOUS,
+    /** Any other step; such kernels are scalar. */
+    STRIDED,
+  }
+
+  /** One elementwise op; {@code arguments} are value numbers. */
+  public record Instruction(Op op, List<Integer> arguments) {
+    public Instruction {
+      arguments = List.copyOf(arguments);
+    }
+  }
+
+  /** What a result does to its operand. */
+  public enum Mode {
+    /** Overwrites each element. */
+    WRITE,
+    /** Adds to memory, or with {@link Access#BROADCAST} adds the inner loop's sum. */
+    SUM,
+    /** Raises memory to the maximum, or with {@link Access#BROADCAST} the inner loop's maximum. */
+    MAX,
+  }
+
+  /** Value {@code value} goes to an operand. */
+  public record Store(int value, Mode mode, Access access) {
+    /** Whether the inner loop is reduced in lanes. */
+    public boolean reducesLanes() {
+      return mode != Mode.WRITE && access == Access.BROADCAST;
+    }
+  }
+
+  public KernelSpec {
+    loads = List.copyOf(loads);
+    instructions = List.copyOf(instructions);
+    stores = List.copyOf(stores);
+  }
+
+  /** Loads and stores. */
+  public int operands() {
+    return loads.size() + stores.size();
+  }
+
+  /** Whether all steps are 0 or 1 element, so that vectors can be used. */
+  public boolean isVectorizable() {
+    return loads.stream().noneMatch(a -> a == Access.STRIDED)
+        && stores.stream().noneMatch(s -> s.access() == Access.STRIDED);
+  }
+
+  /** Inner reductions, each with its own set of lanes. */
+  public int laneReductions() {
+    return (int) stores.stream().filter(Store::reducesLanes).count();
+  }
+
+  /** The kernel as an expression: {@code o0 = MUL(ADD(a, b), c0); o1 += ...}. */
+  public String expression() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < stores.size(); i++) {
+      Store store = stores.get(i);
+      String sign =
+          switch (store.mode()) {
+            case WRITE -> " = ";
+            case SUM -> " += ";
+            case MAX -> " max= ";
+          };
+      text.append(i > 0 ? "; o" : "o").append(i).append(sign).append(print(store.value(), 6));
+    }
+    return text.toString();
+  }
+
+  private String print(int value, int depth) {
+    if (value < loads.size()) {
+      return "i" + value;
+    }
+    if (value < loads.size() + scalars) {
+      return "c" + (value - loads.size());
+    }
+    if (depth == 0) {
+      return "...";
+    }
+    Instruction instruction = instructions.get(value - loads.size() - scalars);
+    return instruction.arguments().stream()
+        .map(argument -> print(argument, depth - 1))
+        .collect(
+            Collectors.joining(
+                ", ", instruction.op().toString().toLowerCase(java.util.Locale.ROOT) + "(", ")"));
+  }
+}

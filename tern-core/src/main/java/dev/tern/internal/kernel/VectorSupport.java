@@ -1,0 +1,46 @@
+package dev.tern.internal.kernel;
+
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorShape;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Whether and how wide this process computes with vectors. The system property {@code
+ * tern.vector.bits} narrows the vectors (128, 256, 512) or, as 0, keeps to scalar code.
+ */
+public final class VectorSupport {
+  private static final int REQUESTED = Integer.getInteger("tern.vector.bits", -1);
+  private static final boolean AVAILABLE =
+      REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+
+  private VectorSupport() {}
+
+  /** Whether classes that use the Vector API may be loaded. */
+  public static boolean available() {
+    return AVAILABLE;
+  }
+
+  /** Lanes of a float vector; 1 without vectors. */
+  public static int lanes() {
+    return AVAILABLE ? Species.lanes() : 1;
+  }
+
+  static VectorSpecies<Float> floatSpecies() {
+    return Species.select();
+  }
+
+  /** Apart, so that the module may be absent. */
+  private static final class Species {
+    static VectorSpecies<Float> select() {
+      VectorSpecies<Float> preferred = FloatVector.SPECIES_PREFERRED;
+      if (REQUESTED < 0 || REQUESTED >= preferred.vectorBitSize()) {
+        return preferred;
+      }
+      return VectorSpecies.of(float.class, VectorShape.forBitSize(REQUESTED));
+    }
+
+    static int lanes() {
+      return select().length();
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.memory.Memory;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The vector form of every elementwise op, called by emitted kernels under the op's lower-case
+ * name: lane by lane the same IEEE operations as {@link dev.tern.internal.ir.Pointwise}. Loaded
+ * only where the Vector API module is present.
+ */
+final class Vectors {
+  static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+
+  private Vectors() {}
+
+  static FloatVector load(long address) {
+    return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
+  }
+
+  static void store(FloatVector value, long address) {
+    value.intoMemorySegment(Memory.ALL, address, ORDER);
+  }
+
+  static FloatVector broadcast(float value) {
+    return FloatVector.broadcast(SPECIES, value);
+  }
+
+  static FloatVector copy(FloatVector x) {
+    return x;
+  }
+
+  static FloatVector exp(FloatVector x) {
+    return VectorMath.exp(x);
+  }
+
+  static FloatVector expm1(FloatVector x) {
+    return VectorMath.expm1(x);
+  }
+
+  static FloatVector log(FloatVector x) {
+    return VectorMath.log(x);
+  }
+
+  static FloatVector log1p(FloatVector x) {
+    return VectorMath.log1p(x);
+  }
+
+  static FloatVector tanh(FloatVector x) {
+    return VectorMath.tanh(x);
+  }
+
+  static FloatVector sigmoid(FloatVector x) {
+    return VectorMath.sigmoid(x);
+  }
+
+  static FloatVector softplus(FloatVector x) {
+    return VectorMath.softplus(x);
+  }
+
+  static FloatVector erf(FloatVector x) {
+    return VectorMath.erf(x);
+  }
+
+  static FloatVector rsqrt(FloatVector x) {
+    return VectorMath.rsqrt(x);
+  }
+
+  static FloatVector neg(FloatVector x) {
+    return x.neg();
+  }
+
+  static FloatVector relu(FloatVector x) {
+    return x.blend(0f, x.compare(VectorOperators.LT, 0f));
+  }
+
+  static FloatVector sqrt(FloatVector x) {
+    return x.sqrt();
+  }
+
+  static FloatVector reciprocal(FloatVector x) {
+    return broadcast(1f).div(x);
+  }
+
+  static FloatVector square(FloatVector x) {
+    return x.mul(x);
+  }
+
+  static FloatVector abs(FloatVector x) {
+    return x.abs();
+  }
+
+  static FloatVector sign(FloatVector x) {
+    return broadcast(0f)
+        .blend(1f, x.compare(VectorOperators.GT, 0f))
+        .blend(-1f, x.compare(VectorOperators.LT, 0f));
+  }
+
+  static FloatVector not(FloatVector x) {
+    return broadcast(0f).blend(1f, x.compare(VectorOperators.EQ, 0f));
+  }
+
+  static FloatVector add(FloatVector a, FloatVector b) {
+    return a.add(b);
+  }
+
+  static FloatVector sub(FloatVector a, FloatVector b) {
+    return a.sub(b);
+  }
+
+  static FloatVector mul(FloatVector a, FloatVector b) {
+    return a.mul(b);
+  }
+
+  static FloatVector div(FloatVector a, FloatVector b) {
+    return a.div(b);
+  }
+
+  static FloatVector max(FloatVector a, FloatVector b) {
+    return a.max(b);
+  }
+
+  static FloatVector min(FloatVector a, FloatVector b) {
+    return a.min(b);
+  }
+
+  static FloatVector lt(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.LT, b));
+  }
+
+  static FloatVector le(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.LE, b));
+  }
+
+  static FloatVector eq(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.EQ, b));
+  }
+
+  static FloatVector select(FloatVector condition, FloatVector a, FloatVector b) {
+    return b.blend(a, condition.compare(VectorOperators.NE, 0f));
+  }
+}

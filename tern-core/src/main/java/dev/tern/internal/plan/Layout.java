@@ -1,0 +1,114 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Op;
+import dev.tern.tensor.Shape;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * Where a value's elements lie in a storage: element {@code (i, j, ...)} is at {@code offset + i *
+ * strides[0] + j * strides[1] + ...}, in elements.
+ */
+record Layout(int storage, int offset, int[] strides) {
+  /** Dense row-major from the start of {@code storage}. */
+  static Layout dense(int storage, Shape shape) {
+    return new Layout(storage, 0, shape.rowMajorStrides());
+  }
+
+  boolean isDense(Shape shape) {
+    int[] dense = shape.rowMajorStrides();
+    for (int i = 0; i < strides.length; i++) {
+      if (shape.size(i) > 1 && strides[i] != dense[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Layout permute(Op.Permute permute) {
+    return new Layout(
+        storage, offset, permute.axes().stream().mapToInt(axis -> strides[axis]).toArray());
+  }
+
+  Layout broadcast(Shape from, Shape to) {
+    int[] spread = strides.clone();
+    for (int i = 0; i < spread.length; i++) {
+      spread[i] = from.size(i) == 1 && to.size(i) != 1 ? 0 : spread[i];
+    }
+    return new Layout(storage, offset, spread);
+  }
+
+  Layout slice(int axis, int from) {
+    return new Layout(storage, offset + from * strides[axis], strides);
+  }
+
+  /** The same elements under {@code to}, where strides can say so. */
+  Optional<Layout> reshape(Shape from, Shape to) {
+    int[] result = new int[to.rank()];
+    int source = 0;
+    int target = 0;
+    while (source < from.rank() || target < to.rank()) {
+      // Take the shortest runs of dimensions with equal products.
+      int sourceEnd = source;
+      int targetEnd = target;
+      long sourceSize = 1;
+      long targetSize = 1;
+      do {
+        if (sourceSize <= targetSize && sourceEnd < from.rank()) {
+          sourceSize *= from.size(sourceEnd++);
+        } else if (targetEnd < to.rank()) {
+          targetSize *= to.size(targetEnd++);
+        } else {
+          sourceSize *= from.size(sourceEnd++);
+        }
+      } while (sourceSize != targetSize);
+      if (!fill(from, source, sourceEnd, to, target, targetEnd, result)) {
+        return Optional.empty();
+      }
+      source = sourceEnd;
+      target = targetEnd;
+    }
+    return Optional.of(new Layout(storage, offset, result));
+  }
+
+  /** Sets the strides of one run; false if the source run is not evenly spaced. */
+  private boolean fill(
+      Shape from, int source, int sourceEnd, Shape to, int target, int targetEnd, int[] result) {
+    int step = 1;
+    int expected = -1;
+    for (int i = sourceEnd - 1; i >= source; i--) {
+      if (from.size(i) == 1) {
+        continue;
+      }
+      if (expected < 0) {
+        step = strides[i];
+      } else if (strides[i] != expected) {
+        return false;
+      }
+      expected = strides[i] * from.size(i);
+    }
+    for (int i = targetEnd - 1; i >= target; i--) {
+      result[i] = step;
+      step *= to.size(i);
+    }
+    return true;
+  }
+
+  @Override
+  public String toString() {
+    return "s" + storage + "+" + offset + Arrays.toString(strides);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Layout layout
+        && storage == layout.storage
+        && offset == layout.offset
+        && Arrays.equals(strides, layout.strides);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * (31 * storage + offset) + Arrays.hashCode(strides);
+  }
+}

@@ -1,0 +1,202 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.tensor.Shape;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Makes every movement of data explicit as a COPY, so that afterwards each view is free: a reshape
+ * sees evenly spaced elements, each input of a concatenation is computed straight into its place,
+ * and outputs and updates are values of their own.
+ */
+final class Lowering {
+  private final Program program;
+  private final Map<Node, Integer> uses = new IdentityHashMap<>();
+  private final Map<Node, Node> lowered = new IdentityHashMap<>();
+
+  private Lowering(Program program) {
+    this.program = program;
+  }
+
+  static Program lower(Program program) {
+    return new Lowering(program).run();
+  }
+
+  private Program run() {
+    for (Node node : program.nodes()) {
+      for (Node input : node.inputs()) {
+        uses.merge(input, 1, Integer::sum);
+      }
+    }
+    for (Node output : program.outputs()) {
+      uses.merge(output, 2, Integer::sum);
+    }
+    for (Program.Update update : program.updates()) {
+      uses.merge(update.value(), 2, Integer::sum);
+    }
+    for (Node node : program.nodes()) {
+      lowered.put(node, lower(node));
+    }
+    List<Node> outputs = new ArrayList<>();
+    Set<Node> taken = new HashSet<>();
+    for (Node output : program.outputs()) {
+      outputs.add(own(get(output), taken));
+    }
+    List<Program.Update> updates = new ArrayList<>();
+    for (Program.Update update : program.updates()) {
+      Node value = get(update.value());
+      boolean direct = value.op().isPointwise() && taken.add(value);
+      Node stored = direct ? value : Nodes.unary(Op.Unary.COPY, value);
+      updates.add(new Program.Update(get(update.leaf()), stored));
+    }
+    return Program.of(outputs, updates);
+  }
+
+  /** {@code value} if it has dense memory of its own to hand out, else a copy. */
+  private static Node own(Node value, Set<Node> taken) {
+    boolean owns =
+        switch (value.op()) {
+          case Op.Leaf leaf -> false;
+          case Op.Constant constant -> false;
+          case Op.Reshape reshape -> false;
+          case Op.Permute permute -> false;
+          case Op.Broadcast broadcast -> false;
+          case Op.Slice slice -> false;
+          case Op.Uniform uniform -> true;
+          case Op.Unary unary -> true;
+          case Op.Binary binary -> true;
+          case Op.Ternary ternary -> true;
+          case Op.Cast cast -> true;
+          case Op.Reduce reduce -> true;
+          case Op.Concat concat -> true;
+          case Op.MatMul matmul -> true;
+          case Op.Gather gather -> true;
+          case Op.ScatterAdd scatter -> true;
+          case Op.DotInteraction interaction -> true;
+          case Op.DotInteractionGradient gradient -> true;
+        };
+    return taken.add(value) && owns || !value.type().isFloatLike()
+        ? value
+        : Nodes.unary(Op.Unary.COPY, value);
+  }
+
+  private Node get(Node node) {
+    Node found = lowered.get(node);
+    if (found == null) {
+      throw new AssertionError("lowering: " + node + " is used before it is defined");
+    }
+    return found;
+  }
+
+  private Node lower(Node node) {
+    List<Node> inputs = new ArrayList<>();
+    for (Node input : node.inputs()) {
+      inputs.add(get(input));
+    }
+    if (node.op() instanceof Op.Reshape
+        && layout(inputs.get(0)).reshape(inputs.get(0).shape(), node.shape()).isEmpty()) {
+      inputs.set(0, Nodes.unary(Op.Unary.COPY, inputs.get(0)));
+    }
+    if (readsDense(node.op())) {
+      inputs.replaceAll(Lowering::dense);
+    } else if (node.op() instanceof Op.MatMul) {
+      inputs.replaceAll(i -> Fusion.isConstant(i) ? Nodes.unary(Op.Unary.COPY, i) : i);
+    } else if (node.op() instanceof Op.Concat) {
+      for (int i = 0; i < inputs.size(); i++) {
+        inputs.set(i, placeable(node.input(i), inputs.get(i)));
+      }
+    }
+    return node.withInputs(inputs);
+  }
+
+  /** A form of a concatenation's input that is computed straight into its place. */
+  private Node placeable(Node original, Node input) {
+    boolean single = uses.getOrDefault(original, 0) == 1;
+    if (single && isComputed(input)) {
+      return input;
+    }
+    if (single
+        && input.op() instanceof Op.Reshape
+        && splits(input.shape(), input.input(0).shape())) {
+      Node source = input.input(0);
+      boolean sourceSingle = uses.getOrDefault(original.input(0), 0) <= 1;
+      boolean fresh = source.op() == Op.Unary.COPY && original.input(0).op() != Op.Unary.COPY;
+      if (isComputed(source) && (sourceSingle || fresh)) {
+        return input;
+      }
+      return Nodes.reshape(Nodes.unary(Op.Unary.COPY, source), input.shape());
+    }
+    return Nodes.unary(Op.Unary.COPY, input);
+  }
+
+  private static boolean isComputed(Node node) {
+    return node.op().isPointwise() || node.op() instanceof Op.MatMul;
+  }
+
+  /** Whether each dimension of {@code whole} is a run of whole dimensions of {@code parts}. */
+  private static boolean splits(Shape whole, Shape parts) {
+    int at = 0;
+    for (int i = 0; i < whole.rank(); i++) {
+      long product = 1;
+      while (product < whole.size(i) && at < parts.rank()) {
+        product *= parts.size(at++);
+      }
+      if (product != whole.size(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean readsDense(Op op) {
+    return op instanceof Op.Gather
+        || op instanceof Op.ScatterAdd
+        || op instanceof Op.Cast
+        || op instanceof Op.DotInteraction
+        || op instanceof Op.DotInteractionGradient;
+  }
+
+  private static Node dense(Node input) {
+    if (!Fusion.isConstant(input) && layout(input).isDense(input.shape()) && !isSliced(input)) {
+      return input;
+    }
+    if (!input.type().isFloatLike()) {
+      throw new IllegalArgumentException(
+          "view of "
+              + input.type()
+              + ": got "
+              + input
+              + ", expected a dense tensor; cast it first");
+    }
+    return Nodes.unary(Op.Unary.COPY, input);
+  }
+
+  /** Whether the view starts inside its base. */
+  private static boolean isSliced(Node input) {
+    return layout(input).offset() != 0;
+  }
+
+  /** Strides of a lowered node whose base is dense; only spacing matters here. */
+  private static Layout layout(Node node) {
+    return switch (node.op()) {
+      case Op.Permute permute -> layout(node.input(0)).permute(permute);
+      case Op.Broadcast broadcast ->
+          layout(node.input(0)).broadcast(node.input(0).shape(), node.shape());
+      case Op.Slice slice -> layout(node.input(0)).slice(slice.axis(), slice.from());
+      case Op.Reshape reshape -> {
+        Optional<Layout> view = layout(node.input(0)).reshape(node.input(0).shape(), node.shape());
+        yield view.orElseGet(() -> Layout.dense(0, node.shape()));
+      }
+      default -> Layout.dense(0, node.shape());
+    };
+  }
+}

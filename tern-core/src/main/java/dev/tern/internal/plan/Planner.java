@@ -1,0 +1,233 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.tensor.Shape;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+
+/**
+ * Makes a {@link Plan} of a {@link Program}: lowers it, cuts it into groups, gives every value that
+ * outlives its kernel a storage (straight inside a concatenation or an updated leaf where that is
+ * safe), orders the groups, and places the storages in one arena by their lifetimes.
+ */
+public final class Planner {
+  private final Program program;
+  private final int threads;
+  private final List<Group> groups;
+  private final Map<Node, Group> owner = new IdentityHashMap<>();
+  private final Map<Node, List<Node>> readers = new IdentityHashMap<>();
+  private final Map<Node, Layout> layouts = new IdentityHashMap<>();
+  private final List<Node> leaves = new ArrayList<>();
+  private final Storages storages;
+  private final List<Program.Update> late = new ArrayList<>();
+
+  private Planner(Program program, int threads) {
+    this.program = program;
+    this.threads = threads;
+    groups = Fusion.of(program);
+    for (Group group : groups) {
+      for (Node node : group.nodes) {
+        owner.put(node, group);
+      }
+    }
+    for (Node node : program.nodes()) {
+      for (Node input : node.inputs()) {
+        readers.computeIfAbsent(input, n -> new ArrayList<>()).add(node);
+      }
+      if (node.op() instanceof Op.Leaf) {
+        layouts.put(node, Layout.dense(leaves.size(), node.shape()));
+        leaves.add(node);
+      }
+    }
+    storages = new Storages(leaves.size());
+  }
+
+  /** The plan of {@code program}; {@code threads} only sizes scratch memory. */
+  public static Plan plan(Program program, int threads) {
+    return new Planner(Lowering.lower(program), threads).plan(program.leaves());
+  }
+
+  private Plan plan(List<Node> original) {
+    for (Program.Update update : program.updates()) {
+      placeUpdate(update);
+    }
+    for (Node node : program.nodes().reversed()) {
+      if (node.op() instanceof Op.Concat concat) {
+        placeConcat(node, concat.axis());
+      }
+    }
+    for (Node node : program.nodes()) {
+      if (isStored(node) && !layouts.containsKey(node)) {
+        layouts.put(node, Layout.dense(storages.add(bytes(node)), node.shape()));
+      }
+    }
+    List<Step> steps =
+        new StepBuilder(this::layout, this::storedNodes, storages, threads)
+            .build(order(), program, late);
+    List<Step.Place> outputs = new ArrayList<>();
+    for (Node output : program.outputs()) {
+      outputs.add(new Step.Place(storages.find(layout(output).storage()), 0));
+    }
+    long[] offsets = storages.offsets();
+    int[] leafOrder = leaves.stream().mapToInt(original::indexOf).toArray();
+    return new Plan(steps, leafOrder, offsets, storages.arenaBytes(), outputs);
+  }
+
+  private static long bytes(Node node) {
+    return (long) node.shape().elements() * node.type().bytes();
+  }
+
+  /** Where the node's elements lie; views follow their base. */
+  private Layout layout(Node node) {
+    Layout known = layouts.get(node);
+    if (known != null) {
+      return known;
+    }
+    Layout base = layout(node.input(0));
+    Shape from = node.input(0).shape();
+    Layout layout =
+        switch (node.op()) {
+          case Op.Permute permute -> base.permute(permute);
+          case Op.Broadcast broadcast -> base.broadcast(from, node.shape());
+          case Op.Slice slice -> base.slice(slice.axis(), slice.from());
+          case Op.Reshape reshape -> base.reshape(from, node.shape()).orElseThrow();
+          default -> throw new AssertionError("planner: " + node + " has no memory");
+        };
+    layouts.put(node, layout);
+    return layout;
+  }
+
+  private boolean isStored(Node node) {
+    Group group = owner.get(node);
+    if (group == null) {
+      return false;
+    }
+    if (!group.fused || node.op() instanceof Op.Reduce) {
+      return true;
+    }
+    if (isResult(node)) {
+      return true;
+    }
+    for (Node reader : readers.getOrDefault(node, List.of())) {
+      if (owner.get(reader) != group) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean isResult(Node node) {
+    return program.outputs().contains(node)
+        || program.updates().stream().anyMatch(update -> update.value() == node);
+  }
+
+  private List<Node> storedNodes(Group group) {
+    return group.nodes.stream().filter(this::isStored).toList();
+  }
+
+  /**
+   * Lets an update's kernel write straight into the leaf when every other reader of the old value
+   * can run before it; otherwise the value waits in the arena and is copied at the end.
+   */
+  private void placeUpdate(Program.Update update) {
+    Group writer = owner.get(update.value());
+    if (writer == null) {
+      throw new AssertionError("planner: the update " + update.value() + " is not computed");
+    }
+    Set<Group> before = Collections.newSetFromMap(new IdentityHashMap<>());
+    boolean safe = collectReaders(update.leaf(), writer, before);
+    for (Group group : before) {
+      safe &= !group.needsEventually(writer);
+    }
+    if (safe) {
+      writer.needs.addAll(before);
+      layouts.put(update.value(), layout(update.leaf()));
+    } else {
+      late.add(update);
+    }
+  }
+
+  /** Collects the groups that read {@code node}; false if the writer reads it out of order. */
+  private boolean collectReaders(Node node, Group writer, Set<Group> found) {
+    boolean aligned = true;
+    for (Node reader : readers.getOrDefault(node, List.of())) {
+      Group group = owner.get(reader);
+      if (group == null) {
+        aligned &= collectReaders(reader, writer, found);
+      } else if (group != writer) {
+        found.add(group);
+      } else {
+        aligned &= node.op() instanceof Op.Leaf && node.shape().equals(writer.space);
+      }
+    }
+    return aligned;
+  }
+
+  private void placeConcat(Node concat, int axis) {
+    Layout whole =
+        layouts.computeIfAbsent(concat, n -> Layout.dense(storages.add(bytes(n)), n.shape()));
+    int at = 0;
+    for (Node part : concat.inputs()) {
+      place(part, whole.slice(axis, at));
+      at += part.shape().size(axis);
+    }
+  }
+
+  private void place(Node node, Layout layout) {
+    layouts.put(node, layout);
+    if (node.op() instanceof Op.Reshape) {
+      Node source = node.input(0);
+      place(source, layout.reshape(node.shape(), source.shape()).orElseThrow());
+    }
+  }
+
+  /**
+   * Groups in an order that respects their needs: updates as soon as they can, then as recorded.
+   */
+  private List<Group> order() {
+    Map<Node, Integer> position = new IdentityHashMap<>();
+    for (Node node : program.nodes()) {
+      position.put(node, position.size());
+    }
+    Map<Group, Integer> rank = new HashMap<>();
+    Map<Group, Integer> waiting = new HashMap<>();
+    Map<Group, List<Group>> followers = new HashMap<>();
+    for (Group group : groups) {
+      boolean updatesOnly =
+          storedNodes(group).stream()
+              .allMatch(n -> program.updates().stream().anyMatch(u -> u.value() == n));
+      int last = group.nodes.stream().mapToInt(position::get).max().orElseThrow();
+      rank.put(group, updatesOnly ? -1 : last);
+      waiting.put(group, group.needs.size());
+      for (Group need : group.needs) {
+        followers.computeIfAbsent(need, g -> new ArrayList<>()).add(group);
+      }
+    }
+    Comparator<Group> byRank = Comparator.comparing(rank::get);
+    PriorityQueue<Group> ready = new PriorityQueue<>(byRank.thenComparing(group -> group.id));
+    groups.stream().filter(group -> group.needs.isEmpty()).forEach(ready::add);
+    List<Group> order = new ArrayList<>();
+    while (!ready.isEmpty()) {
+      Group group = ready.poll();
+      order.add(group);
+      for (Group follower : followers.getOrDefault(group, List.of())) {
+        if (waiting.merge(follower, -1, Integer::sum) == 0) {
+          ready.add(follower);
+        }
+      }
+    }
+    if (order.size() != groups.size()) {
+      throw new AssertionError("planner: groups wait for each other in\n" + program);
+    }
+    return order;
+  }
+}

@@ -1,0 +1,235 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.MatMul;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Turns ordered groups into steps, noting when each storage is used. */
+final class StepBuilder {
+  private final Function<Node, Layout> layouts;
+  private final Function<Group, List<Node>> stored;
+  private final Storages storages;
+  private final int threads;
+
+  StepBuilder(
+      Function<Node, Layout> layouts,
+      Function<Group, List<Node>> stored,
+      Storages storages,
+      int threads) {
+    this.layouts = layouts;
+    this.stored = stored;
+    this.storages = storages;
+    this.threads = threads;
+  }
+
+  List<Step> build(List<Group> order, Program program, List<Program.Update> late) {
+    noteUses(order, program, late);
+    List<Step> steps = new ArrayList<>();
+    for (int i = 0; i < order.size(); i++) {
+      Group group = order.get(i);
+      if (group.fused) {
+        reuseDying(group, i);
+        steps.add(fused(group, i));
+      } else {
+        steps.add(single(group.nodes.get(0), i));
+      }
+    }
+    for (Program.Update update : late) {
+      long bytes = (long) update.leaf().shape().elements() * update.leaf().type().bytes();
+      steps.add(new Step.Copy(place(update.value()), place(update.leaf()), bytes));
+    }
+    return steps;
+  }
+
+  private void noteUses(List<Group> order, Program program, List<Program.Update> late) {
+    for (int i = 0; i < order.size(); i++) {
+      for (Node node : order.get(i).nodes) {
+        for (Node input : node.inputs()) {
+          if (!order.get(i).nodes.contains(input) && !Fusion.isConstant(input)) {
+            storages.use(layouts.apply(input).storage(), i);
+          }
+        }
+      }
+      for (Node node : stored.apply(order.get(i))) {
+        storages.use(layouts.apply(node).storage(), i);
+      }
+    }
+    int end = order.size() + late.size();
+    for (Node output : program.outputs()) {
+      storages.use(layouts.apply(output).storage(), end);
+    }
+    for (Program.Update update : late) {
+      storages.use(layouts.apply(update.value()).storage(), end);
+    }
+  }
+
+  /** A value may take the memory of one that dies here, if both are met element by element. */
+  private void reuseDying(Group group, int step) {
+    for (Node result : stored.apply(group)) {
+      Layout to = layouts.apply(result);
+      boolean fresh =
+          !storages.isLeaf(to.storage())
+              && storages.find(to.storage()) == to.storage()
+              && result.op().isPointwise()
+              && to.equals(Layout.dense(to.storage(), group.space))
+              && storages.bytes(to.storage()) == 4L * group.space.elements();
+      for (Node candidate : fresh ? dying(group, step) : List.<Node>of()) {
+        Layout from = layouts.apply(candidate);
+        if (storages.find(from.storage()) != storages.find(to.storage())
+            && storages.lastUse(from.storage()) == step
+            && storages.bytes(from.storage()) == storages.bytes(to.storage())
+            && readsAligned(group, from.storage())) {
+          storages.takeOver(to.storage(), from.storage());
+          break;
+        }
+      }
+    }
+  }
+
+  private List<Node> dying(Group group, int step) {
+    List<Node> found = new ArrayList<>();
+    for (Node node : group.nodes) {
+      for (Node input : node.inputs()) {
+        if (!group.nodes.contains(input) && !Fusion.isConstant(input)) {
+          int storage = layouts.apply(input).storage();
+          if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
+            found.add(input);
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Whether the group reads the storage only as the dense whole of its space, and never wrote it.
+   */
+  private boolean readsAligned(Group group, int storage) {
+    int holder = storages.find(storage);
+    for (Node node : group.nodes) {
+      for (Node input : node.inputs()) {
+        if (!group.nodes.contains(input) && !Fusion.isConstant(input)) {
+          Layout layout = layouts.apply(input);
+          if (storages.find(layout.storage()) == holder
+              && (layout.offset() != 0
+                  || !input.shape().equals(group.space)
+                  || !layout.isDense(input.shape()))) {
+            return false;
+          }
+        }
+      }
+    }
+    for (Node result : stored.apply(group)) {
+      if (storages.find(layouts.apply(result).storage()) == holder) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Step fused(Group group, int step) {
+    FusedBuilder builder = new FusedBuilder(group, stored.apply(group), this::resolved);
+    Step.Fused fused = builder.build(0);
+    long partials = FusedBuilder.partialElements(fused);
+    if (partials == 0) {
+      return fused;
+    }
+    int storage = storages.add(4 * partials);
+    storages.use(storage, step);
+    return fused.withPartials(new Step.Place(storage, 0));
+  }
+
+  private Layout resolved(Node node) {
+    Layout layout = layouts.apply(node);
+    return new Layout(storages.find(layout.storage()), layout.offset(), layout.strides());
+  }
+
+  private Step.Place place(Node node) {
+    Layout layout = resolved(node);
+    return new Step.Place(layout.storage(), (long) layout.offset() * node.type().bytes());
+  }
+
+  private Step single(Node node, int step) {
+    return switch (node.op()) {
+      case Op.MatMul matmul -> matmul(node, step);
+      case Op.Gather gather -> {
+        Node table = node.input(0);
+        Node index = node.input(1);
+        int rows = table.shape().size(0);
+        int width = table.shape().elements() / Math.max(1, rows);
+        int count = index.shape().elements();
+        yield new Step.Gather(
+            place(table), rows, place(index), index.type(), place(node), count, width);
+      }
+      case Op.ScatterAdd scatter -> {
+        Node index = node.input(0);
+        int width = node.shape().elements() / Math.max(1, scatter.rows());
+        int count = index.shape().elements();
+        yield new Step.ScatterAdd(
+            place(index),
+            index.type(),
+            place(node.input(1)),
+            place(node),
+            scatter.rows(),
+            count,
+            width);
+      }
+      case Op.Uniform uniform ->
+          new Step.Uniform(
+              place(node.input(0)), uniform.stream(), place(node), node.shape().elements());
+      case Op.Cast cast -> {
+        Node input = node.input(0);
+        yield new Step.Cast(
+            place(input), input.type(), place(node), cast.type(), node.shape().elements());
+      }
+      case Op.DotInteraction interaction -> {
+        Node x = node.input(0);
+        yield new Step.DotInteraction(
+            place(x), place(node), x.shape().size(0), x.shape().size(1), x.shape().size(2));
+      }
+      case Op.DotInteractionGradient gradient -> {
+        Node x = node.input(0);
+        yield new Step.DotInteractionGradient(
+            place(x),
+            place(node.input(1)),
+            place(node),
+            x.shape().size(0),
+            x.shape().size(1),
+            x.shape().size(2));
+      }
+      default -> throw new AssertionError("planner: " + node + " is no step of its own");
+    };
+  }
+
+  private Step matmul(Node node, int step) {
+    int m = node.shape().size(-2);
+    int n = node.shape().size(-1);
+    int k = node.input(0).shape().size(-1);
+    int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
+    int scratch = storages.add(MatMul.scratchBytes(m, n, k, threads));
+    storages.use(scratch, step);
+    return new Step.MatMul(
+        place(node.input(0)),
+        matrixStrides(node.input(0)),
+        place(node.input(1)),
+        matrixStrides(node.input(1)),
+        place(node),
+        matrixStrides(node),
+        batch,
+        m,
+        n,
+        k,
+        new Step.Place(scratch, 0));
+  }
+
+  /** Batch, row and column strides. */
+  private int[] matrixStrides(Node node) {
+    int[] strides = layouts.apply(node).strides();
+    int rank = strides.length;
+    return new int[] {rank == 3 ? strides[0] : 0, strides[rank - 2], strides[rank - 1]};
+  }
+}

@@ -1,0 +1,116 @@
+package dev.tern.internal.plan;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The storages of a plan and their lifetimes, in steps. Storages that never live at the same time
+ * share memory: the largest is placed first, each at the lowest offset free for its whole life
+ * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
+ */
+final class Storages {
+  private static final int ALIGNMENT = 64;
+
+  private final int leaves;
+  private final List<Storage> all = new ArrayList<>();
+  private long arenaBytes;
+
+  private static final class Storage {
+    final long bytes;
+    int first = Integer.MAX_VALUE;
+    int last = -1;
+    int sameAs = -1;
+    long offset;
+
+    Storage(long bytes) {
+      this.bytes = bytes;
+    }
+  }
+
+  Storages(int leaves) {
+    this.leaves = leaves;
+  }
+
+  /** A new storage; its number counts on from the leaves. */
+  int add(long bytes) {
+    all.add(new Storage(bytes));
+    return leaves + all.size() - 1;
+  }
+
+  boolean isLeaf(int storage) {
+    return storage < leaves;
+  }
+
+  long bytes(int storage) {
+    return all.get(find(storage) - leaves).bytes;
+  }
+
+  /** The storage that holds what {@code storage} was to hold. */
+  int find(int storage) {
+    int found = storage;
+    while (found >= leaves && all.get(found - leaves).sameAs >= 0) {
+      found = all.get(found - leaves).sameAs;
+    }
+    return found;
+  }
+
+  /** Notes that step {@code step} reads or writes {@code storage}. */
+  void use(int storage, int step) {
+    if (!isLeaf(storage)) {
+      Storage used = all.get(find(storage) - leaves);
+      used.first = Math.min(used.first, step);
+      used.last = Math.max(used.last, step);
+    }
+  }
+
+  int lastUse(int storage) {
+    return all.get(find(storage) - leaves).last;
+  }
+
+  /** Lets {@code storage} take over the memory of {@code dying}. */
+  void takeOver(int storage, int dying) {
+    Storage from = all.get(find(storage) - leaves);
+    Storage to = all.get(find(dying) - leaves);
+    to.first = Math.min(to.first, from.first);
+    to.last = Math.max(to.last, from.last);
+    from.sameAs = find(dying);
+  }
+
+  /** Byte offset of every storage in the arena. */
+  long[] offsets() {
+    List<Storage> bySize = new ArrayList<>(all.stream().filter(s -> s.sameAs < 0).toList());
+    bySize.sort(Comparator.comparingLong((Storage s) -> -s.bytes));
+    List<Storage> placed = new ArrayList<>();
+    for (Storage storage : bySize) {
+      storage.offset = lowestFree(storage, placed);
+      placed.add(storage);
+      placed.sort(Comparator.comparingLong(s -> s.offset));
+      arenaBytes = Math.max(arenaBytes, storage.offset + align(storage.bytes));
+    }
+    long[] offsets = new long[all.size()];
+    for (int i = 0; i < offsets.length; i++) {
+      offsets[i] = all.get(find(leaves + i) - leaves).offset;
+    }
+    return offsets;
+  }
+
+  long arenaBytes() {
+    return arenaBytes;
+  }
+
+  private static long lowestFree(Storage storage, List<Storage> placed) {
+    long offset = 0;
+    for (Storage other : placed) {
+      boolean together = other.first <= storage.last && storage.first <= other.last;
+      if (together && other.offset < offset + align(storage.bytes)) {
+        offset = Math.max(offset, other.offset + align(other.bytes));
+      }
+    }
+    return offset;
+  }
+
+  private static long align(long bytes) {
+    return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  }
+}

@@ -1,0 +1,182 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.DotInteraction;
+import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Plan;
+import dev.tern.internal.plan.Step;
+import dev.tern.tensor.DType;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A plan bound to addresses: run it as often as you like, it allocates nothing. One thread at a
+ * time.
+ */
+public final class Execution {
+  private static final int ROWS_PER_TASK = 64;
+  private static final int ELEMENTS_PER_TASK = 16_384;
+
+  private final Plan plan;
+  private final Workers workers;
+  private final long[] storages;
+  private final List<Runnable> steps = new ArrayList<>();
+
+  /**
+   * @param leaves address of each storage that is a leaf
+   * @param arena address of {@code plan.arenaBytes()} bytes
+   * @param scratch address of {@link #scratchBytes} bytes
+   */
+  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch) {
+    this.plan = plan;
+    this.workers = workers;
+    storages = new long[leaves.length + plan.offsets().length];
+    System.arraycopy(leaves, 0, storages, 0, leaves.length);
+    for (int i = 0; i < plan.offsets().length; i++) {
+      storages[leaves.length + i] = arena + plan.offsets()[i];
+    }
+    for (Step step : plan.steps()) {
+      steps.add(bind(step, scratch));
+    }
+  }
+
+  /** Bytes of scratch for the lanes of reductions. */
+  static long scratchBytes(Plan plan, int threads) {
+    long most = 0;
+    for (Step step : plan.steps()) {
+      if (step instanceof Step.Fused fused) {
+        most = Math.max(most, FusedTask.scratchBytes(fused) * threads);
+      }
+    }
+    return most;
+  }
+
+  /** Computes outputs and stores updates. */
+  public void run() {
+    for (int i = 0; i < steps.size(); i++) {
+      steps.get(i).run();
+    }
+  }
+
+  /** Address of output {@code index}, dense; valid until the next run. */
+  public long output(int index) {
+    return address(plan.outputs().get(index));
+  }
+
+  private long address(Step.Place place) {
+    return storages[place.storage()] + place.offset();
+  }
+
+  private Runnable bind(Step step, long scratch) {
+    return switch (step) {
+      case Step.Fused s -> {
+        long[] operands = s.operands().stream().mapToLong(this::address).toArray();
+        FusedTask task =
+            new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
+        yield () -> task.run(workers);
+      }
+      case Step.MatMul s -> () -> matmul(s);
+      case Step.Gather s -> () -> gather(s);
+      case Step.ScatterAdd s -> () -> scatterAdd(s);
+      case Step.Copy s -> () -> Memory.copy(address(s.in()), address(s.out()), s.bytes());
+      case Step.Uniform s -> {
+        Workers.Task task = uniform(s);
+        yield () -> workers.run(tasks(s.count(), ELEMENTS_PER_TASK), task);
+      }
+      case Step.Cast s ->
+          () -> Casts.run(address(s.in()), s.from(), address(s.out()), s.to(), s.count());
+      case Step.DotInteraction s -> {
+        Workers.Task task =
+            (index, worker) ->
+                DotInteraction.forward(
+                    address(s.x()),
+                    address(s.out()),
+                    index * ROWS_PER_TASK,
+                    Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
+                    s.n(),
+                    s.d());
+        yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+      }
+      case Step.DotInteractionGradient s -> {
+        Workers.Task task =
+            (index, worker) ->
+                DotInteraction.backward(
+                    address(s.x()),
+                    address(s.gradient()),
+                    address(s.out()),
+                    index * ROWS_PER_TASK,
+                    Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
+                    s.n(),
+                    s.d());
+        yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+      }
+    };
+  }
+
+  private static int tasks(int count, int each) {
+    return (int) ((count + each - 1L) / each);
+  }
+
+  private Workers.Task uniform(Step.Uniform s) {
+    return (index, worker) -> {
+      long seed = Memory.getLong(address(s.seed()));
+      long out = address(s.out());
+      int end = (int) Math.min(s.count(), (index + 1L) * ELEMENTS_PER_TASK);
+      for (int i = index * ELEMENTS_PER_TASK; i < end; i++) {
+        Memory.setFloat(out + 4L * i, Pointwise.uniform(seed, s.stream(), i));
+      }
+    };
+  }
+
+  private void matmul(Step.MatMul s) {
+    for (int i = 0; i < s.batch(); i++) {
+      MatMul.run(
+          workers,
+          address(s.a()) + 4L * i * s.aStrides()[0],
+          s.aStrides()[1],
+          s.aStrides()[2],
+          address(s.b()) + 4L * i * s.bStrides()[0],
+          s.bStrides()[1],
+          s.bStrides()[2],
+          address(s.c()) + 4L * i * s.cStrides()[0],
+          s.cStrides()[1],
+          s.m(),
+          s.n(),
+          s.k(),
+          false,
+          address(s.scratch()));
+    }
+  }
+
+  private void gather(Step.Gather s) {
+    long bytes = 4L * s.width();
+    for (int i = 0; i < s.count(); i++) {
+      long row = index("gather", s.index(), s.indexType(), i, s.rows());
+      Memory.copy(address(s.table()) + row * bytes, address(s.out()) + i * bytes, bytes);
+    }
+  }
+
+  private void scatterAdd(Step.ScatterAdd s) {
+    long bytes = 4L * s.width();
+    Memory.zero(address(s.out()), s.rows() * bytes);
+    for (int i = 0; i < s.count(); i++) {
+      long row = index("scatterAdd", s.index(), s.indexType(), i, s.rows());
+      long target = address(s.out()) + row * bytes;
+      long source = address(s.values()) + i * bytes;
+      for (long at = 0; at < bytes; at += 4) {
+        Memory.setFloat(target + at, Memory.getFloat(target + at) + Memory.getFloat(source + at));
+      }
+    }
+  }
+
+  private long index(String op, Step.Place place, DType type, int at, int rows) {
+    long address = address(place) + (long) at * type.bytes();
+    long row = type == DType.I64 ? Memory.getLong(address) : Memory.getInt(address);
+    if (row < 0 || row >= rows) {
+      throw new IndexOutOfBoundsException(
+          op + ": got index " + row + " at position " + at + ", expected 0 to " + (rows - 1));
+    }
+    return row;
+  }
+}

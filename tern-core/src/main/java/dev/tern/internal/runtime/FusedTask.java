@@ -1,0 +1,170 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.kernel.Kernel;
+import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.Lanes;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Step;
+import java.util.Arrays;
+
+/**
+ * Runs a fused step in chunks of its outermost loop. The three innermost loops are the kernel's
+ * own; further ones are counted here. A reduction over the outermost loop goes to partial results,
+ * one per chunk, added up in order at the end, so the number of threads does not matter.
+ */
+final class FusedTask implements Workers.Task {
+  private static final int KERNEL_LOOPS = 3;
+
+  private final Step.Fused step;
+  private final long[] addresses;
+  private final long scratch;
+  private final int loads;
+  private final int outerLoops;
+  private final long[] kernelStrides;
+  private final long[] partials;
+  private final long[][] current;
+  private final int[][] counters;
+  private Kernel kernel;
+
+  /**
+   * @param addresses of the operands
+   * @param partials address of the partial results
+   * @param scratch address of the lanes of each worker
+   */
+  FusedTask(Step.Fused step, long[] addresses, long partials, long scratch, int threads) {
+    this.step = step;
+    this.addresses = addresses;
+    this.scratch = scratch;
+    kernel = step.kernel().active();
+    loads = addresses.length - step.reduced().length;
+    outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
+    kernelStrides = new long[KERNEL_LOOPS * addresses.length];
+    for (int k = 0; k < addresses.length; k++) {
+      int[] strides = step.strides()[k];
+      for (int level = 0; level < KERNEL_LOOPS; level++) {
+        int axis = strides.length - KERNEL_LOOPS + level;
+        kernelStrides[KERNEL_LOOPS * k + level] = axis < 0 ? 0 : 4L * strides[axis];
+      }
+    }
+    this.partials = new long[step.reduced().length];
+    long next = partials;
+    for (int i = 0; i < this.partials.length; i++) {
+      if (isPartial(i)) {
+        this.partials[i] = next;
+        next += 4 * step.reduced()[i] * step.chunks();
+      }
+    }
+    current = new long[threads][addresses.length];
+    counters = new int[threads][outerLoops];
+  }
+
+  /** Bytes of lanes that each worker needs. */
+  static long scratchBytes(Step.Fused step) {
+    return (long) Lanes.BYTES * step.kernel().spec().laneReductions();
+  }
+
+  void run(Workers workers) {
+    kernel = step.kernel().active();
+    if (step.chunks() == 1) {
+      run(0, 0);
+    } else {
+      workers.run(step.chunks(), this);
+    }
+    for (int i = 0; i < partials.length; i++) {
+      if (isPartial(i)) {
+        combine(i);
+      }
+    }
+  }
+
+  private boolean isPartial(int store) {
+    return step.reduced()[store] > 0 && step.chunks() > 1 && step.strides()[loads + store][0] == 0;
+  }
+
+  private boolean isMax(int store) {
+    return step.kernel().spec().stores().get(store).mode() == KernelSpec.Mode.MAX;
+  }
+
+  @Override
+  public void run(int chunk, int worker) {
+    int from = step.chunkStart(chunk);
+    int to = step.chunkStart(chunk + 1);
+    long[] at = current[worker];
+    for (int k = 0; k < at.length; k++) {
+      int store = k - loads;
+      boolean partial = store >= 0 && isPartial(store);
+      at[k] =
+          partial
+              ? partials[store] + 4 * step.reduced()[store] * chunk
+              : addresses[k] + 4L * from * step.strides()[k][0];
+      if (store >= 0 && step.reduced()[store] > 0) {
+        fill(store, at[k], from, to);
+      }
+    }
+    if (to > from) {
+      runLoops(at, counters[worker], to - from, scratch + worker * scratchBytes(step));
+    }
+  }
+
+  /** Sets what this chunk reduces into. */
+  private void fill(int store, long address, int from, int to) {
+    int stride = step.strides()[loads + store][0];
+    long elements = stride == 0 ? step.reduced()[store] : (long) (to - from) * stride;
+    if (!isMax(store)) {
+      Memory.zero(address, 4 * elements);
+      return;
+    }
+    for (long i = 0; i < elements; i++) {
+      Memory.setFloat(address + 4 * i, Float.NEGATIVE_INFINITY);
+    }
+  }
+
+  private void runLoops(long[] at, int[] counter, int outermost, long lanes) {
+    int[] sizes = step.sizes();
+    int rank = sizes.length;
+    int n = rank == 1 ? outermost : sizes[rank - 1];
+    int n1 = rank < 2 ? 1 : rank == 2 ? outermost : sizes[rank - 2];
+    int n0 = rank < 3 ? 1 : rank == 3 ? outermost : sizes[rank - 3];
+    if (outerLoops == 0) {
+      kernel.run(at, kernelStrides, n0, n1, n, step.scalars(), lanes);
+      return;
+    }
+    Arrays.fill(counter, 0);
+    boolean more = true;
+    while (more) {
+      kernel.run(at, kernelStrides, n0, n1, n, step.scalars(), lanes);
+      more = advance(at, counter, outermost);
+    }
+  }
+
+  /** Steps the outer loops like an odometer; false at the end. */
+  private boolean advance(long[] at, int[] counter, int outermost) {
+    for (int axis = outerLoops - 1; axis >= 0; axis--) {
+      int size = axis == 0 ? outermost : step.sizes()[axis];
+      boolean wraps = ++counter[axis] == size;
+      int by = wraps ? 1 - size : 1;
+      for (int k = 0; k < at.length; k++) {
+        at[k] += 4L * by * step.strides()[k][axis];
+      }
+      if (!wraps) {
+        return true;
+      }
+      counter[axis] = 0;
+    }
+    return false;
+  }
+
+  private void combine(int store) {
+    long elements = step.reduced()[store];
+    long out = addresses[loads + store];
+    Memory.copy(partials[store], out, 4 * elements);
+    for (int chunk = 1; chunk < step.chunks(); chunk++) {
+      long in = partials[store] + 4 * elements * chunk;
+      for (long i = 0; i < 4 * elements; i += 4) {
+        float left = Memory.getFloat(out + i);
+        float right = Memory.getFloat(in + i);
+        Memory.setFloat(out + i, isMax(store) ? Math.max(left, right) : left + right);
+      }
+    }
+  }
+}

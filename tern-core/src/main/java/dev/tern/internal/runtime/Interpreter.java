@@ -1,0 +1,178 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Buffer;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Plan;
+import dev.tern.internal.plan.Planner;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Shape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The only door to computation: compute threads, memory under one budget, and the plans made so
+ * far, one for each structure of a program.
+ */
+public final class Interpreter implements AutoCloseable {
+  private static final int PLANS_KEPT = 256;
+  private static final int ALIGNMENT = 64;
+
+  private final Workers workers;
+  private final Allocator allocator;
+  private final Map<String, Plan> plans =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Plan> eldest) {
+          return size() > PLANS_KEPT;
+        }
+      };
+
+  /** Apart, so that the shared threads start only when first used. */
+  private static final class Shared {
+    static final Interpreter INSTANCE =
+        new Interpreter(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
+  }
+
+  /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
+  public Interpreter(int threads, long budget) {
+    workers = Workers.of(threads);
+    allocator = Allocator.of(budget);
+  }
+
+  /** All cores and no budget: what tensors outside a training run compute with. */
+  public static Interpreter shared() {
+    return Shared.INSTANCE;
+  }
+
+  public Workers workers() {
+    return workers;
+  }
+
+  public Allocator allocator() {
+    return allocator;
+  }
+
+  /** A resident F32 tensor of {@code values}, freed when no longer reachable. */
+  public static Node put(Shape shape, float[] values) {
+    requireCount(shape, values.length);
+    MemorySegment segment = garbageCollected(4L * values.length);
+    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT, 0, values.length);
+    return leaf(segment, shape, DType.F32);
+  }
+
+  /** A resident I64 tensor of {@code values}, freed when no longer reachable. */
+  public static Node put(Shape shape, long[] values) {
+    requireCount(shape, values.length);
+    MemorySegment segment = garbageCollected(8L * values.length);
+    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_LONG, 0, values.length);
+    return leaf(segment, shape, DType.I64);
+  }
+
+  private static MemorySegment garbageCollected(long bytes) {
+    return Arena.ofAuto().allocate(Math.max(1, bytes), ALIGNMENT);
+  }
+
+  private static Node leaf(MemorySegment segment, Shape shape, DType type) {
+    return Nodes.leaf(new Buffer(segment.address(), segment.byteSize(), segment), shape, type);
+  }
+
+  private static void requireCount(Shape shape, int count) {
+    if (count != shape.elements()) {
+      throw new IllegalArgumentException(
+          "tensor: got " + count + " values for " + shape + ", expected " + shape.elements());
+    }
+  }
+
+  /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
+  public Node allocate(Shape shape, DType type, String holder) {
+    long bytes = (long) shape.elements() * type.bytes();
+    long address = allocator.allocate(bytes, holder);
+    return Nodes.leaf(new Buffer(address, bytes, this), shape, type);
+  }
+
+  /** Computes {@code node} and copies it out, converted to float. */
+  public synchronized float[] get(Node node) {
+    Program program = Program.of(List.of(node), List.of());
+    float[] result = new float[node.shape().elements()];
+    try (Bound bound = bind(program)) {
+      bound.execution().run();
+      long address = bound.execution().output(0);
+      for (int i = 0; i < result.length; i++) {
+        result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
+      }
+    }
+    return result;
+  }
+
+  /** An execution with memory of its own, given back by {@link #close}. */
+  public static final class Bound implements AutoCloseable {
+    private final Execution execution;
+    private final Program program;
+    private final Allocator allocator;
+    private final long arena;
+
+    Bound(Execution execution, Program program, Allocator allocator, long arena) {
+      this.execution = execution;
+      this.program = program;
+      this.allocator = allocator;
+      this.arena = arena;
+    }
+
+    public Execution execution() {
+      return execution;
+    }
+
+    @Override
+    public void close() {
+      allocator.free(arena);
+      Reference.reachabilityFence(program);
+    }
+  }
+
+  /** Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. */
+  public Bound bind(Program program) {
+    Plan plan = plan(program);
+    List<Node> leaves = program.leaves();
+    long[] addresses = new long[plan.leaves().length];
+    for (int i = 0; i < addresses.length; i++) {
+      Op.Leaf leaf = (Op.Leaf) leaves.get(plan.leaves()[i]).op();
+      addresses[i] = leaf.buffer().address();
+    }
+    long arenaBytes = (plan.arenaBytes() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    long scratch = Execution.scratchBytes(plan, workers.threads());
+    long arena = allocator.allocate(arenaBytes + scratch, "activations");
+    Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
+    return new Bound(execution, program, allocator, arena);
+  }
+
+  private Plan plan(Program program) {
+    synchronized (plans) {
+      return plans.computeIfAbsent(
+          program.toString(), structure -> Planner.plan(program, workers.threads()));
+    }
+  }
+
+  /** Ends the threads and frees all memory; tensors allocated here must not be used again. */
+  @Override
+  public void close() {
+    workers.close();
+    allocator.close();
+  }
+
+  /** Copies {@code values} into the resident tensor {@code leaf}. */
+  public static void write(Node leaf, float[] values, int count) {
+    Memory.copyIn(values, 0, ((Op.Leaf) leaf.op()).buffer().address(), count);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.tern.tensor;
+
+import dev.tern.internal.runtime.Interpreter;
+
+/**
+ * Where tensors live and computation runs: a number of threads and off-heap memory under a hard
+ * budget. Closing it frees what was made on it.
+ */
+public final class Device implements AutoCloseable {
+  private final Interpreter interpreter;
+
+  private Device(Interpreter interpreter) {
+    this.interpreter = interpreter;
+  }
+
+  /**
+   * The processor with {@code threads} threads.
+   *
+   * @param memoryBytes hard limit of parameters, tables and activations together
+   */
+  public static Device cpu(int threads, long memoryBytes) {
+    return new Device(new Interpreter(threads, memoryBytes));
+  }
+
+  /** Threads that compute. */
+  public int threads() {
+    return interpreter.workers().threads();
+  }
+
+  /** The hard limit, in bytes. */
+  public long memoryBudget() {
+    return interpreter.allocator().budget();
+  }
+
+  /** Bytes in use. */
+  public long memoryInUse() {
+    return interpreter.allocator().live();
+  }
+
+  /** Most bytes that were ever in use. */
+  public long memoryPeak() {
+    return interpreter.allocator().peak();
+  }
+
+  /** For Tern's own packages. */
+  @SuppressWarnings("exports")
+  public Interpreter interpreter() {
+    return interpreter;
+  }
+
+  @Override
+  public void close() {
+    interpreter.close();
+  }
+}

@@ -1,0 +1,89 @@
+package dev.tern.tensor;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.memory.Memory;
+
+/**
+ * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
+ * filled anew for each run of a {@link Computation}. Off-heap, in its device's memory. Writing
+ * while a computation runs is the caller's race.
+ */
+public final class Variable {
+  private final String name;
+  private final Tensor tensor;
+
+  private Variable(String name, Tensor tensor) {
+    this.name = name;
+    this.tensor = tensor;
+  }
+
+  /** An F32 variable of zeros. */
+  public static Variable zeros(Device device, String name, Shape shape) {
+    return of(device, name, shape, DType.F32);
+  }
+
+  /** A variable of zeros. */
+  public static Variable of(Device device, String name, Shape shape, DType type) {
+    Node node = device.interpreter().allocate(shape, type, name);
+    Variable variable = new Variable(name, new Tensor(node));
+    Memory.zero(variable.address(), (long) shape.elements() * type.bytes());
+    return variable;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public Shape shape() {
+    return tensor.shape();
+  }
+
+  /** The variable in an expression: reads what it holds when the computation runs. */
+  public Tensor tensor() {
+    return tensor;
+  }
+
+  /** Address of the first element, for Tern's own packages. */
+  public long address() {
+    return ((Op.Leaf) tensor.node().op()).buffer().address();
+  }
+
+  /** Sets all elements, row-major; F32 variables only. */
+  public void set(float... values) {
+    requireF32("set", values.length);
+    Memory.copyIn(values, 0, address(), values.length);
+  }
+
+  /** Sets the one element of an I64 variable. */
+  public void setLong(long value) {
+    if (tensor.type() != DType.I64 || shape().elements() != 1) {
+      throw new IllegalArgumentException(
+          name + ": got a setLong of " + tensor + ", expected one I64 element");
+    }
+    Memory.setLong(address(), value);
+  }
+
+  /** A copy of all elements, row-major; F32 variables only. */
+  public float[] toArray() {
+    float[] values = new float[shape().elements()];
+    requireF32("toArray", values.length);
+    Memory.copyOut(address(), values, 0, values.length);
+    return values;
+  }
+
+  private void requireF32(String method, int count) {
+    if (tensor.type() != DType.F32 || count != shape().elements()) {
+      throw new IllegalArgumentException(
+          name
+              + ": got a "
+              + method
+              + " of "
+              + count
+              + " floats, expected "
+              + shape().elements()
+              + " of "
+              + tensor.type());
+    }
+  }
+}
