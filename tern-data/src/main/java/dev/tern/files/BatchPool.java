@@ -13,16 +13,17 @@ final class BatchPool {
   private final int rows;
   private final ArrayDeque<Batch> free = new ArrayDeque<>();
 
-  BatchPool(Schema schema) {
+  /** Batches for a data set of at most {@code rowCount} rows. */
+  BatchPool(Schema schema, long rowCount) {
     this.schema = schema;
     long perRow = (long) schema.labelDim() + schema.denseDim();
     for (int s = 0; s < schema.slotCount(); s++) {
       perRow += 1L + Math.max(1, schema.slots().get(s).hotness());
     }
-    rows = Math.clamp(NUMBERS / Math.max(1, perRow), 1, ROWS);
+    rows = Math.clamp(Math.min(rowCount, NUMBERS / Math.max(1, perRow)), 1, ROWS);
   }
 
-  /** Rows a batch is filled with: fewer where rows are very wide. */
+  /** Rows a batch is filled with: fewer where rows are very wide or few. */
   int rows() {
     return rows;
   }

@@ -28,7 +28,7 @@ final class BinaryInput implements AutoCloseable {
   private final Path file;
   private final FileChannel channel;
   private final long size;
-  private byte[] buffer = new byte[BUFFER];
+  private byte[] buffer;
   private long base;
   private int position;
   private int limit;
@@ -37,6 +37,7 @@ final class BinaryInput implements AutoCloseable {
     this.file = file;
     this.channel = channel;
     this.size = size;
+    buffer = new byte[(int) Math.clamp(size, Long.BYTES, BUFFER)];
   }
 
   static BinaryInput open(Path file) {

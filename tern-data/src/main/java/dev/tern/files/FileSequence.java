@@ -36,7 +36,7 @@ final class FileSequence implements DataReader {
     this.rowCount = rowCount;
     this.faults = faults;
     this.opener = opener;
-    pool = new BatchPool(schema);
+    pool = new BatchPool(schema, rowCount.orElse(Long.MAX_VALUE));
   }
 
   /** The files a user named, of which there must be one. */

@@ -1,0 +1,103 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * HugeCTR file lists: text whose first line is a number N, then N lines with a path each; lines
+ * beyond are ignored. A path is taken verbatim; a relative one that does not exist from the working
+ * folder is tried from the folder of the list.
+ */
+public final class FileList {
+  private static final int MAX_FILES = 10_000_000;
+
+  private FileList() {}
+
+  /** The files named by {@code list}. */
+  public static List<Path> read(Path list) {
+    try (BufferedReader lines = Files.newBufferedReader(list, StandardCharsets.UTF_8)) {
+      int count = count(list, lines.readLine());
+      List<Path> files = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String line = lines.readLine();
+        if (line == null || line.isEmpty()) {
+          throw new DataException(
+              ("%s: line %s: got %s, expected the path of file %s of %s; mend the list or its "
+                      + "first line")
+                  .formatted(list, i + 2, (line == null ? "the end" : "no path"), i + 1, count));
+        }
+        files.add(resolve(list, line));
+      }
+      return files;
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(list, e);
+    }
+  }
+
+  private static int count(Path list, @Nullable String line) {
+    int count = 0;
+    if (line != null && line.strip().matches("\\+?[0-9]{1,9}")) {
+      count = Integer.parseInt(line.strip());
+    }
+    if (count < 1 || count > MAX_FILES) {
+      throw new DataException(
+          "%s: line 1: got %s, expected the number of files, 1 to %s; mend the list"
+              .formatted(list, (line == null ? "no line" : '"' + line + '"'), MAX_FILES));
+    }
+    return count;
+  }
+
+  private static Path resolve(Path list, String line) {
+    Path path = Path.of(line);
+    if (path.isAbsolute() || Files.exists(path)) {
+      return path;
+    }
+    Path beside = list.resolveSibling(path);
+    return Files.exists(beside) ? beside : path;
+  }
+
+  /** Writes a list of {@code files}, with their paths as given. */
+  public static void write(Path list, List<Path> files) {
+    StringBuilder text = new StringBuilder().append(files.size()).append('\n');
+    files.forEach(file -> text.append(file).append('\n'));
+    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+    try (OutputFile out = OutputFile.create(list)) {
+      out.write(bytes, 0, bytes.length);
+      out.finish();
+    }
+  }
+
+  /** {@code paths} with each file list among them replaced by the files it names. */
+  static List<Path> expand(List<Path> paths) {
+    List<Path> files = new ArrayList<>();
+    for (Path path : paths) {
+      if (isList(path)) {
+        files.addAll(read(path));
+      } else {
+        files.add(path);
+      }
+    }
+    return files;
+  }
+
+  /** True where {@code path} starts as a list does, with a digit, and no Norm header can. */
+  private static boolean isList(Path path) {
+    if (!Files.isRegularFile(path)) {
+      return false;
+    }
+    try (InputStream in = Files.newInputStream(path)) {
+      int first = in.read();
+      return first == '+' || first == ' ' || (first >= '0' && first <= '9');
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(path, e);
+    }
+  }
+}

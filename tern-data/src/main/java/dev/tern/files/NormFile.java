@@ -1,0 +1,270 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.Schema;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of one Norm file. Framed records are checked against their sum before a byte of them
+ * is used, and a bad one leaves the next findable; in a plain file only a bad label or hotness
+ * does.
+ */
+final class NormFile implements RowSource {
+  private static final int CHUNK = 4096;
+
+  private final Path file;
+  private final Schema schema;
+  private final KeyType keys;
+  private final ReadPolicy policy;
+  private final BinaryInput in;
+  private final NormHeader header;
+  private long record;
+  private long recordStart;
+  private @Nullable DataException badValue;
+
+  private NormFile(
+      Path file,
+      Schema schema,
+      KeyType keys,
+      ReadPolicy policy,
+      BinaryInput in,
+      NormHeader header) {
+    this.file = file;
+    this.schema = schema;
+    this.keys = keys;
+    this.policy = policy;
+    this.in = in;
+    this.header = header;
+  }
+
+  static NormFile open(Path file, Schema schema, KeyType keys, ReadPolicy policy) {
+    BinaryInput in = BinaryInput.open(file);
+    try {
+      return new NormFile(file, schema, keys, policy, in, NormHeader.read(file, in));
+    } catch (RuntimeException e) {
+      in.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void fill(Batch batch, int limit) {
+    while (batch.size() < limit && record < header.records()) {
+      recordStart = in.offset();
+      badValue = null;
+      if (header.check() == NormCheck.SUM) {
+        readFrame(batch);
+      } else {
+        readRecord(batch, in.size());
+        endRecord(batch);
+      }
+      record++;
+    }
+    if (batch.size() < limit) {
+      requireEnd();
+    }
+  }
+
+  private void readFrame(Batch batch) {
+    int length = frameLength();
+    if (!in.has(length + 1)) {
+      throw cut(length + 1);
+    }
+    long end = in.offset() + length;
+    byte sum = in.sum(0, length);
+    byte stored = in.peekByte(length);
+    try {
+      if (sum != stored) {
+        throw fault(
+            recordStart,
+            ("got checksum %s of %s bytes, expected %s as stored; the record is damaged, "
+                    + "fetch or write the file again")
+                .formatted(sum, length, stored));
+      }
+      readRecord(batch, end);
+      if (in.offset() != end) {
+        throw fault(
+            in.offset(),
+            "got %s bytes after the last slot, expected the end of the record%s"
+                .formatted(end - in.offset(), widthHint()));
+      }
+    } catch (DataException e) {
+      badValue = e;
+    }
+    in.seek(end + 1);
+    endRecord(batch);
+  }
+
+  /** Reads the length of a frame and requires that the file can hold it. */
+  private int frameLength() {
+    if (!in.has(4)) {
+      throw cut(4);
+    }
+    int length = in.readInt();
+    if (length < header.emptyBytes() || length >= BinaryInput.MAX_CONTIGUOUS) {
+      throw fault(
+          recordStart,
+          ("got a record of %s bytes, expected at least %s for %s; the file is damaged "
+                  + "from here on")
+              .formatted(length, header.emptyBytes(), header.shape()));
+    }
+    if (length >= in.remaining()) {
+      throw cut(length + 1);
+    }
+    return length;
+  }
+
+  /**
+   * Reads a record that must not reach past {@code end}; its labels may be bad ({@link #badValue}).
+   */
+  private void readRecord(Batch batch, long end) {
+    require(header.fixedBytes(), end);
+    for (int i = 0; i < header.labels(); i++) {
+      float label = in.readFloat();
+      if (!policy.accepts(label) && badValue == null) {
+        badValue = policy.badLabel(where(in.offset() - 4), Float.toString(label));
+      }
+      batch.setLabel(i, label);
+    }
+    int dense = header.dense();
+    float[] numbers = batch.dense();
+    int first = batch.size() * dense;
+    for (int i = 0; i < dense; i++) {
+      numbers[first + i] = in.readFloat();
+    }
+    for (int slot = 0; slot < header.slots(); slot++) {
+      readSlot(batch, slot, end);
+    }
+  }
+
+  private void readSlot(Batch batch, int slot, long end) {
+    int left = keyCount(end);
+    int hotness = schema.slots().get(slot).hotness();
+    if (hotness != 0 && left != hotness && badValue == null) {
+      badValue =
+          fault(
+              in.offset() - 4,
+              "got %s keys in slot %s, expected %s; mend the data, or let the hotness vary"
+                  .formatted(left, schema.slots().get(slot).name(), hotness));
+    }
+    while (left > 0) {
+      int count = Math.min(left, CHUNK);
+      require(count * keys.bytes(), end);
+      for (int i = 0; i < count; i++) {
+        batch.addId(slot, in.readKey(keys));
+      }
+      left -= count;
+    }
+  }
+
+  private int keyCount(long end) {
+    require(4, end);
+    int count = in.readInt();
+    if (count < 0 || (long) count * keys.bytes() > end - in.offset()) {
+      throw fault(
+          in.offset() - 4,
+          "got %s keys in a slot, expected 0 to %s, as many as %s has room for%s"
+              .formatted(
+                  count,
+                  (end - in.offset()) / keys.bytes(),
+                  (header.check() == NormCheck.SUM ? "the record" : "the file"),
+                  widthHint()));
+    }
+    return count;
+  }
+
+  private void require(int bytes, long end) {
+    if (bytes > end - in.offset() && end < in.size()) {
+      throw fault(
+          in.offset(),
+          "got %s bytes left in the record, expected %s%s"
+              .formatted(end - in.offset(), bytes, widthHint()));
+    }
+    if (!in.has(bytes)) {
+      throw cut(bytes);
+    }
+  }
+
+  private void endRecord(Batch batch) {
+    if (badValue == null) {
+      batch.endRow();
+    } else {
+      batch.abandonRow();
+      policy.faults().report(badValue);
+    }
+  }
+
+  private void requireEnd() {
+    if (in.remaining() > 0) {
+      throw new DataException(
+          ("%s: byte %s: got %s bytes after record %s, expected the end, as the header "
+                  + "says %s records%s")
+              .formatted(file, in.offset(), in.remaining(), record, header.records(), widthHint()));
+    }
+  }
+
+  @Override
+  public long skip(long rows) {
+    long skipped = 0;
+    for (; skipped < rows && record < header.records(); skipped++) {
+      recordStart = in.offset();
+      if (header.check() == NormCheck.SUM) {
+        in.seek(frameLength() + in.offset() + 1);
+      } else {
+        skipRecord();
+      }
+      record++;
+    }
+    return skipped;
+  }
+
+  private void skipRecord() {
+    seekForward(header.fixedBytes());
+    for (int slot = 0; slot < header.slots(); slot++) {
+      seekForward((long) keyCount(in.size()) * keys.bytes());
+    }
+  }
+
+  private void seekForward(long bytes) {
+    if (bytes > in.remaining()) {
+      throw cut(bytes);
+    }
+    in.seek(in.offset() + bytes);
+  }
+
+  /** What to do about a record that does not add up: another width of keys, where that fits. */
+  private String widthHint() {
+    KeyType fits = keys;
+    try {
+      fits = NormProbe.detect(file, policy).orElse(keys);
+    } catch (DataException e) {
+      // No width fits; the fault at hand says more.
+    }
+    return fits == keys
+        ? "; the file is damaged"
+        : "; the file was read with " + keys + " keys but fits " + fits + ", say so";
+  }
+
+  private DataException cut(long bytes) {
+    return fault(
+        in.offset(),
+        ("got %s bytes to the end of the file, expected at least %s more and %s "
+                + "records; the file is cut short or damaged")
+            .formatted(in.remaining(), bytes, header.records()));
+  }
+
+  private DataException fault(long offset, String message) {
+    return new DataException(where(offset) + ": " + message);
+  }
+
+  private String where(long offset) {
+    return file + ": record " + record + ", byte " + offset;
+  }
+
+  @Override
+  public void close() {
+    in.close();
+  }
+}

@@ -1,0 +1,91 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Reads HugeCTR Norm files, with and without checksums, keys of 4 or 8 bytes, one file after the
+ * other.
+ *
+ * <p>What HugeCTR lets pass is a fault here: label_dim and dense_dim that only agree in sum, a
+ * count of keys the record has no room for, a file cut short, bytes after the last record. With a
+ * {@link ReadPolicy} that goes on, a framed record that is bad is dropped alone, a plain one takes
+ * the rest of its file with it unless only its label or hotness is wrong; no other record is lost.
+ */
+public final class NormReader {
+  private NormReader() {}
+
+  /** Reads {@code files}, data or file lists ({@link FileList}), stopping at the first fault. */
+  public static DataReader open(List<Path> files, NormOptions options) {
+    return open(files, options, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code files}, data or file lists ({@link FileList}). */
+  public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
+    List<Path> sound = new ArrayList<>();
+    List<NormHeader> headers = new ArrayList<>();
+    for (Path file : FileList.expand(FileSequence.requireFiles(files))) {
+      try (BinaryInput in = BinaryInput.open(file)) {
+        NormHeader header = NormHeader.read(file, in);
+        requireShape(file, header, headers, options);
+        headers.add(header);
+        sound.add(file);
+      } catch (DataException e) {
+        policy.faults().report(e);
+      }
+    }
+    if (sound.isEmpty()) {
+      throw new DataException(files + ": got no readable Norm file, expected one; see the faults");
+    }
+    Schema schema = options.schema().orElseGet(headers.getFirst()::unnamed);
+    KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
+    long rows = headers.stream().mapToLong(NormHeader::records).reduce(0, Math::addExact);
+    return new FileSequence(
+        schema,
+        sound,
+        OptionalLong.of(rows),
+        policy.faults(),
+        (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
+  }
+
+  private static void requireShape(
+      Path file, NormHeader header, List<NormHeader> before, NormOptions options) {
+    Optional<String> expected =
+        options
+            .schema()
+            .filter(schema ->
+                schema.labelDim() != header.labels()
+                    || schema.denseDim() != header.dense()
+                    || schema.slotCount() != header.slots())
+            .map(schema ->
+                new NormHeader(
+                        header.check(), 0, schema.labelDim(), schema.denseDim(), schema.slotCount())
+                    .shape());
+    if (expected.isEmpty() && !before.isEmpty() && !before.getFirst().sameShape(header)) {
+      expected = Optional.of(before.getFirst().shape());
+    }
+    if (expected.isPresent()) {
+      throw new DataException(
+          ("%s: got a header with %s, expected %s; name as many columns as the file has, "
+                  + "or leave the file out")
+              .formatted(file, header.shape(), expected.get()));
+    }
+  }
+
+  /** The width that the first file with keys shows. */
+  private static Optional<KeyType> detect(List<Path> files, ReadPolicy policy) {
+    for (Path file : files) {
+      Optional<KeyType> keys = NormProbe.detect(file, policy);
+      if (keys.isPresent()) {
+        return keys;
+      }
+    }
+    return Optional.empty();
+  }
+}
