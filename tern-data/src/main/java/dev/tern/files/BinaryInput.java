@@ -37,7 +37,7 @@ final class BinaryInput implements AutoCloseable {
     this.file = file;
     this.channel = channel;
     this.size = size;
-    buffer = new byte[(int) Math.clamp(size, Long.BYTES, BUFFER)];
+    buffer = new byte[Math.clamp(size, Long.BYTES, BUFFER)];
   }
 
   static BinaryInput open(Path file) {

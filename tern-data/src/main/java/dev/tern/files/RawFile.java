@@ -1,0 +1,135 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.Slot;
+import java.nio.file.Path;
+
+/** The samples of one Raw file. Each has its place, so any bad one is dropped alone. */
+final class RawFile implements RowSource {
+  private final Path file;
+  private final RawOptions options;
+  private final ReadPolicy policy;
+  private final BinaryInput in;
+  private final int labels;
+  private final int dense;
+  private final int[] hotness;
+  private final int sampleBytes;
+  private final long rows;
+  private long row;
+
+  private RawFile(Path file, RawOptions options, ReadPolicy policy, BinaryInput in) {
+    this.file = file;
+    this.options = options;
+    this.policy = policy;
+    this.in = in;
+    labels = options.schema().labelDim();
+    dense = options.schema().denseDim();
+    hotness = options.schema().slots().stream().mapToInt(Slot::hotness).toArray();
+    sampleBytes = options.sampleBytes();
+    rows = in.size() / sampleBytes;
+  }
+
+  static RawFile open(Path file, RawOptions options, ReadPolicy policy) {
+    return new RawFile(file, options, policy, BinaryInput.open(file));
+  }
+
+  @Override
+  public void fill(Batch batch, int limit) {
+    for (; batch.size() < limit && row < rows; row++) {
+      if (!in.has(sampleBytes)) {
+        throw new DataException(
+            "%s: got a file that became shorter than %s samples while it was read; read it again"
+                .formatted(where(in.offset()), rows));
+      }
+      long end = in.offset() + sampleBytes;
+      try {
+        readLabels(batch);
+        readDense(batch);
+        readKeys(batch);
+        batch.endRow();
+      } catch (DataException e) {
+        batch.abandonRow();
+        in.seek(end);
+        policy.faults().report(e);
+      }
+    }
+  }
+
+  private void readLabels(Batch batch) {
+    for (int i = 0; i < labels; i++) {
+      int bits = in.readInt();
+      float label = options.intLabels() ? bits : Float.intBitsToFloat(bits);
+      if (!policy.accepts(label)) {
+        throw policy.badLabel(where(in.offset() - 4), shownLabel(bits));
+      }
+      batch.setLabel(i, label);
+    }
+  }
+
+  /** A label as read, and as the other type where that makes more sense. */
+  private String shownLabel(int bits) {
+    float number = Float.intBitsToFloat(bits);
+    if (options.intLabels()) {
+      return policy.accepts(number) ? bits + " (" + number + " as float label)" : "" + bits;
+    }
+    return policy.accepts(bits) ? number + " (" + bits + " as int label)" : "" + number;
+  }
+
+  private void readDense(Batch batch) {
+    float[] numbers = batch.dense();
+    int first = batch.size() * dense;
+    switch (options.dense()) {
+      case FLOAT -> {
+        for (int i = 0; i < dense; i++) {
+          numbers[first + i] = in.readFloat();
+        }
+      }
+      case INT -> {
+        for (int i = 0; i < dense; i++) {
+          numbers[first + i] = in.readInt();
+        }
+      }
+      case INT_LOG -> {
+        for (int i = 0; i < dense; i++) {
+          numbers[first + i] = log(in.readInt(), i);
+        }
+      }
+    }
+  }
+
+  private float log(int value, int column) {
+    if (value < 0) {
+      throw new DataException(
+          ("%s, column %s: got %s, expected 0 or more, as ln(x + 1) is read; mend the data or read"
+                  + " plain integers")
+              .formatted(where(in.offset() - 4), options.schema().dense().get(column), value));
+    }
+    return (float) Math.log(value + 1f);
+  }
+
+  private void readKeys(Batch batch) {
+    for (int slot = 0; slot < hotness.length; slot++) {
+      for (int i = 0; i < hotness[slot]; i++) {
+        batch.addId(slot, in.readKey(options.keys()));
+      }
+    }
+  }
+
+  private String where(long offset) {
+    return file + ": row " + row + ", byte " + offset;
+  }
+
+  @Override
+  public long skip(long count) {
+    long skipped = Math.min(count, rows - row);
+    row += skipped;
+    in.seek(row * sampleBytes);
+    return skipped;
+  }
+
+  @Override
+  public void close() {
+    in.close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Reads HugeCTR Raw files: samples of fixed size without header or check. The size of a file must
+ * be a whole number of samples, where HugeCTR drops a partial one; labels are checked, so a file of
+ * float labels read as integers, or a wrong layout, does not pass for data.
+ */
+public final class RawReader {
+  private RawReader() {}
+
+  /** Reads {@code files} in order, stopping at the first fault. */
+  public static DataReader open(List<Path> files, RawOptions options) {
+    return open(files, options, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
+  public static DataReader open(List<Path> files, RawOptions options, ReadPolicy policy) {
+    List<Path> sound = new ArrayList<>();
+    long rows = 0;
+    for (Path file : FileSequence.requireFiles(files)) {
+      try (BinaryInput in = BinaryInput.open(file)) {
+        requireWhole(file, in.size(), options, policy);
+        rows += in.size() / options.sampleBytes();
+        sound.add(file);
+      } catch (DataException e) {
+        policy.faults().report(e);
+      }
+    }
+    requireRows(files, rows, options, policy);
+    return new FileSequence(
+        options.schema(),
+        sound,
+        OptionalLong.of(rows),
+        policy.faults(),
+        (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+  }
+
+  private static void requireWhole(Path file, long size, RawOptions options, ReadPolicy policy) {
+    int sample = options.sampleBytes();
+    if (size % sample != 0) {
+      policy
+          .faults()
+          .report(
+              new DataException(
+                  ("%s: byte %s: got %s bytes after %s samples of %s bytes (%s), expected none; the"
+                          + " file is cut short or holds other columns or keys")
+                      .formatted(
+                          file,
+                          size - size % sample,
+                          size % sample,
+                          size / sample,
+                          sample,
+                          options.layout())));
+    }
+  }
+
+  private static void requireRows(
+      List<Path> files, long rows, RawOptions options, ReadPolicy policy) {
+    if (options.rows().isPresent() && options.rows().getAsLong() != rows) {
+      policy
+          .faults()
+          .report(
+              new DataException(
+                  ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short or"
+                          + " hold other columns or keys")
+                      .formatted(
+                          files.size() == 1 ? files.getFirst() : files,
+                          rows,
+                          options.sampleBytes(),
+                          options.layout(),
+                          options.rows().getAsLong())));
+    }
+  }
+}
