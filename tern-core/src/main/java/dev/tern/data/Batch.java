@@ -148,26 +148,100 @@ public final class Batch implements AutoCloseable {
 
   /** Appends row {@code row} of {@code source}, which must have the same numbers of columns. */
   public void appendRow(Batch source, int row) {
-    ensureRow();
-    System.arraycopy(source.labels, row * labelDim, labels, size * labelDim, labelDim);
-    System.arraycopy(source.dense, row * denseDim, dense, size * denseDim, denseDim);
+    appendRows(source, row, row + 1);
+  }
+
+  /**
+   * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns.
+   */
+  public void appendRows(Batch source, int from, int to) {
+    Objects.checkFromToIndex(from, to, source.size);
+    int rows = to - from;
+    ensureRows(rows);
+    System.arraycopy(source.labels, from * labelDim, labels, size * labelDim, rows * labelDim);
+    System.arraycopy(source.dense, from * denseDim, dense, size * denseDim, rows * denseDim);
     for (int s = 0; s < ids.length; s++) {
-      int from = source.offsets[s][row];
-      int count = source.offsets[s][row + 1] - from;
-      int end = offsets[s][size];
-      if (end + count > ids[s].length) {
-        ids[s] = Arrays.copyOf(ids[s], Math.max(2 * ids[s].length, Math.addExact(end, count)));
+      int[] sourceOffsets = source.offsets[s];
+      int[] slotOffsets = offsets[s];
+      int first = sourceOffsets[from];
+      int count = sourceOffsets[to] - first;
+      int end = slotOffsets[size];
+      System.arraycopy(source.ids[s], first, ensureIds(s, Math.addExact(end, count)), end, count);
+      for (int i = 1; i <= rows; i++) {
+        slotOffsets[size + i] = sourceOffsets[from + i] - first + end;
       }
-      System.arraycopy(source.ids[s], from, ids[s], end, count);
-      offsets[s][size + 1] = end + count;
     }
-    endRow();
+    endRows(rows);
+  }
+
+  /** Appends the rows {@code rows[from .. to)} of {@code source}, column by column. */
+  void gatherRows(Batch source, int[] rows, int from, int to) {
+    int count = to - from;
+    ensureRows(count);
+    for (int i = 0; i < count; i++) {
+      int row = rows[from + i];
+      copyNumbers(source.labels, row, labels, size + i, labelDim);
+      copyNumbers(source.dense, row, dense, size + i, denseDim);
+    }
+    for (int s = 0; s < ids.length; s++) {
+      gatherIds(source, s, rows, from, count);
+    }
+    endRows(count);
+  }
+
+  private static void copyNumbers(float[] source, int from, float[] target, int to, int dim) {
+    System.arraycopy(source, from * dim, target, to * dim, dim);
+  }
+
+  private void gatherIds(Batch source, int slot, int[] rows, int from, int count) {
+    int[] sourceOffsets = source.offsets[slot];
+    int[] slotOffsets = offsets[slot];
+    long[] sourceIds = source.ids[slot];
+    int end = slotOffsets[size];
+    for (int i = 0; i < count; i++) {
+      int row = rows[from + i];
+      end = Math.addExact(end, sourceOffsets[row + 1] - sourceOffsets[row]);
+      slotOffsets[size + i + 1] = end;
+    }
+    long[] slotIds = ensureIds(slot, end);
+    for (int i = 0; i < count; i++) {
+      int first = sourceOffsets[rows[from + i]];
+      int to = slotOffsets[size + i + 1];
+      for (int at = slotOffsets[size + i]; at < to; at++) {
+        slotIds[at] = sourceIds[first++];
+      }
+    }
+  }
+
+  /** Makes room for {@code rows} more rows, so that writers may fill the arrays directly. */
+  void ensureRows(int rows) {
+    while (capacity - size < rows) {
+      grow();
+    }
+  }
+
+  /** The ids of slot {@code slot}, with room for {@code count} in all rows. */
+  long[] ensureIds(int slot, int count) {
+    if (count > ids[slot].length) {
+      int doubled = (int) Math.min(2L * ids[slot].length, Integer.MAX_VALUE - 8);
+      ids[slot] = Arrays.copyOf(ids[slot], Math.max(doubled, count));
+    }
+    return ids[slot];
+  }
+
+  /** Ends {@code rows} rows whose labels, dense numbers, ids and offsets were filled directly. */
+  void endRows(int rows) {
+    size += rows;
+    abandonRow();
   }
 
   private void ensureRow() {
-    if (size < capacity) {
-      return;
+    if (size == capacity) {
+      grow();
     }
+  }
+
+  private void grow() {
     capacity = Math.multiplyExact(2, capacity);
     labels = Arrays.copyOf(labels, Math.multiplyExact(capacity, labelDim));
     dense = Arrays.copyOf(dense, Math.multiplyExact(capacity, denseDim));

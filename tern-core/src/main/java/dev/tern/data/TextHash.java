@@ -71,6 +71,44 @@ public final class TextHash {
 
   /** The id of {@code text}; an unpaired surrogate counts as {@code ?}. */
   public static long of(String text) {
+    return text.length() < 32 && isAscii(text) ? ofShortAscii(text) : ofLong(text);
+  }
+
+  private static boolean isAscii(String text) {
+    int all = 0;
+    for (int i = 0; i < text.length(); i++) {
+      all |= text.charAt(i);
+    }
+    return all < 0x80;
+  }
+
+  /** Most values of columns are such texts; their bytes need no array. */
+  private static long ofShortAscii(String text) {
+    int length = text.length();
+    long hash = P5 + length;
+    int at = 0;
+    for (; at <= length - 8; at += 8) {
+      hash = eight(hash, word(text, at, 8));
+    }
+    if (at <= length - 4) {
+      hash = four(hash, (int) word(text, at, 4));
+      at += 4;
+    }
+    for (; at < length; at++) {
+      hash = one(hash, (byte) text.charAt(at));
+    }
+    return avalanche(hash);
+  }
+
+  private static long word(String text, int at, int bytes) {
+    long word = 0;
+    for (int i = 0; i < bytes; i++) {
+      word |= (long) text.charAt(at + i) << 8 * i;
+    }
+    return word;
+  }
+
+  private static long ofLong(String text) {
     byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
     return of(utf8, 0, utf8.length);
   }

@@ -74,6 +74,18 @@ final class TextHashTest {
 
   @Test
   void textIsHashedAsUtf8() {
+    String mixed = "0123456789 abcdefghijklmnopqrstuvwxyz é日本 ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (int from = 0; from < mixed.length(); from++) {
+      for (int to = from; to <= mixed.length(); to++) {
+        String text = mixed.substring(from, to);
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        assertThat(TextHash.of(text)).as(text).isEqualTo(TextHash.of(utf8, 0, utf8.length));
+      }
+    }
+  }
+
+  @Test
+  void textOutsideTheBasicPlaneIsHashedAsUtf8() {
     byte[] utf8 = "naïve 日本 😀".getBytes(StandardCharsets.UTF_8);
     assertThat(TextHash.of("naïve 日本 😀")).isEqualTo(TextHash.of(utf8, 0, utf8.length));
   }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A JSON value. The typed getters of {@link Obj} raise {@link DataException} where the value is
- * missing or of another kind, so a reader of a format needs no checks of its own; it adds the name
- * of the file.
+ * A JSON value. The {@code as} methods and the typed getters of {@link Obj} raise {@link
+ * DataException} where the value is missing or of another kind, so a reader of a format needs no
+ * checks of its own; it adds the name of the file.
  */
 public sealed interface Json {
   /** An object; its fields keep their order. {@code fields} is the object's own map. */
@@ -46,41 +46,34 @@ public sealed interface Json {
     public Json get(String key) {
       Json value = fields.get(key);
       if (value == null) {
-        throw new DataException(
-            "key \"" + key + "\": got none, expected one among " + fields.keySet());
+        throw new DataException("\"" + key + "\": got none, expected one among " + fields.keySet());
       }
       return value;
     }
 
     public String text(String key) {
-      return get(key) instanceof Str(String value) ? value : get(key).refuse(key, "a text");
+      return get(key).asText(key);
     }
 
     public long integer(String key) {
-      return get(key) instanceof Int(long value) ? value : get(key).refuse(key, "an integer");
+      return get(key).asInteger(key);
     }
 
     /** The number of {@code key}, written with or without a fraction. */
     public double number(String key) {
-      return switch (get(key)) {
-        case Real(double value) -> value;
-        case Int(long value) -> value;
-        case Json other -> other.refuse(key, "a number");
-      };
+      return get(key).asNumber(key);
     }
 
     public boolean flag(String key) {
-      return get(key) instanceof Bool(boolean value)
-          ? value
-          : get(key).refuse(key, "true or false");
+      return get(key).asFlag(key);
     }
 
     public Obj object(String key) {
-      return get(key) instanceof Obj value ? value : get(key).refuse(key, "an object");
+      return get(key).asObject(key);
     }
 
     public List<Json> array(String key) {
-      return get(key) instanceof Arr(List<Json> items) ? items : get(key).refuse(key, "an array");
+      return get(key).asArray(key);
     }
 
     @Override
@@ -176,8 +169,41 @@ public sealed interface Json {
 
   /** Reads one object that fills {@code text}. */
   static Obj parseObject(String text, String source) {
-    Json value = parse(text, source);
-    return value instanceof Obj object ? object : value.refuse(source, "an object");
+    return parse(text, source).asObject(source);
+  }
+
+  /** This text; {@code what} is the key or item that errors name. */
+  default String asText(String what) {
+    return this instanceof Str(String value) ? value : refuse(what, "a text");
+  }
+
+  /** This integer. */
+  default long asInteger(String what) {
+    return this instanceof Int(long value) ? value : refuse(what, "an integer");
+  }
+
+  /** This number, written with or without a fraction. */
+  default double asNumber(String what) {
+    return switch (this) {
+      case Real(double value) -> value;
+      case Int(long value) -> value;
+      default -> refuse(what, "a number");
+    };
+  }
+
+  /** This true or false. */
+  default boolean asFlag(String what) {
+    return this instanceof Bool(boolean value) ? value : refuse(what, "true or false");
+  }
+
+  /** This object. */
+  default Obj asObject(String what) {
+    return this instanceof Obj object ? object : refuse(what, "an object");
+  }
+
+  /** The items of this array. */
+  default List<Json> asArray(String what) {
+    return this instanceof Arr(List<Json> items) ? items : refuse(what, "an array");
   }
 
   /** Writes this value on one line, without spaces. */
@@ -217,7 +243,7 @@ public sealed interface Json {
     return value.length() <= 60 ? value : value.substring(0, 57) + "...";
   }
 
-  private <T> T refuse(String where, String expected) {
-    throw new DataException("key \"%s\": got %s, expected %s".formatted(where, kind(), expected));
+  private <T> T refuse(String what, String expected) {
+    throw new DataException("\"%s\": got %s, expected %s".formatted(what, kind(), expected));
   }
 }

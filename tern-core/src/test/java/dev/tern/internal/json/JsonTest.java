@@ -188,17 +188,17 @@ final class JsonTest {
   void valueOfAnotherKindIsRefusedWithItsKey() {
     Json.Obj object = Json.parseObject("{\"a\": \"x\", \"b\": 1.5, \"c\": null}", "f");
     assertThatThrownBy(() -> object.integer("a"))
-        .hasMessage("key \"a\": got the text \"x\", expected an integer");
+        .hasMessage("\"a\": got the text \"x\", expected an integer");
     assertThatThrownBy(() -> object.integer("b"))
-        .hasMessage("key \"b\": got the number 1.5, expected an integer");
-    assertThatThrownBy(() -> object.text("c")).hasMessage("key \"c\": got null, expected a text");
+        .hasMessage("\"b\": got the number 1.5, expected an integer");
+    assertThatThrownBy(() -> object.text("c")).hasMessage("\"c\": got null, expected a text");
     assertThatThrownBy(() -> object.flag("a")).hasMessageContaining("expected true or false");
     assertThatThrownBy(() -> object.number("a")).hasMessageContaining("expected a number");
     assertThatThrownBy(() -> object.object("a")).hasMessageContaining("expected an object");
     assertThatThrownBy(() -> object.array("a")).hasMessageContaining("expected an array");
     assertThatThrownBy(() -> object.text("d"))
         .isInstanceOf(DataException.class)
-        .hasMessage("key \"d\": got none, expected one among [a, b, c]");
+        .hasMessage("\"d\": got none, expected one among [a, b, c]");
     assertThatThrownBy(() -> Json.parseObject("[]", "f.json"))
         .hasMessageContaining("f.json")
         .hasMessageContaining("expected an object");

@@ -1,0 +1,240 @@
+package dev.tern.data;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * See {@link Readers#prefetched}. The source belongs to the background thread while {@code filling}
+ * or {@code busy}, and to the consumer otherwise. Rows are copied, so that batches of the source
+ * are given back by the thread that reads it and the source needs no locks.
+ */
+final class PrefetchedReader implements DataReader {
+  private static final long CLOSE_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final DataReader source;
+  private final int depth;
+  private final BatchPool pool;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // Guarded by the lock.
+  private final Deque<Batch> ready = new ArrayDeque<>();
+  private boolean started;
+  private boolean filling;
+  private boolean busy;
+  private boolean ended;
+  private boolean closed;
+
+  /** Whether the background thread must close the source. */
+  private boolean abandoned;
+
+  private @Nullable Throwable failure;
+
+  PrefetchedReader(DataReader source, int depth) {
+    this.source = source;
+    this.depth = depth;
+    pool = new BatchPool(source.schema(), 1024);
+  }
+
+  @Override
+  public Schema schema() {
+    return source.schema();
+  }
+
+  @Override
+  public Optional<Batch> next() {
+    lock.lock();
+    try {
+      requireOpen();
+      if (ready.isEmpty() && !ended && failure == null) {
+        resume();
+      }
+      while (ready.isEmpty() && !ended && failure == null) {
+        changed.awaitUninterruptibly();
+      }
+      Batch batch = ready.poll();
+      if (batch == null) {
+        rethrow(failure);
+        return Optional.empty();
+      }
+      filling = !ended && failure == null;
+      changed.signalAll();
+      return Optional.of(batch);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void resume() {
+    filling = true;
+    changed.signalAll();
+    if (!started) {
+      started = true;
+      Thread.ofPlatform().daemon().name("tern-prefetch").start(this::work);
+    }
+  }
+
+  private static void rethrow(@Nullable Throwable failure) {
+    switch (failure) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalStateException(failure);
+    }
+  }
+
+  private void work() {
+    lock.lock();
+    try {
+      while (!closed) {
+        if (filling && !ended && failure == null && ready.size() < depth) {
+          busy = true;
+          readOne();
+          busy = false;
+          changed.signalAll();
+        } else {
+          changed.awaitUninterruptibly();
+        }
+      }
+      if (abandoned) {
+        source.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Reads a batch without the lock, which is held before and after. */
+  private void readOne() {
+    Optional<Batch> read = Optional.empty();
+    Throwable thrown = null;
+    lock.unlock();
+    try {
+      read = readCopy();
+    } catch (Throwable e) {
+      thrown = e;
+    }
+    lock.lock();
+    failure = thrown;
+    ended = thrown == null && read.isEmpty();
+    read.ifPresent(ready::add);
+  }
+
+  private Optional<Batch> readCopy() {
+    Optional<Batch> next = source.next();
+    if (next.isEmpty()) {
+      return next;
+    }
+    try (Batch batch = next.get()) {
+      Batch copy = pool.take();
+      copy.appendRows(batch, 0, batch.size());
+      return Optional.of(copy);
+    }
+  }
+
+  /** Takes the source back from the background thread. The lock is held. */
+  private void pause() {
+    filling = false;
+    while (busy) {
+      changed.awaitUninterruptibly();
+    }
+  }
+
+  @Override
+  public void start(int epoch) {
+    lock.lock();
+    try {
+      requireOpen();
+      pause();
+      for (Batch batch = ready.poll(); batch != null; batch = ready.poll()) {
+        batch.close();
+      }
+      ended = false;
+      failure = null;
+      source.start(epoch);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public long skip(long rows) {
+    lock.lock();
+    try {
+      requireOpen();
+      pause();
+      long left = rows;
+      for (Batch batch = ready.peek(); batch != null && left > 0; batch = ready.peek()) {
+        ready.remove();
+        if (batch.size() > left) {
+          Batch rest = pool.take();
+          rest.appendRows(batch, (int) left, batch.size());
+          ready.addFirst(rest);
+        }
+        left -= Math.min(left, batch.size());
+        batch.close();
+      }
+      if (left > 0) {
+        rethrow(failure);
+      }
+      return left == 0 || ended ? rows - left : rows - left + source.skip(left);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("prefetch: got a call after close; open a new reader");
+    }
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    lock.lock();
+    try {
+      pause();
+      return source.rowCount();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      changed.signalAll();
+      abandoned = !awaitIdle();
+      if (!abandoned) {
+        source.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits a while for the read under way; false if it goes on. */
+  private boolean awaitIdle() {
+    long left = CLOSE_WAIT_NANOS;
+    while (busy && left > 0) {
+      try {
+        left = changed.awaitNanos(left);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        left = 0;
+      }
+    }
+    return !busy;
+  }
+}

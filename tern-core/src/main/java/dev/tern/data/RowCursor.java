@@ -1,0 +1,75 @@
+package dev.tern.data;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of a reader one after the other, however it cuts batches. Holds at most one batch. */
+final class RowCursor {
+  private final DataReader source;
+  private @Nullable Batch held;
+  private int at;
+
+  RowCursor(DataReader source) {
+    this.source = source;
+  }
+
+  /** Appends the next rows to {@code target}: {@code rows} of them, or fewer at the end. */
+  int fill(Batch target, int rows) {
+    int filled = 0;
+    while (filled < rows) {
+      Batch batch = held;
+      if (batch == null) {
+        Optional<Batch> next = source.next();
+        if (next.isEmpty()) {
+          break;
+        }
+        batch = next.get();
+        held = batch;
+        at = 0;
+      }
+      int count = Math.min(rows - filled, batch.size() - at);
+      target.appendRows(batch, at, at + count);
+      filled += count;
+      advance(batch, count);
+    }
+    return filled;
+  }
+
+  /** Skips rows; returns how many, fewer only at the end. */
+  long skip(long rows) {
+    long skipped = 0;
+    Batch batch = held;
+    if (batch != null) {
+      int count = (int) Math.min(rows, batch.size() - at);
+      skipped = count;
+      advance(batch, count);
+    }
+    return skipped < rows ? skipped + source.skip(rows - skipped) : skipped;
+  }
+
+  void start(int epoch) {
+    drop();
+    source.start(epoch);
+  }
+
+  /** Gives back the batch held and closes the reader. */
+  void close() {
+    drop();
+    source.close();
+  }
+
+  private void advance(Batch batch, int rows) {
+    at += rows;
+    if (at == batch.size()) {
+      drop();
+    }
+  }
+
+  private void drop() {
+    Batch batch = held;
+    if (batch != null) {
+      held = null;
+      batch.close();
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package dev.tern.data;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** See {@link Readers#shard}. */
+final class ShardReader implements DataReader {
+  private final DataReader source;
+  private final int rank;
+  private final int count;
+  private final BatchPool pool;
+  private int[] rows = new int[1024];
+
+  /** Rows of the source read or skipped in this pass. */
+  private long at;
+
+  ShardReader(DataReader source, int rank, int count) {
+    this.source = source;
+    this.rank = rank;
+    this.count = count;
+    pool = new BatchPool(source.schema(), 1024);
+  }
+
+  @Override
+  public Schema schema() {
+    return source.schema();
+  }
+
+  @Override
+  public Optional<Batch> next() {
+    for (Optional<Batch> next = source.next(); next.isPresent(); next = source.next()) {
+      try (Batch batch = next.get()) {
+        int own = ownRows(batch.size());
+        at += batch.size();
+        if (own > 0) {
+          Batch out = pool.take();
+          out.gatherRows(batch, rows, 0, own);
+          return Optional.of(out);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Puts the rows of this rank among the next {@code size} into {@code rows}. */
+  private int ownRows(int size) {
+    if (rows.length < size) {
+      rows = Arrays.copyOf(rows, Math.max(size, 2 * rows.length));
+    }
+    int own = 0;
+    for (long row = toNextOwn(); row < size; row += count) {
+      rows[own++] = (int) row;
+    }
+    return own;
+  }
+
+  /** Rows of other ranks before the next of this one. */
+  private long toNextOwn() {
+    return Math.floorMod(rank - at, (long) count);
+  }
+
+  @Override
+  public void start(int epoch) {
+    at = 0;
+    source.start(epoch);
+  }
+
+  @Override
+  public long skip(long rows) {
+    if (rows == 0) {
+      return 0;
+    }
+    long first = toNextOwn();
+    long last = Math.addExact(first, Math.multiplyExact(rows - 1, count));
+    long passed = source.skip(Math.addExact(last, 1));
+    at += passed;
+    return passed > first ? (passed - first - 1) / count + 1 : 0;
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    OptionalLong all = source.rowCount();
+    return all.isPresent() ? OptionalLong.of((all.getAsLong() - rank + count - 1) / count) : all;
+  }
+
+  @Override
+  public void close() {
+    source.close();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.tern.data;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** See {@link Readers#take}. */
+final class TakeReader implements DataReader {
+  private final DataReader source;
+  private final long rows;
+  private final BatchPool pool;
+  private long left;
+
+  TakeReader(DataReader source, long rows) {
+    this.source = source;
+    this.rows = rows;
+    left = rows;
+    pool = new BatchPool(source.schema(), 1);
+  }
+
+  @Override
+  public Schema schema() {
+    return source.schema();
+  }
+
+  @Override
+  public Optional<Batch> next() {
+    if (left == 0) {
+      return Optional.empty();
+    }
+    Optional<Batch> next = source.next();
+    if (next.isEmpty() || next.get().size() <= left) {
+      left -= next.map(Batch::size).orElse(0);
+      return next;
+    }
+    Batch first = pool.take();
+    try (Batch batch = next.get()) {
+      first.appendRows(batch, 0, (int) left);
+    }
+    left = 0;
+    return Optional.of(first);
+  }
+
+  @Override
+  public void start(int epoch) {
+    left = rows;
+    source.start(epoch);
+  }
+
+  @Override
+  public long skip(long rows) {
+    long skipped = source.skip(Math.min(rows, left));
+    left -= skipped;
+    return skipped;
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    OptionalLong all = source.rowCount();
+    return all.isPresent() ? OptionalLong.of(Math.min(rows, all.getAsLong())) : all;
+  }
+
+  @Override
+  public void close() {
+    source.close();
+  }
+}

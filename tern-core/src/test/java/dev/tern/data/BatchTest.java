@@ -1,0 +1,60 @@
+package dev.tern.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class BatchTest {
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000})
+  void rowsAppendedInPiecesAreTheRows(int count) {
+    Batch source = Rows.batch(0, count);
+    for (int piece : new int[] {1, 3, 64, 1000}) {
+      Batch target = new Batch(Rows.SCHEMA, 1);
+      for (int from = 0; from < count; from += piece) {
+        target.appendRows(source, from, Math.min(count, from + piece));
+      }
+      assertThat(Rows.texts(target)).isEqualTo(Rows.expected(count));
+    }
+  }
+
+  @Test
+  void rowsAreGatheredInTheOrderAsked() {
+    Batch source = Rows.batch(0, 50);
+    int[] rows = {-1, 49, 0, 7, 7, 23, -1};
+    Batch target = new Batch(Rows.SCHEMA, 1);
+    Rows.add(target, 99);
+    target.gatherRows(source, rows, 1, 6);
+    List<String> expected = new ArrayList<>(Rows.texts(Rows.batch(99, 100)));
+    for (int row : new int[] {49, 0, 7, 7, 23}) {
+      expected.addAll(Rows.texts(Rows.batch(row, row + 1)));
+    }
+    assertThat(Rows.texts(target)).isEqualTo(expected);
+  }
+
+  @Test
+  void rowBegunAfterABulkAppendStartsEmpty() {
+    Batch batch = Rows.batch(0, 20);
+    batch.clear();
+    batch.appendRows(Rows.batch(0, 5), 1, 4);
+    Rows.add(batch, 4);
+    batch.addId(1, 77);
+    batch.abandonRow();
+    Rows.add(batch, 5);
+    assertThat(Rows.texts(batch)).isEqualTo(Rows.texts(Rows.batch(1, 6)));
+  }
+
+  @Test
+  void rowsOutsideTheSourceAreRefused() {
+    Batch source = Rows.batch(0, 5);
+    Batch target = new Batch(Rows.SCHEMA, 8);
+    assertThatThrownBy(() -> target.appendRows(source, 3, 6))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThat(target.size()).isZero();
+  }
+}

@@ -1,0 +1,50 @@
+package dev.tern.data;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** A reader that throws in the place of batch {@code failAt}, counted from 0 in each pass. */
+class Failing implements DataReader {
+  private final DataReader source;
+  private final int failAt;
+  private int batches;
+
+  Failing(DataReader source, int failAt) {
+    this.source = source;
+    this.failAt = failAt;
+  }
+
+  @Override
+  public Schema schema() {
+    return source.schema();
+  }
+
+  @Override
+  public Optional<Batch> next() {
+    if (batches++ == failAt) {
+      throw new DataException("part-1.csv: row 17: got \"x\", expected a number");
+    }
+    return source.next();
+  }
+
+  @Override
+  public void start(int epoch) {
+    batches = 0;
+    source.start(epoch);
+  }
+
+  @Override
+  public long skip(long rows) {
+    return source.skip(rows);
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return source.rowCount();
+  }
+
+  @Override
+  public void close() {
+    source.close();
+  }
+}

@@ -1,0 +1,353 @@
+package dev.tern.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class ReadersTest {
+  private static final int[] COUNTS = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65};
+  private static final int[] CUTS = {1, 3, 8, 100};
+
+  /** A way to make a reader of {@code count} rows from sources that cut batches at will. */
+  record Decoration(String name, Function<DataReader, DataReader> make) {
+    DataReader of(int count, int cut) {
+      return make.apply(Rows.reader(count, cut));
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Decoration> decorations() {
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Rows.reader(20, 6),
+            List.of(NumberEncoding.standardize(), NumberEncoding.quantiles(4)),
+            List.of(new IdEncoding.Vocabulary(false, 1, 10), new IdEncoding.Hashed(false, 50)),
+            TextDictionary.none(),
+            rows -> {});
+    return Stream.of(
+        new Decoration("in memory", source -> source),
+        new Decoration("encoded", source -> Readers.encoded(source, encoder)),
+        new Decoration("shuffled by 8", source -> Readers.shuffled(source, 8, 1)),
+        new Decoration("shuffled whole", source -> Readers.shuffled(source, 1000, 1)),
+        new Decoration("batched by 8", source -> Readers.batched(source, 8, false)),
+        new Decoration("batched by 8, last dropped", source -> Readers.batched(source, 8, true)),
+        new Decoration("prefetched 1", source -> Readers.prefetched(source, 1)),
+        new Decoration("prefetched 3", source -> Readers.prefetched(source, 3)),
+        new Decoration("take 17", source -> Readers.take(source, 17)),
+        new Decoration("take 0", source -> Readers.take(source, 0)),
+        new Decoration(
+            "concat",
+            source -> Readers.concat(List.of(source, Rows.reader(0, 1), Rows.reader(9, 4)))),
+        new Decoration("repeat 3", source -> Readers.repeat(source, 3)),
+        new Decoration("shard 0 of 3", source -> Readers.shard(source, 0, 3)),
+        new Decoration("shard 2 of 3", source -> Readers.shard(source, 2, 3)),
+        new Decoration(
+            "usual chain",
+            source ->
+                Readers.prefetched(
+                    Readers.encoded(
+                        Readers.batched(Readers.shuffled(source, 16, 5), 6, true), encoder),
+                    2)),
+        new Decoration(
+            "repeat of shuffled",
+            source -> Readers.shard(Readers.repeat(Readers.shuffled(source, 8, 9), 2), 1, 2)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void rowsDoNotDependOnHowTheSourceCutsBatches(Decoration decoration) {
+    for (int count : COUNTS) {
+      for (int epoch = 0; epoch < 2; epoch++) {
+        Set<List<String>> seen = new HashSet<>();
+        for (int cut : CUTS) {
+          try (DataReader reader = decoration.of(count, cut)) {
+            reader.start(epoch);
+            seen.add(Rows.rest(reader));
+          }
+        }
+        assertThat(seen).as("%d rows, epoch %d", count, epoch).hasSize(1);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void startAndSkipResumeExactly(Decoration decoration) {
+    for (int count : COUNTS) {
+      for (int cut : CUTS) {
+        try (DataReader reader = decoration.of(count, cut)) {
+          List<String> all = Rows.rest(reader);
+          assertThat(reader.next()).isEmpty();
+          for (int rows = 0; rows <= all.size(); rows++) {
+            reader.start(0);
+            assertThat(reader.skip(rows)).isEqualTo(rows);
+            assertThat(Rows.rest(reader))
+                .as("%d rows cut by %d, %d skipped", count, cut, rows)
+                .isEqualTo(all.subList(rows, all.size()));
+          }
+          reader.start(0);
+          assertThat(reader.skip(all.size() + 5L)).isEqualTo(all.size());
+          assertThat(reader.next()).isEmpty();
+          assertThat(reader.skip(1)).isZero();
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void skipsAmongBatchesAndAfterSkipsAreExact(Decoration decoration) {
+    for (int count : COUNTS) {
+      try (DataReader reader = decoration.of(count, 3)) {
+        List<String> all = Rows.rest(reader);
+        for (int first : new int[] {0, 1, 2, 7, 9}) {
+          for (int second : new int[] {0, 1, 5, 8, 16, 20}) {
+            reader.start(0);
+            int at = (int) reader.skip(first);
+            Optional<Batch> next = reader.next();
+            if (next.isPresent()) {
+              at += next.get().size();
+              next.get().close();
+            }
+            at += (int) reader.skip(second);
+            at += (int) reader.skip(second);
+            assertThat(Rows.rest(reader))
+                .as("%d rows, skips of %d and %d", count, first, second)
+                .isEqualTo(all.subList(at, all.size()));
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void rowCountIsTheNumberOfRows(Decoration decoration) {
+    for (int count : COUNTS) {
+      try (DataReader reader = decoration.of(count, 3)) {
+        OptionalLong rows = reader.rowCount();
+        assertThat(rows).hasValue(Rows.rest(reader).size());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void batchesHaveTheSchemaOfTheReader(Decoration decoration) {
+    try (DataReader reader = decoration.of(30, 7)) {
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        try (Batch batch = next.get()) {
+          assertThat(batch.schema()).isEqualTo(reader.schema());
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void closingTwiceIsHarmless(Decoration decoration) {
+    DataReader reader = decoration.of(30, 7);
+    reader.next().ifPresent(Batch::close);
+    reader.close();
+    reader.close();
+  }
+
+  @Test
+  void closingClosesTheSource() {
+    for (Decoration decoration : decorations().skip(1).toList()) {
+      int[] closed = new int[1];
+      DataReader source =
+          new Failing(Rows.reader(30, 7), Integer.MAX_VALUE) {
+            @Override
+            public void close() {
+              closed[0]++;
+            }
+          };
+      DataReader reader = decoration.make().apply(source);
+      reader.next().ifPresent(Batch::close);
+      reader.close();
+      assertThat(closed[0]).as(decoration.name()).isPositive();
+    }
+  }
+
+  @Test
+  void batchesAreRecycledOnceClosed() {
+    List<Function<DataReader, DataReader>> recycling =
+        List.of(
+            source -> Readers.shuffled(source, 10, 1),
+            source -> Readers.batched(source, 10, false),
+            source -> Readers.prefetched(source, 2),
+            source -> Readers.shard(source, 0, 2));
+    for (Function<DataReader, DataReader> make : recycling) {
+      Set<Batch> batches = Collections.newSetFromMap(new IdentityHashMap<>());
+      try (DataReader reader = make.apply(Rows.reader(1000, 10))) {
+        for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+          batches.add(next.get());
+          next.get().close();
+        }
+      }
+      assertThat(batches).hasSizeBetween(1, 4);
+    }
+  }
+
+  @Test
+  void shuffleKeepsRowsWithinTheirBlock() {
+    List<Integer> numbers = Rows.numbers(Readers.shuffled(Rows.reader(1000, 37), 100, 7));
+    for (int block = 0; block < 10; block++) {
+      List<Integer> rows = numbers.subList(100 * block, 100 * block + 100);
+      assertThat(rows)
+          .containsExactlyInAnyOrderElementsOf(
+              IntStream.range(100 * block, 100 * block + 100).boxed().toList());
+      assertThat(rows).isNotEqualTo(rows.stream().sorted().toList());
+    }
+  }
+
+  @Test
+  void shuffleDependsOnSeedEpochAndBlock() {
+    List<List<Integer>> orders = new ArrayList<>();
+    for (long seed = 0; seed < 2; seed++) {
+      for (int epoch = 0; epoch < 2; epoch++) {
+        DataReader reader = Readers.shuffled(Rows.reader(100, 10), 50, seed);
+        reader.start(epoch);
+        List<Integer> numbers = Rows.numbers(reader);
+        orders.add(numbers.subList(0, 50));
+        orders.add(numbers.subList(50, 100).stream().map(number -> number - 50).toList());
+      }
+    }
+    assertThat(new HashSet<>(orders)).hasSize(8);
+  }
+
+  @Test
+  void shufflePutsEveryRowEverywhereEquallyOften() {
+    int[][] hits = new int[6][6];
+    DataReader reader = Readers.shuffled(Rows.reader(6, 6), 6, 3);
+    int epochs = 6000;
+    for (int epoch = 0; epoch < epochs; epoch++) {
+      reader.start(epoch);
+      List<Integer> numbers = Rows.numbers(reader);
+      for (int i = 0; i < 6; i++) {
+        hits[i][numbers.get(i)]++;
+      }
+    }
+    // 1000 expected, standard deviation 29.
+    for (int[] row : hits) {
+      assertThat(IntStream.of(row).allMatch(n -> n > 850 && n < 1150)).isTrue();
+    }
+  }
+
+  @Test
+  void skipOfShuffledSkipsWholeBlocksInTheSource() {
+    long[] skipped = new long[1];
+    DataReader source =
+        new Failing(Rows.reader(1000, 10), Integer.MAX_VALUE) {
+          @Override
+          public long skip(long rows) {
+            skipped[0] += rows;
+            return super.skip(rows);
+          }
+        };
+    DataReader reader = Readers.shuffled(source, 100, 1);
+    assertThat(reader.skip(950)).isEqualTo(950);
+    assertThat(skipped[0]).isEqualTo(900);
+  }
+
+  @Test
+  void batchesHaveTheirSize() {
+    for (boolean dropLast : new boolean[] {false, true}) {
+      List<Integer> sizes = new ArrayList<>();
+      DataReader reader = Readers.batched(Rows.reader(30, 7), 8, dropLast);
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        sizes.add(next.get().size());
+        next.get().close();
+      }
+      assertThat(sizes).isEqualTo(dropLast ? List.of(8, 8, 8) : List.of(8, 8, 8, 6));
+    }
+  }
+
+  @Test
+  void contentsAreWhatTheDecoratorsSay() {
+    assertThat(Rows.rest(Rows.reader(100, 7))).isEqualTo(Rows.expected(100));
+    assertThat(Rows.rest(Readers.take(Rows.reader(100, 7), 20))).isEqualTo(Rows.expected(20));
+    try (DataReader prefetched = Readers.prefetched(Rows.reader(100, 7), 3)) {
+      assertThat(Rows.rest(prefetched)).isEqualTo(Rows.expected(100));
+    }
+    assertThat(Rows.rest(Readers.batched(Rows.reader(100, 7), 9, true)))
+        .isEqualTo(Rows.expected(99));
+    List<String> twice = new ArrayList<>(Rows.expected(10));
+    twice.addAll(Rows.expected(10));
+    assertThat(Rows.rest(Readers.repeat(Rows.reader(10, 3), 2))).isEqualTo(twice);
+    assertThat(Rows.rest(Readers.concat(List.of(Rows.reader(10, 3), Rows.reader(10, 4)))))
+        .isEqualTo(twice);
+    assertThat(Rows.numbers(Readers.shard(Rows.reader(10, 4), 1, 4))).containsExactly(1, 5, 9);
+  }
+
+  @Test
+  void repeatGivesSuccessiveEpochsToItsSource() {
+    DataReader repeated = Readers.repeat(Readers.shuffled(Rows.reader(50, 50), 50, 1), 2);
+    repeated.start(3);
+    List<Integer> numbers = Rows.numbers(repeated);
+    DataReader plain = Readers.shuffled(Rows.reader(50, 50), 50, 1);
+    plain.start(6);
+    List<Integer> expected = new ArrayList<>(Rows.numbers(plain));
+    plain.start(7);
+    expected.addAll(Rows.numbers(plain));
+    assertThat(numbers).isEqualTo(expected);
+  }
+
+  @Test
+  void rowsGivenToMemoryAreCopied() {
+    Batch batch = Rows.batch(0, 5);
+    DataReader reader = Readers.inMemory(batch);
+    batch.clear();
+    assertThat(Rows.rest(reader)).isEqualTo(Rows.expected(5));
+  }
+
+  @Test
+  void sourcesOfOtherSchemasAreRefused() {
+    Schema other = new Schema(List.of("label"), List.of(), List.of());
+    DataReader empty = Readers.inMemory(other, List.of());
+    assertThatThrownBy(() -> Readers.concat(List.of(Rows.reader(1, 1), empty)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("concat: got rows of Schema[labels=[label], dense=[]");
+  }
+
+  @Test
+  void argumentsOutOfRangeAreRefused() {
+    DataReader reader = Rows.reader(1, 1);
+    List<Runnable> calls =
+        List.of(
+            () -> Readers.shuffled(reader, 0, 1),
+            () -> Readers.batched(reader, 0, true),
+            () -> Readers.prefetched(reader, 0),
+            () -> Readers.take(reader, -1),
+            () -> Readers.repeat(reader, 0),
+            () -> Readers.shard(reader, 3, 3),
+            () -> Readers.shard(reader, -1, 3),
+            () -> Readers.concat(List.of()),
+            () -> Readers.inMemory());
+    for (Runnable call : calls) {
+      assertThatThrownBy(call::run)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got ")
+          .hasMessageContaining("expected ");
+    }
+  }
+}
