@@ -1,12 +1,237 @@
 package dev.tern;
 
+import static java.lang.classfile.ClassFile.ACC_PROTECTED;
+import static java.lang.classfile.ClassFile.ACC_PUBLIC;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.constantpool.ClassEntry;
+import java.lang.classfile.constantpool.PoolEntry;
+import java.lang.classfile.constantpool.Utf8Entry;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
+/** Holds the compiled classes, the exported interface and the documents to the design. */
 final class ArchitectureTest {
+  /** A package may use those that come after it, nothing before it. */
+  private static final List<String> ORDER =
+      List.of(
+          "predict",
+          "train",
+          "model",
+          "nn",
+          "embedding",
+          "optim",
+          "data",
+          "tensor",
+          "memory",
+          "internal.runtime",
+          "internal.plan",
+          "internal.kernel",
+          "internal.cuda",
+          "internal.ir",
+          "internal.json",
+          "internal.memory");
+
+  /** Values and threads that every package may speak of. */
+  private static final Set<String> VOCABULARY =
+      Set.of(
+          "dev/tern/tensor/Shape",
+          "dev/tern/tensor/DType",
+          "dev/tern/data/DataException",
+          "dev/tern/internal/runtime/Workers");
+
+  /** Members that are public for other packages of core alone. */
+  private static final Set<String> INTERNAL_ENTRIES =
+      Set.of("dev/tern/embedding/EmbeddingTable.create(");
+
+  private static final Pattern TYPE = Pattern.compile("dev/tern/((?:[a-z]+/)+)[A-Z]\\w*");
+  private static final Pattern DECLARATION =
+      Pattern.compile("\\s*public [\\w\\s-]*(class|interface|record|enum)\\s");
+  private static final Path CLASSES = Path.of("target/classes");
+  private static final Path ROOT = Path.of("..");
+
   @Test
-  void vectorModuleIsOnTheTestRuntime() {
-    org.assertj.core.api.Assertions.assertThat(
-            ModuleLayer.boot().findModule("jdk.incubator.vector"))
-        .isPresent();
+  void packagesUseOnlyThoseBelowThem() throws IOException {
+    Set<String> upward = new TreeSet<>();
+    for (ClassModel type : classes()) {
+      String from = packageOf(type.thisClass().asInternalName());
+      assertThat(ORDER).as("a new package gets its place in ORDER").contains(from);
+      for (String used : typesNamedIn(type)) {
+        String to = packageOf(used);
+        if (ORDER.indexOf(to) < ORDER.indexOf(from)) {
+          upward.add(type.thisClass().asInternalName() + " uses " + used);
+        }
+      }
+    }
+    assertThat(upward).isEmpty();
+  }
+
+  @Test
+  void coreUsesOnlyTheJdk() throws IOException {
+    Set<String> foreign = new TreeSet<>();
+    for (ClassModel type : classes()) {
+      for (PoolEntry entry : type.constantPool()) {
+        if (entry instanceof ClassEntry used) {
+          String name = used.asInternalName().replaceFirst("^\\[+L?", "");
+          if (name.contains("/") && !name.matches("(java|jdk|dev/tern)/.*")) {
+            foreign.add(type.thisClass().asInternalName() + " uses " + name);
+          }
+        }
+      }
+    }
+    assertThat(foreign).isEmpty();
+  }
+
+  @Test
+  void exportedSignaturesNameNoInternalType() throws IOException {
+    Set<String> leaks = new TreeSet<>();
+    for (ClassModel type : classes()) {
+      if (isVisible(type.flags().flagsMask()) && exported().contains(packageOf(type))) {
+        Stream.concat(
+                type.methods().stream()
+                    .filter(m -> isVisible(m.flags().flagsMask()))
+                    .map(m -> m.methodName().stringValue() + m.methodType().stringValue()),
+                type.fields().stream()
+                    .filter(f -> isVisible(f.flags().flagsMask()))
+                    .map(f -> f.fieldName().stringValue() + " " + f.fieldType().stringValue()))
+            .filter(signature -> signature.contains("dev/tern/internal/"))
+            .map(signature -> type.thisClass().asInternalName() + "." + signature)
+            .filter(signature -> INTERNAL_ENTRIES.stream().noneMatch(signature::startsWith))
+            .forEach(leaks::add);
+      }
+    }
+    assertThat(leaks).isEmpty();
+  }
+
+  @Test
+  void exportedTypesHaveJavadoc() throws IOException {
+    Set<String> undocumented = new TreeSet<>();
+    for (String name : exported()) {
+      Path folder = Path.of("src/main/java/dev/tern", name.split("\\."));
+      for (Path file : files(folder, f -> f.toString().endsWith(".java"))) {
+        List<String> lines = Files.readAllLines(file);
+        for (int i = 0; i < lines.size(); i++) {
+          if (DECLARATION.matcher(lines.get(i)).lookingAt() && !isDocumented(lines, i)) {
+            undocumented.add(file + ": " + lines.get(i).strip());
+          }
+        }
+      }
+    }
+    assertThat(undocumented).isEmpty();
+  }
+
+  @Test
+  void pathsNamedInDocumentsExist() throws IOException {
+    Pattern path =
+        Pattern.compile(
+            "`(?:\\./)?((?:tern-\\w+|tools|docs|examples|\\.ci)/[\\w./-]*\\w)`"
+                + "|]\\((?!https?:|#)([^)#\\s]+)");
+    Set<String> missing = new TreeSet<>();
+    for (Path document : documents()) {
+      for (MatchResult match : path.matcher(Files.readString(document)).results().toList()) {
+        boolean quoted = match.group(1) != null;
+        Path named =
+            quoted ? ROOT.resolve(match.group(1)) : document.resolveSibling(match.group(2));
+        if (!Files.exists(named)) {
+          missing.add(ROOT.relativize(document) + " names " + ROOT.relativize(named.normalize()));
+        }
+      }
+    }
+    assertThat(missing).isEmpty();
+  }
+
+  private static boolean isDocumented(List<String> lines, int member) {
+    for (int i = member - 1; i >= 0; i--) {
+      String line = lines.get(i).strip();
+      if (!line.startsWith("@")) {
+        return line.endsWith("*/") || line.startsWith("///");
+      }
+    }
+    return false;
+  }
+
+  private static boolean isVisible(int flags) {
+    return (flags & (ACC_PUBLIC | ACC_PROTECTED)) != 0;
+  }
+
+  private static String packageOf(ClassModel type) {
+    return packageOf(type.thisClass().asInternalName());
+  }
+
+  private static String packageOf(String type) {
+    return type.substring("dev/tern/".length(), type.lastIndexOf('/')).replace('/', '.');
+  }
+
+  /** Types of core in the constant pool, also those only a descriptor or a signature names. */
+  private static Set<String> typesNamedIn(ClassModel type) {
+    Set<String> types = new TreeSet<>();
+    for (PoolEntry entry : type.constantPool()) {
+      if (entry instanceof Utf8Entry text) {
+        TYPE.matcher(text.stringValue()).results().map(MatchResult::group).forEach(types::add);
+      }
+    }
+    types.removeAll(VOCABULARY);
+    return types;
+  }
+
+  /** The packages that the module exports to everybody, without the leading {@code dev.tern.}. */
+  private static Set<String> exported() throws IOException {
+    return ClassFile.of()
+        .parse(CLASSES.resolve("module-info.class"))
+        .findAttribute(Attributes.module())
+        .orElseThrow()
+        .exports()
+        .stream()
+        .filter(export -> export.exportsTo().isEmpty())
+        .map(export -> export.exportedPackage().name().stringValue())
+        .map(name -> name.substring("dev/tern/".length()).replace('/', '.'))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static List<ClassModel> classes() throws IOException {
+    List<ClassModel> classes = new ArrayList<>();
+    for (Path file :
+        files(CLASSES, f -> f.toString().matches(".*/(?!module-info)\\w[^/]*.class"))) {
+      classes.add(ClassFile.of().parse(file));
+    }
+    assertThat(classes).isNotEmpty();
+    return classes;
+  }
+
+  private static List<Path> documents() throws IOException {
+    List<Path> documents =
+        new ArrayList<>(files(ROOT.resolve("docs"), ArchitectureTest::isDocument));
+    try (Stream<Path> top = Files.list(ROOT)) {
+      top.filter(ArchitectureTest::isDocument).forEach(documents::add);
+    }
+    assertThat(documents).isNotEmpty();
+    return documents;
+  }
+
+  private static boolean isDocument(Path file) {
+    return file.toString().endsWith(".md");
+  }
+
+  private static List<Path> files(Path folder, Predicate<Path> wanted) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(wanted).filter(Files::isRegularFile).sorted().toList();
+    }
   }
 }
