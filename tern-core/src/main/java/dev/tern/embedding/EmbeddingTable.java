@@ -28,7 +28,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private final IdIndex index;
   private final RowSlabs rows;
   private final InitialRows initial;
-  private final RowKernels kernels = RowKernels.best();
+  private final RowLoops loops = RowLoops.fastest();
   private final UnknownRows unknown;
   private final RowUpdates updates;
   private long version;
@@ -41,7 +41,7 @@ public final class EmbeddingTable implements AutoCloseable {
     rows = new RowSlabs(config.rowFloats(), allocator, "table " + config.name() + " rows");
     initial = new InitialRows(config);
     unknown = new UnknownRows(config, rows, allocator);
-    updates = new RowUpdates(config, rows, kernels, allocator);
+    updates = new RowUpdates(config, rows, allocator);
   }
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
@@ -84,32 +84,44 @@ public final class EmbeddingTable implements AutoCloseable {
     into.fill(this, ids, count);
     into.version = version;
     int unique = into.unique();
-    index.find(into.hashes, into.ids, unique, into.rows);
-    long missing = insert ? 0 : unknown.address(version);
-    boolean complete = true;
+    index.find(into);
+    int missing = 0;
     for (int u = 0; u < unique; u++) {
       int row = into.rows[u];
-      if (row < 0 && insert) {
-        row = add(into.ids[u], into.hashes[u]);
-        into.rows[u] = row;
+      if (row < 0) {
+        into.missing[missing++] = u;
+      } else {
+        into.addresses[u] = rows.address(row);
       }
-      complete &= row >= 0;
-      into.addresses[u] = row < 0 ? missing : rows.address(row);
     }
-    into.perId = !complete && unknown.perId();
+    into.complete = insert || missing == 0;
+    if (missing > 0 && insert) {
+      add(into, missing);
+    } else if (missing > 0) {
+      long row = unknown.address(version);
+      for (int i = 0; i < missing; i++) {
+        into.addresses[into.missing[i]] = row;
+      }
+    }
   }
 
-  private int add(long id, long hash) {
-    index.reserve(hash);
-    int row = rows.add();
-    long address = rows.address(row);
-    initial.write(id, address);
-    float state = config.initialState();
-    for (int j = config.width(); j < config.rowFloats(); j++) {
-      Memory.setFloat(address + 4L * j, state);
+  /** Gives rows to the first {@code missing} ids that have none. */
+  private void add(Lookup lookup, int missing) {
+    int added = 0;
+    try {
+      for (; added < missing; added++) {
+        int u = lookup.missing[added];
+        long hash = lookup.hashes[u];
+        index.reserve(hash);
+        int row = rows.add();
+        index.insert(hash, lookup.ids[u], row);
+        lookup.rows[u] = row;
+        lookup.addresses[u] = rows.address(row);
+      }
+    } finally {
+      // Ids that went in before memory ran out must not be left with undefined weights.
+      initial.write(lookup.ids, lookup.addresses, lookup.missing, added);
     }
-    index.insert(hash, id, row);
-    return row;
   }
 
   /** Takes the rows of a lookup as they are now, after an {@link #apply} of another one. */
@@ -130,50 +142,32 @@ public final class EmbeddingTable implements AutoCloseable {
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
+    int width = config.width();
     long stride = 4 * outStride;
-    if (single && !lookup.perId) {
-      int first = offsets[from];
-      kernels.gather(
-          lookup.addresses,
-          lookup.inverse,
-          first,
-          to - from,
-          config.width(),
-          out + from * stride,
-          stride);
-      return;
-    }
-    for (int b = from; b < to; b++) {
-      int begin = offsets[b];
-      int end = offsets[b + 1];
-      float scale = combiner == Combiner.MEAN ? 1f / (end - begin) : 1;
-      poolBag(lookup, begin, end, scale, out + b * stride);
-    }
-  }
-
-  private void poolBag(Lookup lookup, int begin, int end, float scale, long out) {
-    if (begin == end) {
-      for (int j = 0; j < config.width(); j++) {
-        Memory.setFloat(out + 4L * j, 0);
-      }
-    } else if (lookup.perId && holdsUnknown(lookup, begin, end)) {
-      sumWithInitial(lookup, begin, end, scale, out);
+    long first = out + from * stride;
+    if (single) {
+      loops.gather(
+          lookup.addresses, lookup.inverse, offsets[from], to - from, width, first, stride);
     } else {
-      kernels.sum(lookup.addresses, lookup.inverse, begin, end, config.width(), scale, out);
+      loops.clear(to - from, width, first, stride);
+      lookup.spread(offsets, from, to, combiner);
+      loops.addRows(lookup.addresses, lookup, offsets[from], offsets[to], width, out, stride);
     }
-  }
-
-  private static boolean holdsUnknown(Lookup lookup, int begin, int end) {
-    for (int i = begin; i < end; i++) {
-      if (lookup.rows[lookup.inverse[i]] < 0) {
-        return true;
+    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
+      for (int b = from; b < to; b++) {
+        float scale = combiner == Combiner.MEAN ? 1f / (offsets[b + 1] - offsets[b]) : 1;
+        addInitial(lookup, offsets[b], offsets[b + 1], scale, out + b * stride);
       }
     }
-    return false;
   }
 
-  private void sumWithInitial(Lookup lookup, int begin, int end, float scale, long out) {
-    for (int j = 0; j < config.width(); j++) {
+  /** Pools one bag again if it holds an id without a row. */
+  private void addInitial(Lookup lookup, int begin, int end, float scale, long out) {
+    boolean known = true;
+    for (int i = begin; i < end; i++) {
+      known &= lookup.rows[lookup.inverse[i]] >= 0;
+    }
+    for (int j = 0; j < config.width() && !known; j++) {
       float sum = 0;
       for (int i = begin; i < end; i++) {
         int u = lookup.inverse[i];
@@ -181,9 +175,9 @@ public final class EmbeddingTable implements AutoCloseable {
             lookup.rows[u] < 0
                 ? initial.value(lookup.ids[u], j)
                 : Memory.getFloat(lookup.addresses[u] + 4L * j);
-        sum = i == begin ? w : sum + w;
+        sum = Math.fma(scale, w, sum);
       }
-      Memory.setFloat(out + 4L * j, sum * scale);
+      Memory.setFloat(out + 4L * j, sum);
     }
   }
 
@@ -191,12 +185,12 @@ public final class EmbeddingTable implements AutoCloseable {
   public void ragged(Lookup lookup, long out) {
     requireReadable("ragged", lookup);
     int width = config.width();
-    if (!lookup.perId) {
-      kernels.gather(lookup.addresses, lookup.inverse, 0, lookup.count(), width, out, 4L * width);
-      return;
-    }
-    for (int i = 0; i < lookup.count(); i++) {
-      poolBag(lookup, i, i + 1, 1, out + 4L * width * i);
+    int count = lookup.count();
+    loops.gather(lookup.addresses, lookup.inverse, 0, count, width, out, 4L * width);
+    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
+      for (int i = 0; i < count; i++) {
+        addInitial(lookup, i, i + 1, 1, out + 4L * width * i);
+      }
     }
   }
 
@@ -230,9 +224,11 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    lookup.groupByRow(offsets, bags);
-    updates.scale(offsets, bags, single, combiner);
-    updates.run(lookup, grad, 4 * gradStride, RowKernels.Step.of(config, lr, step));
+    if (!single || lookup.unique() < lookup.count()) {
+      lookup.spread(offsets, 0, bags, combiner);
+    }
+    Step rule = Step.of(config, lr, step);
+    updates.run(lookup, offsets, bags, single, grad, 4 * gradStride, rule);
     version++;
   }
 

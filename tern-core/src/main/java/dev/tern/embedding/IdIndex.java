@@ -10,24 +10,38 @@ import dev.tern.internal.memory.Memory;
  * <pre>
  * byte 0   5 ids (8 bytes each)
  * byte 40  their 5 row numbers (4 bytes each)
- * byte 60  bits 0-2: slots in use; bit 3: an id that belongs here lies in a later bucket
+ * byte 60  bits 0-29: a tag per slot, 6 bits of its id's hash but never 0; 0 where the slot is empty
+ *          bit 30: an id that belongs here lies in a later bucket
  * </pre>
  *
- * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because it is not
- * counted. A segment doubles until it has {@link #MAX_BUCKETS} buckets, then splits in two, so
+ * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
+ * says so. A segment doubles until it has {@link #MAX_BUCKETS} buckets, then splits in two, so
  * growth never touches more than one segment at a time.
  */
 final class IdIndex {
   private static final int LINE_SHIFT = 6;
+  private static final int LINE = 1 << LINE_SHIFT;
   private static final int SLOTS = 5;
   private static final int ROWS = 40;
   private static final int META = 60;
-  private static final int COUNT_MASK = 7;
-  private static final int PASSED_ON = 8;
+  private static final int PASSED_ON = 1 << 30;
+  private static final int TAG_BITS = 6;
+
+  /** Bits of the hash beside those that find segment and bucket. */
+  private static final int TAG_SHIFT = 27;
+
+  private static final int EVERY_TAG = 0b000001_000001_000001_000001_000001;
+  private static final int LOW_BITS = 0b011111 * EVERY_TAG;
+  private static final int HIGH_BITS = 0b100000 * EVERY_TAG;
+
+  /** A bit above the tags, to stand for slot {@link #SLOTS}. */
+  private static final int AFTER_TAGS = 1 << TAG_BITS * SLOTS;
+
+  private static final int ELSEWHERE = 32;
   private static final int MAX_BUCKETS = 1 << 16;
 
   /** Ids whose cache lines are asked for before the first of them is needed. */
-  private static final int GROUP = 32;
+  private static final int GROUP = 256;
 
   private final Allocator allocator;
   private final String holder;
@@ -39,9 +53,6 @@ final class IdIndex {
 
   private long size;
   private long bytes;
-
-  /** Keeps the loads of {@link #touch} alive. */
-  private int touched;
 
   private static final class Segment {
     final long base;
@@ -85,67 +96,155 @@ final class IdIndex {
     return bytes;
   }
 
-  /** Row numbers of {@code count} ids with their hashes, -1 where there is none. */
-  void find(long[] hashes, long[] ids, int count, int[] rows) {
+  /**
+   * Row numbers of a lookup's distinct ids, -1 where there is none. In groups, so that cache misses
+   * overlap: where is each id's bucket, load from each of them, look into each; then the same for
+   * the few ids that may lie in the next one. Uses the lookup's addresses and missing as scratch.
+   */
+  void find(Lookup lookup) {
+    long[] hashes = lookup.hashes;
+    long[] lines = lookup.addresses;
+    int[] open = lookup.missing;
+    int count = lookup.unique();
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
-      touch(hashes, from, to);
-      for (int i = from; i < to; i++) {
-        rows[i] = find(hashes[i], ids[i]);
+      locate(directory, depth, hashes, from, to, lines);
+      lookup.touched = touch(lines, from, to);
+      int end = look(lookup, from, to);
+      locateNext(directory, depth, hashes, open, from, end, lines);
+      lookup.touched = touch(lines, from, end);
+      end = lookNext(lookup, from, end);
+      for (int k = from; k < end; k++) {
+        int i = open[k];
+        lookup.rows[i] = find(hashes[i], lookup.ids[i]);
       }
     }
   }
 
-  /** Loads from the first bucket of each id, so that their cache misses overlap. */
-  private void touch(long[] hashes, int from, int to) {
-    int sum = 0;
+  private static void locate(
+      long[] directory, int depth, long[] hashes, int from, int to, long[] lines) {
     for (int i = from; i < to; i++) {
       long hash = hashes[i];
-      int entry = prefix(hash) << 1;
-      sum += Memory.getInt(directory[entry] + ((hash << LINE_SHIFT) & directory[entry + 1]) + META);
+      int entry = prefix(hash, depth) << 1;
+      lines[i] = directory[entry] + ((hash << LINE_SHIFT) & directory[entry + 1]);
     }
-    if (sum == Integer.MIN_VALUE) {
-      touched = sum;
+  }
+
+  /** The buckets after those of {@code open[from .. to)}. */
+  private static void locateNext(
+      long[] directory, int depth, long[] hashes, int[] open, int from, int to, long[] lines) {
+    for (int k = from; k < to; k++) {
+      long hash = hashes[open[k]];
+      int entry = prefix(hash, depth) << 1;
+      lines[k] = directory[entry] + (((hash << LINE_SHIFT) + LINE) & directory[entry + 1]);
     }
+  }
+
+  private static int touch(long[] lines, int from, int to) {
+    int sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += Memory.getInt(lines[i] + META);
+    }
+    return sum;
+  }
+
+  /**
+   * Looks for each id in its bucket.
+   *
+   * @return end of the list, from index {@code from} of missing on, of ids that may be elsewhere
+   */
+  private static int look(Lookup lookup, int from, int to) {
+    long[] lines = lookup.addresses;
+    long[] hashes = lookup.hashes;
+    long[] ids = lookup.ids;
+    int[] rows = lookup.rows;
+    int[] open = lookup.missing;
+    int end = from;
+    for (int i = from; i < to; i++) {
+      long found = look(lines[i], hashes[i], ids[i]);
+      rows[i] = (int) found;
+      open[end] = i;
+      end += (int) (found >>> ELSEWHERE);
+    }
+    return end;
+  }
+
+  /** Looks for each id listed in the bucket located for it; shortens the list. */
+  private static int lookNext(Lookup lookup, int from, int to) {
+    long[] lines = lookup.addresses;
+    int[] open = lookup.missing;
+    int end = from;
+    for (int k = from; k < to; k++) {
+      int i = open[k];
+      int row = (int) look(lines[k], lookup.hashes[i], lookup.ids[i]);
+      lookup.rows[i] = row;
+      open[end] = i;
+      end += row >>> 31;
+    }
+    return end;
+  }
+
+  /**
+   * Looks for an id in one bucket, at the first slot with its tag. Without branches, as which slot
+   * it is cannot be predicted.
+   *
+   * @return in the low half the row number or -1; bit {@link #ELSEWHERE} where there is none and it
+   *     may be in another slot or bucket
+   */
+  private static long look(long line, long hash, long id) {
+    int meta = Memory.getInt(line + META);
+    int slots = slotsTagged(meta, tag(hash) * EVERY_TAG);
+    int slot = Integer.numberOfTrailingZeros(slots | AFTER_TAGS) / TAG_BITS;
+    long differ = Memory.getLong(line + 8L * slot) ^ id;
+    int miss = ((slots - 1) >> 31) | (int) ((differ | -differ) >> 63);
+    int row = Memory.getInt(line + ROWS + 4L * slot) | miss;
+    int elsewhere = miss & ((meta & PASSED_ON) | (slots & (slots - 1)));
+    return (row & 0xFFFFFFFFL) | (long) (-elsewhere >>> 31) << ELSEWHERE;
   }
 
   /** Row number of an id, -1 where there is none. */
   int find(long hash, long id) {
-    int entry = prefix(hash) << 1;
+    int entry = prefix(hash, depth) << 1;
     long base = directory[entry];
     long mask = directory[entry + 1];
-    long at = (hash << LINE_SHIFT) & mask;
-    while (true) {
+    int tags = tag(hash) * EVERY_TAG;
+    for (long at = (hash << LINE_SHIFT) & mask; ; at = (at + LINE) & mask) {
       long line = base + at;
       int meta = Memory.getInt(line + META);
-      int slots = slotsHolding(line, id) & ((1 << (meta & COUNT_MASK)) - 1);
-      if (slots != 0) {
-        return Memory.getInt(line + ROWS + 4L * Integer.numberOfTrailingZeros(slots));
+      for (int slots = slotsTagged(meta, tags); slots != 0; slots &= slots - 1) {
+        int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
+        if (Memory.getLong(line + 8L * slot) == id) {
+          return Memory.getInt(line + ROWS + 4L * slot);
+        }
       }
       if ((meta & PASSED_ON) == 0) {
         return -1;
       }
-      at = (at + (1 << LINE_SHIFT)) & mask;
     }
   }
 
-  /** Bit i is set where slot i holds {@code id}; without branches, for all 5 are one cache line. */
-  private static int slotsHolding(long line, long id) {
-    long x0 = Memory.getLong(line) ^ id;
-    long x1 = Memory.getLong(line + 8) ^ id;
-    long x2 = Memory.getLong(line + 16) ^ id;
-    long x3 = Memory.getLong(line + 24) ^ id;
-    long x4 = Memory.getLong(line + 32) ^ id;
-    long differ =
-        ((x0 | -x0) >>> 63)
-            | (((x1 | -x1) >>> 62) & 2)
-            | (((x2 | -x2) >>> 61) & 4)
-            | (((x3 | -x3) >>> 60) & 8)
-            | (((x4 | -x4) >>> 59) & 16);
-    return (int) ~differ;
+  private static int tag(long hash) {
+    int bits = (int) (hash >>> TAG_SHIFT) & ((1 << TAG_BITS) - 1);
+    return bits - ((bits - 1) >> 31);
+  }
+
+  /** The high bit of tag i is set where slot i holds the tag of {@code tags}. */
+  private static int slotsTagged(int meta, int tags) {
+    int differ = meta ^ tags;
+    return ~(((differ & LOW_BITS) + LOW_BITS) | differ) & HIGH_BITS;
+  }
+
+  /** Slots in use; they fill in order. */
+  private static int count(int meta) {
+    int tags = meta & (LOW_BITS | HIGH_BITS);
+    return (Integer.SIZE + TAG_BITS - 1 - Integer.numberOfLeadingZeros(tags)) / TAG_BITS;
   }
 
   private int prefix(long hash) {
+    return prefix(hash, depth);
+  }
+
+  private static int prefix(long hash, int depth) {
     return (int) ((hash >>> 1) >>> (63 - depth));
   }
 
@@ -173,16 +272,16 @@ final class IdIndex {
     while (true) {
       long line = segment.base + at;
       int meta = Memory.getInt(line + META);
-      int count = meta & COUNT_MASK;
+      int count = count(meta);
       if (count < SLOTS) {
         Memory.setLong(line + 8L * count, id);
         Memory.setInt(line + ROWS + 4L * count, row);
-        Memory.setInt(line + META, meta + 1);
+        Memory.setInt(line + META, meta | (tag(hash) << (TAG_BITS * count)));
         segment.size++;
         return;
       }
       Memory.setInt(line + META, meta | PASSED_ON);
-      at = (at + (1 << LINE_SHIFT)) & mask;
+      at = (at + LINE) & mask;
     }
   }
 
@@ -190,7 +289,7 @@ final class IdIndex {
     long length = (long) buckets << LINE_SHIFT;
     long base = allocator.allocate(length, holder);
     bytes += length;
-    for (long line = base; line < base + length; line += 1 << LINE_SHIFT) {
+    for (long line = base; line < base + length; line += LINE) {
       Memory.setInt(line + META, 0);
     }
     return new Segment(base, buckets, prefixBits);
@@ -219,8 +318,8 @@ final class IdIndex {
 
   /** Moves the ids of {@code old} by the next bit of their hash to {@code low} or {@code high}. */
   private void replace(Segment old, int prefix, Segment low, Segment high) {
-    for (long line = old.base; line < old.base + ((long) old.buckets << LINE_SHIFT); line += 64) {
-      int count = Memory.getInt(line + META) & COUNT_MASK;
+    for (long line = old.base; line < old.base + ((long) old.buckets << LINE_SHIFT); line += LINE) {
+      int count = count(Memory.getInt(line + META));
       for (int slot = 0; slot < count; slot++) {
         long id = Memory.getLong(line + 8L * slot);
         long hash = hash(id);
@@ -268,8 +367,8 @@ final class IdIndex {
     for (int prefix = 0; prefix < segments.length; ) {
       Segment segment = segments[prefix];
       long end = segment.base + ((long) segment.buckets << LINE_SHIFT);
-      for (long line = segment.base; line < end; line += 1 << LINE_SHIFT) {
-        int count = Memory.getInt(line + META) & COUNT_MASK;
+      for (long line = segment.base; line < end; line += LINE) {
+        int count = count(Memory.getInt(line + META));
         for (int slot = 0; slot < count; slot++) {
           sink.accept(Memory.getLong(line + 8L * slot));
         }

@@ -2,32 +2,55 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
 
-/** Initial weights of every id: uniform, and a pure function of (seed, table index, id). */
+/**
+ * Rows as training finds them first: weights uniform and a pure function of (seed, table index,
+ * id), optimizer state at its first value.
+ */
 final class InitialRows {
   private static final float UNIT = 0x1p-23f;
 
   private final long key;
   private final int width;
   private final float range;
+  private final int rowFloats;
+  private final float state;
 
   InitialRows(TableConfig config) {
     key = Hashing.mix(Hashing.mix(config.seed()) + config.index());
     width = config.width();
     range = config.initRange();
+    rowFloats = config.rowFloats();
+    state = config.initialState();
   }
 
-  /** Writes the {@code W} initial weights of {@code id}: two of them from each number drawn. */
-  void write(long id, long row) {
-    long rowKey = Hashing.mix(id ^ key);
-    int pairs = width >> 1;
-    for (int i = 0; i < pairs; i++) {
-      long bits = Hashing.draw(rowKey, i);
-      Memory.setFloat(row + 8L * i, uniform((int) (bits >>> 40)));
-      Memory.setFloat(row + 8L * i + 4, uniform((int) bits >>> 8));
+  /**
+   * Writes the whole row of {@code ids[which[i]]} to {@code rows[which[i]]} for the first {@code
+   * count} entries of {@code which}. Two weights come from each number drawn.
+   */
+  void write(long[] ids, long[] rows, int[] which, int count) {
+    for (int j = 0; j + 1 < width; j += 2) {
+      writePair(ids, rows, which, count, j);
     }
     if ((width & 1) != 0) {
-      long bits = Hashing.draw(rowKey, pairs);
-      Memory.setFloat(row + 8L * pairs, uniform((int) (bits >>> 40)));
+      for (int i = 0; i < count; i++) {
+        int u = which[i];
+        Memory.setFloat(rows[u] + 4L * (width - 1), value(ids[u], width - 1));
+      }
+    }
+    for (int j = width; j < rowFloats; j++) {
+      for (int i = 0; i < count; i++) {
+        Memory.setFloat(rows[which[i]] + 4L * j, state);
+      }
+    }
+  }
+
+  private void writePair(long[] ids, long[] rows, int[] which, int count, int j) {
+    for (int i = 0; i < count; i++) {
+      int u = which[i];
+      long bits = Hashing.draw(Hashing.mix(ids[u] ^ key), j >> 1);
+      long row = rows[u] + 4L * j;
+      Memory.setFloat(row, uniform((int) (bits >>> 40)));
+      Memory.setFloat(row + 4, uniform((int) bits >>> 8));
     }
   }
 

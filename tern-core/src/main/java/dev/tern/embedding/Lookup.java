@@ -11,15 +11,18 @@ import org.jspecify.annotations.Nullable;
  * time; several threads may pool it at once.
  */
 public final class Lookup {
-  private static final long SEEN = 0xFFFFFFFFL;
+  private static final int MAX_POSITIONS = 1 << 27;
+
+  /** Bits of a hash that neither find its bucket in a small table nor its segment. */
+  private static final int SEEN_SHIFT = 20;
 
   private @Nullable EmbeddingTable table;
   private int count;
   private int unique;
   long version;
 
-  /** Whether some id has no row and each such id reads as a row of its own. */
-  boolean perId;
+  /** Whether every id has a row. */
+  boolean complete;
 
   /** Per position: index of its id among the distinct ones. */
   int[] inverse = new int[0];
@@ -31,14 +34,21 @@ public final class Lookup {
   int[] rows = new int[0];
   long[] addresses = new long[0];
 
-  /** Open addressing by hash: 0, or the hash's high half and the distinct id's index + 1. */
-  private long[] seen = new long[32];
+  /**
+   * Indexes of the distinct ids that had no row when they were looked up, as many as counted then.
+   */
+  int[] missing = new int[0];
 
-  /** Per distinct id, where its bags begin in {@link #order}; then the end of the last one. */
-  int[] starts = new int[1];
+  /** Keeps alive the loads that only warm the cache. */
+  int touched;
 
-  /** Bags by distinct id, in order of position. */
-  int[] order = new int[0];
+  /** Per position, as far as {@link #spread} said: its bag, and by how much it counts there. */
+  int[] bags = new int[0];
+
+  float[] scales = new float[0];
+
+  /** Open addressing by hash: 0, or index of a distinct id + 1. Under a quarter full. */
+  private int[] seen = new int[slotsFor(0)];
 
   /** Positions, {@code N}. */
   public int count() {
@@ -70,48 +80,58 @@ public final class Lookup {
     if (inverse.length < positions) {
       grow(positions);
     }
+    for (int i = 0; i < positions; i++) {
+      hashes[i] = IdIndex.hash(batch[i]);
+    }
     int slots = slotsFor(positions);
     Arrays.fill(seen, 0, slots, 0);
     unique = dedup(batch, slots - 1);
   }
 
   private static int slotsFor(int positions) {
-    return Integer.highestOneBit(Math.max(8, positions - 1)) << 2;
+    return Integer.highestOneBit(Math.max(2, positions - 1)) << 3;
   }
 
   private void grow(int positions) {
-    int capacity = Math.max(positions, Math.min(2 * inverse.length, 1 << 28));
-    if (capacity > 1 << 28) {
+    if (positions > MAX_POSITIONS) {
       throw new IllegalArgumentException(
-          "lookup: got " + positions + " ids, expected at most 2^28; use smaller batches");
+          "lookup: got "
+              + positions
+              + " ids, expected at most "
+              + MAX_POSITIONS
+              + "; use smaller batches");
     }
+    int capacity = Math.min(MAX_POSITIONS, Math.max(positions, 3 * (inverse.length / 2)));
     inverse = new int[capacity];
     ids = new long[capacity];
     hashes = new long[capacity];
     rows = new int[capacity];
     addresses = new long[capacity];
-    starts = new int[capacity + 1];
-    seen = new long[slotsFor(capacity)];
+    missing = new int[capacity];
+    bags = new int[capacity];
+    scales = new float[capacity];
+    seen = new int[slotsFor(capacity)];
   }
 
+  /**
+   * Moves the hashes of distinct ids to the front; there are no more of them than positions read.
+   */
   private int dedup(long[] batch, int mask) {
     int distinct = 0;
     for (int i = 0; i < count; i++) {
       long id = batch[i];
-      long hash = IdIndex.hash(id);
-      long tag = hash & ~SEEN;
-      int slot = (int) hash & mask;
+      long hash = hashes[i];
+      int slot = (int) (hash >>> SEEN_SHIFT) & mask;
       while (true) {
-        long entry = seen[slot];
-        if (entry == 0) {
+        int index = seen[slot] - 1;
+        if (index < 0) {
           ids[distinct] = id;
           hashes[distinct] = hash;
           inverse[i] = distinct++;
-          seen[slot] = tag | distinct;
+          seen[slot] = distinct;
           break;
         }
-        int index = (int) (entry & SEEN) - 1;
-        if ((entry & ~SEEN) == tag && ids[index] == id) {
+        if (ids[index] == id) {
           inverse[i] = index;
           break;
         }
@@ -121,25 +141,18 @@ public final class Lookup {
     return distinct;
   }
 
-  /** Bags in {@link #order} by distinct id, each id's in order of position. */
-  void groupByRow(int[] offsets, int bags) {
-    int first = offsets[0];
-    int end = offsets[bags];
-    if (order.length < end - first) {
-      order = new int[Math.max(end - first, inverse.length)];
-    }
-    Arrays.fill(starts, 0, unique + 1, 0);
-    for (int i = first; i < end; i++) {
-      starts[inverse[i]]++;
-    }
-    int sum = 0;
-    for (int u = 0; u <= unique; u++) {
-      sum += starts[u];
-      starts[u] = sum;
-    }
-    for (int b = bags - 1; b >= 0; b--) {
-      for (int i = offsets[b + 1] - 1; i >= offsets[b]; i--) {
-        order[--starts[inverse[i]]] = b;
+  /**
+   * Writes the bag and scale of every position of bags {@code from} to {@code to - 1}. Threads may
+   * do this at once for bags that do not overlap.
+   */
+  void spread(int[] offsets, int from, int to, Combiner combiner) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner == Combiner.MEAN ? 1f / (end - begin) : 1;
+      for (int i = begin; i < end; i++) {
+        bags[i] = b;
+        scales[i] = scale;
       }
     }
   }

@@ -7,104 +7,136 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Gradients to rows: adds up the gradients of each distinct id, a block of ids at a time, then
- * gives the block to the optimizer. An id that stands in one bag alone is not copied.
+ * Gradients to rows: adds up the gradients of each distinct id, then gives one to each row. A batch
+ * whose bags hold one id each, all distinct, needs no adding and is read in place.
  */
 final class RowUpdates {
   private static final int BLOCK = 64;
 
   private final TableConfig config;
   private final RowSlabs slabs;
-  private final RowKernels kernels;
+  private final RowLoops loops = RowLoops.fastest();
   private final Allocator allocator;
-  private final long merged;
-  private final long[] rows = new long[BLOCK];
-  private final long[] grads = new long[BLOCK];
-  private float[] scales = new float[0];
-  private boolean scaled;
+  private final String holder;
+
+  /** Takes the updates of ids that are not to be updated. */
+  private final long trash;
+
+  private final long trashBytes;
+
+  /** Gradients by distinct id; grows. */
+  private long sums;
+
+  private long sumBytes;
+  private long[] targets = new long[BLOCK];
 
   /** Rows touched in this step, where the others must be updated too. */
   private final BitSet touched = new BitSet();
 
-  RowUpdates(TableConfig config, RowSlabs slabs, RowKernels kernels, Allocator allocator) {
+  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator) {
     this.config = config;
     this.slabs = slabs;
-    this.kernels = kernels;
     this.allocator = allocator;
-    merged = allocator.allocate(bytes(), "table " + config.name() + " gradients");
+    holder = "table " + config.name() + " gradients";
+    trashBytes = 4L * config.rowFloats();
+    trash = allocator.allocate(trashBytes, holder);
   }
 
   long bytes() {
-    return 4L * config.width() * BLOCK;
+    return trashBytes + sumBytes;
   }
 
-  /** Sets by how much the gradient of each bag counts. */
-  void scale(int[] offsets, int bags, boolean single, Combiner combiner) {
-    scaled = combiner == Combiner.MEAN && !single;
-    if (scales.length < bags) {
-      scales = new float[Math.max(bags, 2 * scales.length)];
-      Arrays.fill(scales, 1);
-    }
-    for (int b = 0; b < bags; b++) {
-      scales[b] = scaled ? 1f / (offsets[b + 1] - offsets[b]) : 1;
-    }
-  }
-
-  /** One optimizer step on the rows of a lookup whose bags are grouped; stride in bytes. */
-  void run(Lookup lookup, long grad, long stride, RowKernels.Step step) {
+  /**
+   * One optimizer step on the rows of a lookup.
+   *
+   * @param single whether each bag holds exactly one id
+   * @param stride bytes from one bag's gradient to the next
+   */
+  void run(
+      Lookup lookup, int[] offsets, int bags, boolean single, long grad, long stride, Step step) {
     if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
       return;
     }
-    boolean all = step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy();
-    int filled = 0;
-    for (int u = 0; u < lookup.unique(); u++) {
-      int from = lookup.starts[u];
-      int to = lookup.starts[u + 1];
-      int row = lookup.rows[u];
-      if (from == to || row < 0) {
-        continue;
-      }
-      rows[filled] = lookup.addresses[u];
-      if (to - from == 1 && !scaled) {
-        grads[filled] = grad + lookup.order[from] * stride;
-      } else {
-        grads[filled] = merged + 4L * config.width() * filled;
-        kernels.merge(grad, stride, lookup.order, from, to, scales, config.width(), grads[filled]);
-      }
-      if (all) {
-        touched.set(row);
-      }
-      if (++filled == BLOCK) {
-        kernels.update(step, rows, grads, filled);
-        filled = 0;
-      }
+    int from = offsets[0];
+    int to = offsets[bags];
+    int unique = lookup.unique();
+    long[] rows = targets(lookup, from, to);
+    if (single && unique == to - from && unique == lookup.count()) {
+      loops.update(step, rows, 0, unique, grad, stride);
+    } else {
+      long rowBytes = 4L * config.width();
+      long merged = sums(unique * rowBytes);
+      loops.clear(unique, config.width(), merged, rowBytes);
+      loops.addGradients(lookup, from, to, config.width(), grad, stride, merged);
+      loops.update(step, rows, 0, unique, merged, rowBytes);
     }
-    kernels.update(step, rows, grads, filled);
-    if (all) {
-      updateOthers(step);
+    if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+      updateOthers(lookup, rows, step.withoutL2());
     }
   }
 
-  /** The same step with gradient 0 on every row not touched. */
-  private void updateOthers(RowKernels.Step step) {
-    RowKernels.Step still =
-        new RowKernels.Step(step.optimizer(), step.width(), 0, step.lr(), step.vScale());
-    Memory.zero(merged, 4L * config.width());
-    Arrays.fill(grads, merged);
+  /** Where each distinct id's update goes: its row, or nowhere if it has none or no gradient. */
+  private long[] targets(Lookup lookup, int from, int to) {
+    boolean whole = from == 0 && to == lookup.count();
+    if (whole && lookup.complete) {
+      return lookup.addresses;
+    }
+    int unique = lookup.unique();
+    if (targets.length < unique) {
+      targets = new long[lookup.addresses.length];
+    }
+    Arrays.fill(targets, 0, unique, trash);
+    for (int i = from; i < to; i++) {
+      int u = lookup.inverse[i];
+      if (lookup.rows[u] >= 0) {
+        targets[u] = lookup.addresses[u];
+      }
+    }
+    Memory.zero(trash, trashBytes);
+    return targets;
+  }
+
+  private long sums(long bytes) {
+    if (bytes > sumBytes) {
+      long wanted = Math.max(bytes, sumBytes + sumBytes / 2);
+      freeSums();
+      sums = allocator.allocate(wanted, holder);
+      sumBytes = wanted;
+    }
+    return sums;
+  }
+
+  private void freeSums() {
+    if (sumBytes > 0) {
+      allocator.free(sums);
+      sumBytes = 0;
+    }
+  }
+
+  /** The same step with gradient 0 on every row that had none. */
+  private void updateOthers(Lookup lookup, long[] updated, Step step) {
+    int unique = lookup.unique();
+    for (int u = 0; u < unique; u++) {
+      if (updated[u] != trash) {
+        touched.set(lookup.rows[u]);
+      }
+    }
+    Memory.zero(trash, 4L * config.width());
     int filled = 0;
     int size = slabs.size();
     for (int row = touched.nextClearBit(0); row < size; row = touched.nextClearBit(row + 1)) {
-      rows[filled] = slabs.address(row);
-      if (++filled == BLOCK) {
-        kernels.update(still, rows, grads, filled);
+      targets[filled++] = slabs.address(row);
+      if (filled == BLOCK) {
+        loops.update(step, targets, 0, filled, trash, 0);
         filled = 0;
       }
     }
-    kernels.update(still, rows, grads, filled);
+    loops.update(step, targets, 0, filled, trash, 0);
     touched.clear();
   }
 
   void free() {
-    allocator.free(merged);
+    freeSums();
+    allocator.free(trash);
   }
 }

@@ -1,221 +1,244 @@
 package dev.tern.embedding;
 
 import static dev.tern.internal.memory.Memory.getFloat;
-import static dev.tern.internal.memory.Memory.getLong;
 import static dev.tern.internal.memory.Memory.setFloat;
-import static dev.tern.internal.memory.Memory.setLong;
 
 import dev.tern.optim.Optimizer;
 
-/**
- * Row loops in scalar code. The static methods work on elements {@code from} to {@code width - 1}
- * of one row, so that the vector version can leave the tail of a row to them.
- */
-final class ScalarRows implements RowKernels {
-  @Override
-  public void gather(
-      long[] addresses, int[] inverse, int from, int count, int width, long out, long stride) {
+/** {@link RowLoops} on one column, {@code j}. Strides are bytes. */
+final class ScalarRows {
+  private ScalarRows() {}
+
+  static void gather(long[] rows, int[] inverse, int from, int to, long out, long stride, int j) {
+    long at = 4L * j;
+    for (int i = from; i < to; i++) {
+      setFloat(out + (i - from) * stride + at, getFloat(rows[inverse[i]] + at));
+    }
+  }
+
+  static void clear(int count, long out, long stride, int j) {
     for (int i = 0; i < count; i++) {
-      copy(addresses[inverse[from + i]], out + i * stride, 0, width);
+      setFloat(out + i * stride + 4L * j, 0);
     }
   }
 
-  @Override
-  public void sum(
-      long[] addresses, int[] inverse, int from, int to, int width, float scale, long out) {
-    sum(addresses, inverse, from, to, 0, width, scale, out);
-  }
-
-  @Override
-  public void merge(
-      long grad, long stride, int[] order, int from, int to, float[] scales, int width, long out) {
-    merge(grad, stride, order, from, to, scales, 0, width, out);
-  }
-
-  @Override
-  public void update(Step step, long[] rows, long[] grads, int count) {
-    for (int i = 0; i < count; i++) {
-      update(step, rows[i], grads[i], 0);
-    }
-  }
-
-  static void copy(long row, long out, int from, int width) {
-    int j = from;
-    for (; j <= width - 2; j += 2) {
-      setLong(out + 4L * j, getLong(row + 4L * j));
-    }
-    if (j < width) {
-      setFloat(out + 4L * j, getFloat(row + 4L * j));
-    }
-  }
-
-  static void sum(
-      long[] addresses, int[] inverse, int from, int to, int j0, int width, float scale, long out) {
-    for (int j = j0; j < width; j++) {
-      float sum = getFloat(addresses[inverse[from]] + 4L * j);
-      for (int i = from + 1; i < to; i++) {
-        sum += getFloat(addresses[inverse[i]] + 4L * j);
-      }
-      setFloat(out + 4L * j, sum * scale);
-    }
-  }
-
-  static void merge(
-      long grad,
-      long stride,
-      int[] order,
+  static void addRows(
+      long[] rows,
+      int[] inverse,
+      int[] bags,
+      float[] scales,
       int from,
       int to,
+      long out,
+      long stride,
+      int j) {
+    long at = 4L * j;
+    for (int i = from; i < to; i++) {
+      long sum = out + bags[i] * stride + at;
+      setFloat(sum, Math.fma(scales[i], getFloat(rows[inverse[i]] + at), getFloat(sum)));
+    }
+  }
+
+  static void addGradients(
+      int[] inverse,
+      int[] bags,
       float[] scales,
-      int j0,
-      int width,
-      long out) {
-    for (int j = j0; j < width; j++) {
-      float sum = 0;
-      for (int i = from; i < to; i++) {
-        int bag = order[i];
-        sum = Math.fma(scales[bag], getFloat(grad + bag * stride + 4L * j), sum);
-      }
-      setFloat(out + 4L * j, sum);
+      int from,
+      int to,
+      long grad,
+      long stride,
+      long sums,
+      long sumStride,
+      int j) {
+    long at = 4L * j;
+    for (int i = from; i < to; i++) {
+      long sum = sums + inverse[i] * sumStride + at;
+      float g = getFloat(grad + bags[i] * stride + at);
+      setFloat(sum, Math.fma(scales[i], g, getFloat(sum)));
     }
   }
 
-  /** One step on elements {@code from} to {@code width - 1} of a row; row state only from 0. */
-  static void update(Step step, long row, long grad, int from) {
-    switch (step.optimizer()) {
-      case Optimizer.Sgd _ -> sgd(step, row, grad, from);
-      case Optimizer.Momentum momentum -> momentum(step, momentum.momentum(), row, grad, from);
-      case Optimizer.Nesterov nesterov -> nesterov(step, nesterov.momentum(), row, grad, from);
-      case Optimizer.Adagrad adagrad -> adagrad(step, adagrad.eps(), row, grad, from);
-      case Optimizer.RowWiseAdagrad adagrad -> {
-        float rate = rowRate(step, adagrad.eps(), row, grad);
-        rowWise(step, rate, row, grad, from);
-      }
-      case Optimizer.Adam adam -> adam(step, adam, row, grad, from);
-      case Optimizer.Ftrl ftrl -> ftrl(step, ftrl, row, grad, from);
+  static void sgd(Step step, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      setFloat(row, Math.fma(down, g, w));
     }
   }
 
-  private static float gradient(Step step, float w, long grad, long offset) {
-    return Math.fma(step.l2(), w, getFloat(grad + offset));
-  }
-
-  static void sgd(Step step, long row, long grad, int from) {
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      setFloat(row + at, Math.fma(-step.lr(), gradient(step, w, grad, at), w));
+  static void momentum(
+      Step step,
+      Optimizer.Momentum rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    float keep = rule.momentum();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      float a = Math.fma(keep, getFloat(row + state), down * g);
+      setFloat(row + state, a);
+      setFloat(row, w + a);
     }
   }
 
-  static void momentum(Step step, float momentum, long row, long grad, int from) {
-    long state = row + 4L * step.width();
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      float g = gradient(step, w, grad, at);
-      float a = Math.fma(momentum, getFloat(state + at), -step.lr() * g);
-      setFloat(state + at, a);
-      setFloat(row + at, w + a);
+  static void nesterov(
+      Step step,
+      Optimizer.Nesterov rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    float keep = rule.momentum();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      float a = Math.fma(keep, getFloat(row + state), g);
+      setFloat(row + state, a);
+      setFloat(row, Math.fma(down, Math.fma(keep, a, g), w));
     }
   }
 
-  static void nesterov(Step step, float momentum, long row, long grad, int from) {
-    long state = row + 4L * step.width();
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      float g = gradient(step, w, grad, at);
-      float a = Math.fma(momentum, getFloat(state + at), g);
-      setFloat(state + at, a);
-      setFloat(row + at, Math.fma(-step.lr(), Math.fma(momentum, a, g), w));
+  static void adagrad(
+      Step step,
+      Optimizer.Adagrad rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float eps = rule.eps();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      float s = Math.fma(g, g, getFloat(row + state));
+      setFloat(row + state, s);
+      setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
     }
   }
 
-  static void adagrad(Step step, float eps, long row, long grad, int from) {
-    long state = row + 4L * step.width();
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      float g = gradient(step, w, grad, at);
-      float s = Math.fma(g, g, getFloat(state + at));
-      setFloat(state + at, s);
-      setFloat(row + at, w - step.lr() * g / ((float) Math.sqrt(s) + eps));
+  static void addSquares(
+      Step step, float[] parts, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    for (int i = from; i < to; i++) {
+      float g = Math.fma(l2, getFloat(rows[i] + 4L * j), getFloat(grad + i * stride + 4L * j));
+      int part = 8 * (i - from) + (j & 7);
+      parts[part] = Math.fma(g, g, parts[part]);
     }
   }
 
-  /** Adds the mean squared gradient to the row's state; its learning rate for this step. */
-  static float rowRate(Step step, float eps, long row, long grad) {
-    int width = step.width();
-    float s0 = 0;
-    float s1 = 0;
-    float s2 = 0;
-    float s3 = 0;
-    int j = 0;
-    for (; j <= width - 4; j += 4) {
-      long at = 4L * j;
-      float g0 = gradient(step, getFloat(row + at), grad, at);
-      float g1 = gradient(step, getFloat(row + at + 4), grad, at + 4);
-      float g2 = gradient(step, getFloat(row + at + 8), grad, at + 8);
-      float g3 = gradient(step, getFloat(row + at + 12), grad, at + 12);
-      s0 = Math.fma(g0, g0, s0);
-      s1 = Math.fma(g1, g1, s1);
-      s2 = Math.fma(g2, g2, s2);
-      s3 = Math.fma(g3, g3, s3);
-    }
-    for (; j < width; j++) {
-      float g = gradient(step, getFloat(row + 4L * j), grad, 4L * j);
-      s0 = Math.fma(g, g, s0);
-    }
-    long state = row + 4L * width;
-    float s = getFloat(state) + ((s0 + s1) + (s2 + s3)) / width;
-    setFloat(state, s);
-    return step.lr() / ((float) Math.sqrt(s) + eps);
-  }
-
-  static void rowWise(Step step, float rate, long row, long grad, int from) {
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      setFloat(row + at, Math.fma(-rate, gradient(step, w, grad, at), w));
+  static void rowRates(
+      Step step,
+      Optimizer.RowWiseAdagrad rule,
+      float[] parts,
+      float[] rates,
+      long[] rows,
+      int from,
+      int to) {
+    float lr = step.lr();
+    float eps = rule.eps();
+    float share = 1f / step.width();
+    for (int i = from; i < to; i++) {
+      int p = 8 * (i - from);
+      float even = (parts[p] + parts[p + 4]) + (parts[p + 2] + parts[p + 6]);
+      float odd = (parts[p + 1] + parts[p + 5]) + (parts[p + 3] + parts[p + 7]);
+      long state = rows[i] + 4L * step.width();
+      float s = Math.fma(even + odd, share, getFloat(state));
+      setFloat(state, s);
+      rates[i - from] = lr / ((float) Math.sqrt(s) + eps);
     }
   }
 
-  static void adam(Step step, Optimizer.Adam adam, long row, long grad, int from) {
-    long first = row + 4L * step.width();
-    long second = first + 4L * step.width();
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      float g = gradient(step, w, grad, at);
-      float m = Math.fma(adam.beta1(), getFloat(first + at), (1 - adam.beta1()) * g);
-      float v = Math.fma(adam.beta2(), getFloat(second + at), (1 - adam.beta2()) * g * g);
-      setFloat(first + at, m);
-      setFloat(second + at, v);
-      float root = (float) Math.sqrt(v * step.vScale()) + adam.eps();
-      setFloat(row + at, w - step.lr() * m / root);
+  static void rowWise(
+      Step step, float[] rates, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      setFloat(row, Math.fma(-rates[i - from], g, w));
     }
   }
 
-  static void ftrl(Step step, Optimizer.Ftrl ftrl, long row, long grad, int from) {
-    long linear = row + 4L * step.width();
-    long squares = linear + 4L * step.width();
+  static void adam(
+      Step step,
+      Optimizer.Adam rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float vScale = step.vScale();
+    float eps = rule.eps();
+    float beta1 = rule.beta1();
+    float beta2 = rule.beta2();
+    float rest1 = 1 - beta1;
+    float rest2 = 1 - beta2;
+    long first = 4L * step.width();
+    long second = 2 * first;
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      float m = Math.fma(beta1, getFloat(row + first), rest1 * g);
+      float v = Math.fma(beta2, getFloat(row + second), rest2 * g * g);
+      setFloat(row + first, m);
+      setFloat(row + second, v);
+      setFloat(row, w - lr * m / ((float) Math.sqrt(v * vScale) + eps));
+    }
+  }
+
+  static void ftrl(
+      Step step,
+      Optimizer.Ftrl rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
     float perRate = 1 / step.lr();
-    for (int j = from; j < step.width(); j++) {
-      long at = 4L * j;
-      float w = getFloat(row + at);
-      float g = gradient(step, w, grad, at);
-      float before = getFloat(squares + at);
+    long linear = 4L * step.width();
+    long squares = 2 * linear;
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(step.l2(), w, getFloat(grad + i * stride + 4L * j));
+      float before = getFloat(row + squares);
       float n = Math.fma(g, g, before);
       float root = (float) Math.sqrt(n);
       float sigma = (root - (float) Math.sqrt(before)) * perRate;
-      float z = Math.fma(-sigma, w, getFloat(linear + at) + g);
-      setFloat(linear + at, z);
-      setFloat(squares + at, n);
-      float size = Math.max(Math.abs(z) - ftrl.l1(), 0);
-      float pull = Math.fma(ftrl.beta() + root, perRate, ftrl.l2());
+      float z = Math.fma(-sigma, w, getFloat(row + linear) + g);
+      setFloat(row + linear, z);
+      setFloat(row + squares, n);
+      float size = Math.max(Math.abs(z) - rule.l1(), 0);
+      float pull = Math.fma(rule.beta() + root, perRate, rule.l2());
       float shrunk = pull > 0 ? size / pull : 0;
-      setFloat(row + at, z > 0 ? -shrunk : shrunk);
+      setFloat(row, z > 0 ? -shrunk : shrunk);
     }
   }
 }

@@ -3,7 +3,10 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
-/** What ids without a row read as: one row for all of them, or each its initial weights. */
+/**
+ * The row that all ids without one read as: zeros or the mean. Where each is to read as its initial
+ * weights, it is zeros too, and the table puts the weights in afterwards.
+ */
 final class UnknownRows {
   /** Weights beyond this count as this in the mean. */
   private static final float LARGEST = 1024;
@@ -28,11 +31,6 @@ final class UnknownRows {
 
   long bytes() {
     return 4L * config.width();
-  }
-
-  /** Whether each unknown id reads as its own row; {@link #address} is then without meaning. */
-  boolean perId() {
-    return config.unknown() == UnknownRow.INITIAL;
   }
 
   /** The row that all unknown ids read as, for a table at {@code version}. */

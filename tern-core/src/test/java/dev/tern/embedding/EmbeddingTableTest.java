@@ -232,9 +232,9 @@ final class EmbeddingTableTest {
         for (int j = 0; j < stride; j++) {
           float sum = 0;
           for (int i = offsets[b]; i < offsets[b + 1] && j < width; i++) {
-            sum += rows[i * width + j];
+            sum = Math.fma(combiner == Combiner.MEAN ? 1f / n : 1, rows[i * width + j], sum);
           }
-          float expected = combiner == Combiner.MEAN && n > 0 ? sum * (1f / n) : sum;
+          float expected = sum;
           if (b == 0 || j >= width) {
             expected = Float.NaN;
           }
@@ -294,6 +294,27 @@ final class EmbeddingTableTest {
       table.refresh(second);
       table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
       assertThat(out.get(0)).isEqualTo(before - 1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {10, 1000, 30_000, 200_000, 262_000, 400_000})
+  void aBatchFindsEachIdAsIfItWereAlone(int size) {
+    EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
+    long[] known = LongStream.range(0, size).map(i -> 3 * i - size).toArray();
+    Lookup lookup = new Lookup();
+    table.find(known, size, lookup, true);
+    SplittableRandom random = new SplittableRandom(size);
+    for (int count : new int[] {1, 127, 128, 129, 255, 256, 257, 3000}) {
+      long[] ids = random.longs(count, -size - 10, 2L * size + 10).toArray();
+      table.find(ids, count, lookup, false);
+      for (int i = 0; i < count; i++) {
+        long place = ids[i] + size;
+        boolean there = place >= 0 && place < 3L * size && place % 3 == 0;
+        assertThat(lookup.rows[lookup.inverse[i]])
+            .as("id %d", ids[i])
+            .isEqualTo(there ? (int) (place / 3) : -1);
+      }
     }
   }
 

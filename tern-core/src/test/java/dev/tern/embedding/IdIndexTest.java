@@ -79,24 +79,6 @@ final class IdIndexTest {
     assertThat(index.bytes()).isLessThan(64L * count);
   }
 
-  @Test
-  void batchFindEqualsFindingOneByOne() {
-    SplittableRandom random = new SplittableRandom(5);
-    for (int i = 0; i < 10_000; i++) {
-      insert(3L * i, i);
-    }
-    int count = 1000;
-    long[] ids = random.longs(count, -10, 30_010).toArray();
-    long[] hashes = Arrays.stream(ids).map(IdIndex::hash).toArray();
-    int[] rows = new int[count];
-    index.find(hashes, ids, count, rows);
-    for (int i = 0; i < count; i++) {
-      assertThat(rows[i]).isEqualTo(find(ids[i]));
-      boolean there = ids[i] >= 0 && ids[i] < 30_000 && ids[i] % 3 == 0;
-      assertThat(rows[i]).isEqualTo(there ? (int) (ids[i] / 3) : -1);
-    }
-  }
-
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 63, 64, 65, 1000, 5000})
   void sortedIdsComeInSignedOrderWhateverTheBlock(int count) {

@@ -57,14 +57,17 @@ final class LookupTest {
   }
 
   @Test
-  void bagsAreGroupedByIdInOrderOfPosition() {
+  void positionsKnowTheirBagAndItsScale() {
     Lookup lookup = new Lookup();
-    long[] ids = {5, 7, 5, 9, 7, 5};
     int[] offsets = {0, 2, 2, 3, 6};
-    table.find(ids, ids.length, lookup, true);
-    lookup.groupByRow(offsets, 4);
-    assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 3, 5, 6);
-    assertThat(Arrays.copyOf(lookup.order, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+    table.find(new long[6], 6, lookup, true);
+    lookup.spread(offsets, 0, 2, Combiner.MEAN);
+    lookup.spread(offsets, 2, 4, Combiner.MEAN);
+    assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 0, 2, 3, 3, 3);
+    assertThat(Arrays.copyOf(lookup.scales, 6))
+        .containsExactly(0.5f, 0.5f, 1, 1f / 3, 1f / 3, 1f / 3);
+    lookup.spread(offsets, 0, 4, Combiner.SUM);
+    assertThat(Arrays.copyOf(lookup.scales, 6)).containsOnly(1);
   }
 
   @Test

@@ -1,0 +1,259 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Memory;
+import dev.tern.optim.Optimizer;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * {@link RowLoops} on {@link #LANES} columns from column {@code j} on: element for element the
+ * operations of {@link ScalarRows}. Vectors have 8 lanes at most, so that short rows fill them, and
+ * every method is small enough for the first compiler. Loaded only where the module {@code
+ * jdk.incubator.vector} is present.
+ */
+final class VectorRows {
+  private static final VectorSpecies<Float> SPECIES =
+      FloatVector.SPECIES_PREFERRED.length() > 4
+          ? FloatVector.SPECIES_256
+          : FloatVector.SPECIES_128;
+
+  static final int LANES = SPECIES.length();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+
+  private VectorRows() {}
+
+  private static FloatVector load(long address) {
+    return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
+  }
+
+  private static void store(FloatVector vector, long address) {
+    vector.intoMemorySegment(Memory.ALL, address, ORDER);
+  }
+
+  private static FloatVector all(float value) {
+    return FloatVector.broadcast(SPECIES, value);
+  }
+
+  /** Two vectors of columns. */
+  static void gather2(long[] rows, int[] inverse, int from, int to, long out, long stride, int j) {
+    for (int i = from; i < to; i++) {
+      long row = rows[inverse[i]] + 4L * j;
+      long target = out + (i - from) * stride + 4L * j;
+      FloatVector first = load(row);
+      FloatVector second = load(row + 4L * LANES);
+      store(first, target);
+      store(second, target + 4L * LANES);
+    }
+  }
+
+  static void gather(long[] rows, int[] inverse, int from, int to, long out, long stride, int j) {
+    for (int i = from; i < to; i++) {
+      store(load(rows[inverse[i]] + 4L * j), out + (i - from) * stride + 4L * j);
+    }
+  }
+
+  static void clear(int count, long out, long stride, int j) {
+    for (int i = 0; i < count; i++) {
+      store(all(0), out + i * stride + 4L * j);
+    }
+  }
+
+  static void addRows(
+      long[] rows,
+      int[] inverse,
+      int[] bags,
+      float[] scales,
+      int from,
+      int to,
+      long out,
+      long stride,
+      int j) {
+    for (int i = from; i < to; i++) {
+      long sum = out + bags[i] * stride + 4L * j;
+      store(all(scales[i]).fma(load(rows[inverse[i]] + 4L * j), load(sum)), sum);
+    }
+  }
+
+  static void addGradients(
+      int[] inverse,
+      int[] bags,
+      float[] scales,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      long sums,
+      long sumStride,
+      int j) {
+    for (int i = from; i < to; i++) {
+      long sum = sums + inverse[i] * sumStride + 4L * j;
+      store(all(scales[i]).fma(load(grad + bags[i] * stride + 4L * j), load(sum)), sum);
+    }
+  }
+
+  static void sgd(Step step, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      store(all(down).fma(g, w), row);
+    }
+  }
+
+  static void momentum(
+      Step step,
+      Optimizer.Momentum rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    float keep = rule.momentum();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector a = all(keep).fma(load(row + state), g.mul(down));
+      store(a, row + state);
+      store(w.add(a), row);
+    }
+  }
+
+  static void nesterov(
+      Step step,
+      Optimizer.Nesterov rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float down = -step.lr();
+    float keep = rule.momentum();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector a = all(keep).fma(load(row + state), g);
+      store(a, row + state);
+      store(all(down).fma(all(keep).fma(a, g), w), row);
+    }
+  }
+
+  static void adagrad(
+      Step step,
+      Optimizer.Adagrad rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float eps = rule.eps();
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector s = g.fma(g, load(row + state));
+      store(s, row + state);
+      store(w.sub(g.mul(lr).div(s.sqrt().add(eps))), row);
+    }
+  }
+
+  static void addSquares(
+      Step step, float[] parts, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    for (int i = from; i < to; i++) {
+      FloatVector g = all(l2).fma(load(rows[i] + 4L * j), load(grad + i * stride + 4L * j));
+      int part = 8 * (i - from) + (j & 7);
+      g.fma(g, FloatVector.fromArray(SPECIES, parts, part)).intoArray(parts, part);
+    }
+  }
+
+  static void rowWise(
+      Step step, float[] rates, long[] rows, int from, int to, long grad, long stride, int j) {
+    float l2 = step.l2();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      store(all(-rates[i - from]).fma(g, w), row);
+    }
+  }
+
+  static void adam(
+      Step step,
+      Optimizer.Adam rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float vScale = step.vScale();
+    float eps = rule.eps();
+    float beta1 = rule.beta1();
+    float beta2 = rule.beta2();
+    float rest1 = 1 - beta1;
+    float rest2 = 1 - beta2;
+    long first = 4L * step.width();
+    long second = 2 * first;
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector m = all(beta1).fma(load(row + first), g.mul(rest1));
+      FloatVector v = all(beta2).fma(load(row + second), g.mul(rest2).mul(g));
+      store(m, row + first);
+      store(v, row + second);
+      store(w.sub(m.mul(lr).div(v.mul(vScale).sqrt().add(eps))), row);
+    }
+  }
+
+  static void ftrl(
+      Step step,
+      Optimizer.Ftrl rule,
+      long[] rows,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float perRate = 1 / step.lr();
+    long linear = 4L * step.width();
+    long squares = 2 * linear;
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(step.l2()).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector before = load(row + squares);
+      FloatVector n = g.fma(g, before);
+      FloatVector root = n.sqrt();
+      FloatVector sigma = root.sub(before.sqrt()).mul(perRate);
+      FloatVector z = sigma.neg().fma(w, load(row + linear).add(g));
+      store(z, row + linear);
+      store(n, row + squares);
+      FloatVector size = z.abs().sub(rule.l1()).max(0);
+      FloatVector pull = root.add(rule.beta()).fma(all(perRate), all(rule.l2()));
+      VectorMask<Float> pulled = pull.compare(VectorOperators.GT, 0);
+      FloatVector shrunk = all(0).blend(size.div(pull), pulled);
+      store(shrunk.blend(shrunk.neg(), z.compare(VectorOperators.GT, 0)), row);
+    }
+  }
+}

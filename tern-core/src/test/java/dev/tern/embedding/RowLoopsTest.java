@@ -1,0 +1,159 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.optim.Optimizer;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The vector loops give the bits of the scalar loops. */
+final class RowLoopsTest {
+  private final Allocator allocator = Allocator.of(1L << 26);
+  private final RowLoops vectors = RowLoops.fastest();
+  private final RowLoops scalars = new RowLoops(false);
+
+  /** Rows with state, gradients and results, filled from a seed. */
+  private final class Data implements AutoCloseable {
+    final int width;
+    final int count;
+    final Floats rows;
+    final Floats grads;
+    final Floats out;
+    final long[] addresses;
+    final Lookup lookup = new Lookup();
+    final int stride;
+
+    Data(int width, int count) {
+      this.width = width;
+      this.count = count;
+      stride = width + 1;
+      SplittableRandom random = new SplittableRandom(31L * width + count);
+      rows = new Floats(allocator, count * 3 * width);
+      grads = new Floats(allocator, count * stride);
+      out = new Floats(allocator, count * stride);
+      for (int i = 0; i < rows.length; i++) {
+        // State (the later two thirds of a row) of squares must not be negative.
+        boolean weight = i % (3 * width) < width;
+        rows.set(i, (float) random.nextDouble(weight ? -1 : 0, 1));
+      }
+      for (int i = 0; i < grads.length; i++) {
+        grads.set(i, i % 11 == 0 ? 0 : (float) random.nextDouble(-1, 1));
+        out.set(i, i);
+      }
+      addresses = random.ints(count, 0, Math.max(1, count)).mapToLong(this::row).toArray();
+      lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
+      lookup.bags = random.ints(count, 0, Math.max(1, count)).toArray();
+      lookup.scales = new float[count];
+      for (int i = 0; i < count; i++) {
+        lookup.scales[i] = 1f / (1 + i % 5);
+      }
+    }
+
+    long row(int index) {
+      return rows.address + 12L * width * index;
+    }
+
+    long[] distinctRows() {
+      long[] distinct = new long[count];
+      for (int i = 0; i < count; i++) {
+        distinct[i] = row(i);
+      }
+      return distinct;
+    }
+
+    @Override
+    public void close() {
+      rows.close();
+      grads.close();
+      out.close();
+    }
+  }
+
+  private void same(int width, int count, String what, Consumer<Data> one, Consumer<Data> other) {
+    try (Data a = new Data(width, count);
+        Data b = new Data(width, count)) {
+      one.accept(a);
+      other.accept(b);
+      assertThat(a.out.toArray()).as(what).isEqualTo(b.out.toArray());
+      assertThat(a.rows.toArray()).as(what).isEqualTo(b.rows.toArray());
+    }
+  }
+
+  private void both(int width, int count, Work work) {
+    same(
+        width,
+        count,
+        "width " + width + " count " + count,
+        d -> work.run(vectors, d),
+        d -> work.run(scalars, d));
+  }
+
+  /** A loop on data. */
+  private interface Work {
+    void run(RowLoops loops, Data data);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 64, 65, 129})
+  void copiesAndSumsHaveTheSameBits(int width) {
+    for (int count : new int[] {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000}) {
+      both(
+          width,
+          count,
+          (loops, d) ->
+              loops.gather(
+                  d.addresses, d.lookup.inverse, 0, count, width, d.out.address, 4L * d.stride));
+      both(width, count, (loops, d) -> loops.clear(count, width, d.out.address, 4L * d.stride));
+      both(
+          width,
+          count,
+          (loops, d) ->
+              loops.addRows(d.addresses, d.lookup, 0, count, width, d.out.address, 4L * d.stride));
+      both(
+          width,
+          count,
+          (loops, d) ->
+              loops.addGradients(
+                  d.lookup, 0, count, width, d.grads.address, 4L * d.stride, d.out.address));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.tern.embedding.RowUpdatesTest#optimizers")
+  void updatesHaveTheSameBits(Optimizer optimizer) {
+    TableConfig config = new TableConfig("t", 0, 1, optimizer, 0, 0, 0, UnknownRow.ZEROS);
+    for (int width : new int[] {1, 7, 8, 15, 16, 17, 63, 64, 65}) {
+      for (int count : new int[] {0, 1, 7, 63, 64, 65, 130}) {
+        for (float l2 : new float[] {0, 0.1f}) {
+          Step one = Step.of(config, 0.1f, 3);
+          Step step = new Step(optimizer, width, l2, one.lr(), one.vScale());
+          both(
+              width,
+              count,
+              (loops, d) ->
+                  loops.update(step, d.distinctRows(), 0, count, d.grads.address, 4L * d.stride));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8, 17})
+  void gatherCopiesTheRowOfEachPosition(int width) {
+    try (Data d = new Data(width, 100)) {
+      vectors.gather(d.addresses, d.lookup.inverse, 10, 50, width, d.out.address, 4L * d.stride);
+      for (int i = 0; i < 50; i++) {
+        for (int j = 0; j < width; j++) {
+          long row = d.addresses[d.lookup.inverse[10 + i]];
+          assertThat(d.out.get(i * d.stride + j)).isEqualTo(Memory.getFloat(row + 4L * j));
+        }
+      }
+      assertThat(d.out.get(50 * d.stride)).isEqualTo(50f * d.stride);
+    }
+  }
+}
