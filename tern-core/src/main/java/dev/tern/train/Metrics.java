@@ -1,0 +1,158 @@
+package dev.tern.train;
+
+import java.util.Arrays;
+
+/**
+ * How well scores predict labels of 0 and 1: collects rows, then tells exact figures. Keeps one
+ * float a row. The figures depend on the rows and their order, not on how calls cut them. Not
+ * thread-safe.
+ */
+public final class Metrics {
+  /** Scores of the rows labelled 1, and of those labelled 0; in order of arrival until sorted. */
+  private float[] positives = new float[1024];
+
+  private float[] negatives = new float[1024];
+  private int positiveCount;
+  private int negativeCount;
+  private double lossSum;
+  private double probabilitySum;
+
+  /**
+   * Figures of the rows so far.
+   *
+   * @param rows rows
+   * @param positives rows labelled 1
+   * @param auc area under the ROC curve: the share of pairs of a row labelled 1 and one labelled 0
+   *     in which the former scores higher, ties counting half; NaN unless there are rows of both
+   * @param logLoss mean of {@code -log(probability of the label)}; NaN without rows
+   * @param calibration sum of predicted probabilities over number of rows labelled 1; NaN without
+   *     rows, infinite where none is labelled 1
+   */
+  public record Result(long rows, long positives, double auc, double logLoss, double calibration) {
+    /** Share of rows labelled 1. */
+    public double positiveRate() {
+      return (double) positives / rows;
+    }
+  }
+
+  /**
+   * Adds {@code count} rows.
+   *
+   * @param logits log-odds of label 1; may be infinite
+   * @param labels 0 or 1
+   * @throws IllegalArgumentException if a logit is NaN or a label is neither 0 nor 1; rows before
+   *     it are added
+   */
+  public void addLogits(float[] logits, float[] labels, int count) {
+    for (int i = 0; i < count; i++) {
+      float logit = logits[i];
+      if (Float.isNaN(logit)) {
+        throw wrong("score", i, logit, "a number; training diverged, lower the learning rate");
+      }
+      boolean positive = isPositive(labels[i], i);
+      double exp = StrictMath.exp(-Math.abs((double) logit));
+      double away = positive ? -logit : logit;
+      lossSum += Math.max(away, 0) + StrictMath.log1p(exp);
+      probabilitySum += (logit >= 0 ? 1 : exp) / (1 + exp);
+      keep(logit, positive);
+    }
+  }
+
+  /**
+   * Adds {@code count} rows.
+   *
+   * @param probabilities of label 1, in [0, 1]
+   * @param labels 0 or 1
+   * @throws IllegalArgumentException if a probability or label is out of range; rows before it are
+   *     added
+   */
+  public void addProbabilities(float[] probabilities, float[] labels, int count) {
+    for (int i = 0; i < count; i++) {
+      float probability = probabilities[i];
+      if (!(probability >= 0 && probability <= 1)) {
+        throw wrong("probability", i, probability, "0 to 1");
+      }
+      boolean positive = isPositive(labels[i], i);
+      lossSum -= positive ? StrictMath.log(probability) : StrictMath.log1p(-(double) probability);
+      probabilitySum += probability;
+      keep(probability, positive);
+    }
+  }
+
+  private boolean isPositive(float label, int index) {
+    if (label != 0 && label != 1) {
+      throw wrong("label", index, label, "0 or 1");
+    }
+    return label == 1;
+  }
+
+  private IllegalArgumentException wrong(String what, int index, float got, String expected) {
+    long row = (long) positiveCount + negativeCount;
+    return new IllegalArgumentException(
+        "metrics: got the %s %s in row %d (%d of this call), expected %s"
+            .formatted(what, got, row, index, expected));
+  }
+
+  /** Adding 0 turns -0 into 0, which it equals. */
+  private void keep(float score, boolean positive) {
+    if (positive) {
+      if (positiveCount == positives.length) {
+        positives = grown(positives);
+      }
+      positives[positiveCount++] = score + 0.0f;
+    } else {
+      if (negativeCount == negatives.length) {
+        negatives = grown(negatives);
+      }
+      negatives[negativeCount++] = score + 0.0f;
+    }
+  }
+
+  private static float[] grown(float[] scores) {
+    if (scores.length > Integer.MAX_VALUE - 16) {
+      throw new IllegalArgumentException(
+          "metrics: got more than %d rows of one label, expected fewer; evaluate on part of the data"
+              .formatted(scores.length));
+    }
+    return Arrays.copyOf(scores, (int) Math.min(2L * scores.length, Integer.MAX_VALUE - 8));
+  }
+
+  /** The figures of the rows added since the last {@link #clear}; more rows may follow. */
+  public Result result() {
+    long rows = (long) positiveCount + negativeCount;
+    return new Result(
+        rows,
+        positiveCount,
+        auc(),
+        rows == 0 ? Double.NaN : lossSum / rows,
+        probabilitySum / positiveCount);
+  }
+
+  /** The Mann-Whitney statistic over sorted scores: wins count twice so that ties count once. */
+  private double auc() {
+    Arrays.sort(positives, 0, positiveCount);
+    Arrays.sort(negatives, 0, negativeCount);
+    long twiceWins = 0;
+    int below = 0;
+    int notAbove = 0;
+    for (int i = 0; i < positiveCount; i++) {
+      float score = positives[i];
+      while (below < negativeCount && negatives[below] < score) {
+        below++;
+      }
+      while (notAbove < negativeCount && negatives[notAbove] <= score) {
+        notAbove++;
+      }
+      twiceWins += (long) below + notAbove;
+    }
+    return twiceWins / (2.0 * positiveCount * negativeCount);
+  }
+
+  /** Forgets all rows. */
+  public void clear() {
+    positiveCount = 0;
+    negativeCount = 0;
+    lossSum = 0;
+    probabilitySum = 0;
+  }
+}

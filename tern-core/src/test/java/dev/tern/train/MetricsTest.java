@@ -1,0 +1,190 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class MetricsTest {
+  private static Metrics.Result of(float[] logits, float[] labels) {
+    Metrics metrics = new Metrics();
+    metrics.addLogits(logits, labels, logits.length);
+    return metrics.result();
+  }
+
+  /** Every pair of a row labelled 1 and one labelled 0. */
+  private static double bruteForceAuc(float[] scores, float[] labels) {
+    double wins = 0;
+    long pairs = 0;
+    for (int p = 0; p < scores.length; p++) {
+      for (int n = 0; n < scores.length; n++) {
+        if (labels[p] == 1 && labels[n] == 0) {
+          pairs++;
+          wins += scores[p] > scores[n] ? 1 : scores[p] == scores[n] ? 0.5 : 0;
+        }
+      }
+    }
+    return wins / pairs;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 1000, 3000})
+  void aucEqualsBruteForceWithAndWithoutTies(int count) {
+    for (int values : new int[] {1, 2, 5, 100, 1 << 20}) {
+      long seed = 31L * count + values;
+      SplittableRandom random = new SplittableRandom(seed);
+      float[] logits = new float[count];
+      float[] labels = new float[count];
+      for (int i = 0; i < count; i++) {
+        logits[i] = (random.nextInt(values) - values / 2) / 7f;
+        labels[i] = random.nextInt(3) == 0 ? 1 : 0;
+      }
+      assertThat(of(logits, labels).auc())
+          .as("seed %d", seed)
+          .isEqualTo(Double.valueOf(bruteForceAuc(logits, labels)));
+    }
+  }
+
+  @Test
+  void aucOfKnownCases() {
+    assertThat(of(new float[] {1, 2, 3, 4}, new float[] {0, 0, 1, 1}).auc()).isEqualTo(1);
+    assertThat(of(new float[] {1, 2, 3, 4}, new float[] {1, 1, 0, 0}).auc()).isEqualTo(0);
+    assertThat(of(new float[] {5, 5, 5, 5}, new float[] {1, 0, 1, 0}).auc()).isEqualTo(0.5);
+    assertThat(of(new float[] {1, 2, 2, 3}, new float[] {0, 1, 0, 1}).auc()).isEqualTo(0.875);
+    assertThat(of(new float[] {-0.0f, 0.0f}, new float[] {0, 1}).auc()).isEqualTo(0.5);
+    assertThat(of(new float[] {0.0f, -0.0f}, new float[] {0, 1}).auc()).isEqualTo(0.5);
+    float inf = Float.POSITIVE_INFINITY;
+    assertThat(of(new float[] {-inf, inf, inf}, new float[] {0, 1, 0}).auc()).isEqualTo(0.75);
+  }
+
+  @Test
+  void aucOfOneClassIsUndefined() {
+    assertThat(of(new float[] {1, 2}, new float[] {1, 1}).auc()).isNaN();
+    assertThat(of(new float[] {1, 2}, new float[] {0, 0}).auc()).isNaN();
+    assertThat(of(new float[] {}, new float[] {}).auc()).isNaN();
+  }
+
+  @Test
+  void aucOfMillionsOfRowsIsExact() {
+    int count = 2_000_000;
+    float[] logits = new float[count];
+    float[] labels = new float[count];
+    for (int i = 0; i < count; i++) {
+      logits[i] = i / 4;
+      labels[i] = i % 2;
+    }
+    // Groups of four rows tie, two of each label: wins are all pairs of groups in order, ties half.
+    double groups = count / 4;
+    double pairs = 4 * groups * groups;
+    assertThat(of(logits, labels).auc())
+        .isEqualTo((4 * groups * (groups - 1) / 2 + 2 * groups) / pairs);
+  }
+
+  @Test
+  void logLossOfLogitsIsThatOfTheirProbabilities() {
+    float[] logits = {-3, -0.5f, 0, 0.25f, 2, 5};
+    float[] labels = {0, 1, 1, 0, 1, 0};
+    double loss = 0;
+    double predicted = 0;
+    for (int i = 0; i < logits.length; i++) {
+      double probability = 1 / (1 + Math.exp(-logits[i]));
+      loss -= Math.log(labels[i] == 1 ? probability : 1 - probability) / logits.length;
+      predicted += probability;
+    }
+    Metrics.Result result = of(logits, labels);
+    assertThat(result.logLoss()).isCloseTo(loss, within(1e-14));
+    assertThat(result.calibration()).isCloseTo(predicted / 3, within(1e-14));
+    assertThat(result.rows()).isEqualTo(6);
+    assertThat(result.positives()).isEqualTo(3);
+    assertThat(result.positiveRate()).isEqualTo(0.5);
+  }
+
+  @Test
+  void logLossOfExtremeLogitsIsStable() {
+    assertThat(of(new float[] {1e30f, -1e30f}, new float[] {1, 0}).logLoss()).isZero();
+    assertThat(of(new float[] {-100}, new float[] {1}).logLoss()).isEqualTo(100);
+    assertThat(of(new float[] {100}, new float[] {0}).logLoss()).isEqualTo(100);
+    assertThat(of(new float[] {-100}, new float[] {0}).logLoss())
+        .isCloseTo(Math.exp(-100), within(1e-58));
+    float inf = Float.POSITIVE_INFINITY;
+    assertThat(of(new float[] {inf, -inf}, new float[] {1, 0}).logLoss()).isZero();
+    assertThat(of(new float[] {inf}, new float[] {0}).logLoss()).isInfinite();
+    assertThat(of(new float[] {inf, -inf}, new float[] {1, 0}).calibration()).isEqualTo(1);
+  }
+
+  @Test
+  void probabilitiesAgreeWithLogits() {
+    float[] probabilities = {0.1f, 0.9f, 0.5f, 0.25f};
+    float[] labels = {0, 1, 1, 0};
+    float[] logits = new float[4];
+    for (int i = 0; i < 4; i++) {
+      logits[i] = (float) Math.log(probabilities[i] / (1 - probabilities[i]));
+    }
+    Metrics metrics = new Metrics();
+    metrics.addProbabilities(probabilities, labels, 4);
+    Metrics.Result expected = of(logits, labels);
+    assertThat(metrics.result().auc()).isEqualTo(expected.auc());
+    assertThat(metrics.result().logLoss()).isCloseTo(expected.logLoss(), within(1e-6));
+    assertThat(metrics.result().calibration()).isCloseTo(expected.calibration(), within(1e-6));
+  }
+
+  @Test
+  void figuresDoNotDependOnHowCallsCutRows() {
+    long seed = 8;
+    SplittableRandom random = new SplittableRandom(seed);
+    float[] logits = new float[5000];
+    float[] labels = new float[5000];
+    for (int i = 0; i < logits.length; i++) {
+      logits[i] = (float) random.nextGaussian();
+      labels[i] = random.nextInt(2);
+    }
+    Metrics.Result whole = of(logits, labels);
+    Metrics pieces = new Metrics();
+    for (int at = 0; at < logits.length; ) {
+      int to = Math.min(logits.length, at + random.nextInt(200));
+      pieces.addLogits(
+          Arrays.copyOfRange(logits, at, to), Arrays.copyOfRange(labels, at, to), to - at);
+      at = to;
+      pieces.result();
+    }
+    assertThat(pieces.result()).as("seed %d", seed).isEqualTo(whole);
+  }
+
+  @Test
+  void clearForgetsAllRows() {
+    Metrics metrics = new Metrics();
+    metrics.addLogits(new float[] {3, 1}, new float[] {0, 1}, 2);
+    metrics.clear();
+    assertThat(metrics.result().rows()).isZero();
+    assertThat(metrics.result().logLoss()).isNaN();
+    assertThat(metrics.result().calibration()).isNaN();
+    metrics.addLogits(new float[] {1, 3}, new float[] {0, 1}, 2);
+    assertThat(metrics.result()).isEqualTo(of(new float[] {1, 3}, new float[] {0, 1}));
+  }
+
+  @Test
+  void rowsThatMeanNothingAreRefused() {
+    float nan = Float.NaN;
+    Metrics metrics = new Metrics();
+    assertThatThrownBy(() -> metrics.addLogits(new float[] {1, nan}, new float[] {1, 1}, 2))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "metrics: got the score NaN in row 1 (1 of this call), expected a number; training"
+                + " diverged, lower the learning rate");
+    assertThatThrownBy(() -> metrics.addLogits(new float[] {1}, new float[] {2}, 1))
+        .hasMessageContaining("got the label 2.0 in row 1 (0 of this call), expected 0 or 1");
+    assertThatThrownBy(() -> metrics.addLogits(new float[] {1}, new float[] {nan}, 1))
+        .hasMessageContaining("expected 0 or 1");
+    for (float probability : new float[] {-0.1f, 1.1f, nan}) {
+      assertThatThrownBy(
+              () -> metrics.addProbabilities(new float[] {probability}, new float[] {1}, 1))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("expected 0 to 1");
+    }
+  }
+}
