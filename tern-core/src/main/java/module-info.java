@@ -11,6 +11,10 @@ module dev.tern.core {
 
   exports dev.tern.data;
   exports dev.tern.embedding;
+  exports dev.tern.model;
+  exports dev.tern.nn;
   exports dev.tern.optim;
+  exports dev.tern.predict;
+  exports dev.tern.train;
   exports dev.tern.tensor;
 }

@@ -59,6 +59,14 @@ public final class Tensor {
     return full(shape, 0);
   }
 
+  /**
+   * Uniform numbers in [0, 1): a pure function of what {@code seed} (I64, one element) holds when
+   * the computation runs, {@code stream}, and each element's index.
+   */
+  public static Tensor uniform(Variable seed, int stream, Shape shape) {
+    return new Tensor(Nodes.uniform(seed.tensor().node, stream, shape));
+  }
+
   public Shape shape() {
     return node.shape();
   }

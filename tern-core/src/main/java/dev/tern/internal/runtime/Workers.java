@@ -60,7 +60,7 @@ public final class Workers implements AutoCloseable {
   /**
    * Runs tasks 0 to {@code tasks - 1} and returns when all are done; rethrows the first failure.
    */
-  public synchronized void run(int tasks, Task task) {
+  public void run(int tasks, Task task) {
     if (closed) {
       throw new IllegalStateException("workers: got a job after close; open new workers");
     }
@@ -68,8 +68,12 @@ public final class Workers implements AutoCloseable {
       for (int i = 0; i < tasks; i++) {
         task.run(i, 0);
       }
-      return;
+    } else {
+      runTogether(tasks, task);
     }
+  }
+
+  private synchronized void runTogether(int tasks, Task task) {
     this.task = task;
     this.tasks = tasks;
     next.set(0);

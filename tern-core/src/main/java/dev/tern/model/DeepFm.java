@@ -1,0 +1,42 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.FactorizationMachine;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+
+/**
+ * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
+ * 2017).
+ */
+final class DeepFm implements Model {
+  private final int width;
+  private final FirstOrder linear;
+  private final Mlp deep;
+  private final Linear out;
+
+  DeepFm(ModelConfig config, Schema schema, Parameters parameters) {
+    width = config.embedding();
+    linear = new FirstOrder(schema, parameters, "linear");
+    int flat = schema.slotCount() * width + schema.denseDim();
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.dropout());
+    out = new Linear(parameters, "out", deep.outputs(), 1);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return 1 + width;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor vectors = x.embedded(1, 1 + width);
+    Tensor hidden = deep.apply(x.flat(vectors), x.noise());
+    return linear
+        .apply(x)
+        .add(FactorizationMachine.secondOrder(vectors))
+        .add(out.apply(hidden).reshape(-1));
+  }
+}

@@ -1,0 +1,46 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * DLRM (Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation
+ * Systems", 2019, arXiv:1906.00091): a bottom network makes a vector of the dense numbers, all
+ * vectors meet in dot products, a top network scores.
+ */
+final class Dlrm implements Model {
+  private final int width;
+  private final Mlp bottom;
+  private final Mlp top;
+  private final Linear out;
+
+  Dlrm(ModelConfig config, Schema schema, Parameters parameters) {
+    width = config.embedding();
+    List<Integer> sizes = new ArrayList<>(config.bottom());
+    sizes.add(width);
+    bottom = new Mlp(parameters, "bottom", schema.denseDim(), sizes, 0);
+    int vectors = schema.slotCount() + 1;
+    int joined = width + vectors * (vectors - 1) / 2;
+    top = new Mlp(parameters, "top", joined, config.hidden(), config.dropout());
+    out = new Linear(parameters, "out", top.outputs(), 1);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return width;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    int batch = x.dense().shape().size(0);
+    Tensor z = bottom.apply(x.dense(), x.noise());
+    Tensor vectors = Tensor.concat(1, List.of(z.reshape(batch, 1, width), x.embedded()));
+    Tensor joined = Tensor.concat(1, List.of(z, vectors.dotInteraction()));
+    return out.apply(top.apply(joined, x.noise())).reshape(-1);
+  }
+}

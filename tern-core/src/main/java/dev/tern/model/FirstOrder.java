@@ -1,0 +1,24 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+
+/**
+ * The linear part that several models share: one weight for each id, kept as the first float of its
+ * embedding row, and a linear layer on the dense numbers.
+ */
+final class FirstOrder {
+  private final Linear linear;
+
+  FirstOrder(Schema schema, Parameters parameters, String name) {
+    linear = new Linear(parameters, name, schema.denseDim(), 1);
+  }
+
+  /** {@code [B]}. */
+  Tensor apply(Features x) {
+    int batch = x.dense().shape().size(0);
+    return x.embedded(0, 1).reshape(batch, -1).sum(1).add(linear.apply(x.dense()).reshape(batch));
+  }
+}

@@ -1,0 +1,28 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.FactorizationMachine;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+
+/** Factorization machine (Rendle, "Factorization Machines", ICDM 2010). */
+final class FmModel implements Model {
+  private final int width;
+  private final FirstOrder linear;
+
+  FmModel(ModelConfig config, Schema schema, Parameters parameters) {
+    width = config.embedding();
+    linear = new FirstOrder(schema, parameters, "linear");
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return 1 + width;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor vectors = x.embedded(1, 1 + width);
+    return linear.apply(x).add(FactorizationMachine.secondOrder(vectors));
+  }
+}

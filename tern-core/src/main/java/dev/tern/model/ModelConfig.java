@@ -1,0 +1,79 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Parameters;
+import java.util.List;
+
+/**
+ * One of Tern's models and its sizes.
+ *
+ * @param type which model
+ * @param embedding width of an embedding vector, {@code D}, 1 or more
+ * @param hidden outputs of the deep (in DLRM the top) network's hidden layers
+ * @param dropout share dropped after each hidden layer, 0 or more and below 1
+ * @param bottom DLRM: hidden layers of the bottom network, before the last one of width {@code D}
+ * @param crossLayers DCN and DCN-V2: cross layers
+ */
+public record ModelConfig(
+    Type type,
+    int embedding,
+    List<Integer> hidden,
+    float dropout,
+    List<Integer> bottom,
+    int crossLayers)
+    implements Model.Factory {
+  /** The models, by the names used in configurations. */
+  public enum Type {
+    LR,
+    FM,
+    WDL,
+    DEEPFM,
+    DCN,
+    DCNV2,
+    DLRM
+  }
+
+  public ModelConfig {
+    hidden = List.copyOf(hidden);
+    bottom = List.copyOf(bottom);
+    require(embedding >= 1, "embedding", embedding, "1 or more");
+    require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
+    require(crossLayers >= 0, "crossLayers", crossLayers, "0 or more");
+    for (int size : hidden) {
+      require(size >= 1, "hidden", size, "1 or more");
+    }
+    for (int size : bottom) {
+      require(size >= 1, "bottom", size, "1 or more");
+    }
+  }
+
+  private static void require(boolean holds, String name, Number got, String expected) {
+    if (!holds) {
+      throw new IllegalArgumentException(
+          "model: got " + name + " " + got + ", expected " + expected);
+    }
+  }
+
+  /** A model with three cross layers, a bottom network of 512 and 256, and no dropout. */
+  public static ModelConfig of(Type type, int embedding, Integer... hidden) {
+    return new ModelConfig(type, embedding, List.of(hidden), 0, List.of(512, 256), 3);
+  }
+
+  /** The same model with dropout. */
+  public ModelConfig withDropout(float rate) {
+    return new ModelConfig(type, embedding, hidden, rate, bottom, crossLayers);
+  }
+
+  @Override
+  public Model create(Schema schema, Parameters parameters) {
+    return switch (type) {
+      case LR -> new LogisticRegression(schema, parameters);
+      case FM -> new FmModel(this, schema, parameters);
+      case WDL -> new WideAndDeep(this, schema, parameters);
+      case DEEPFM -> new DeepFm(this, schema, parameters);
+      case DCN -> new DeepCross(this, schema, parameters, false);
+      case DCNV2 -> new DeepCross(this, schema, parameters, true);
+      case DLRM -> new Dlrm(this, schema, parameters);
+    };
+  }
+}

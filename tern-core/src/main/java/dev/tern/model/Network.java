@@ -1,0 +1,101 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.SlotTables;
+import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.nn.Parameters;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Variable;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A model on a device, with the embedding table of each slot. */
+public final class Network implements AutoCloseable {
+  /**
+   * How tables are made.
+   *
+   * @param optimizer update rule of the rows; its state lies beside them
+   * @param initRange initial weights are uniform in [-initRange, initRange)
+   * @param l2 share of a row's weights added to its gradient
+   * @param combiner how several ids of one slot become one vector
+   * @param unknown what an id never trained reads as when scoring
+   */
+  public record Tables(
+      Optimizer optimizer, float initRange, float l2, Combiner combiner, UnknownRow unknown) {
+    /** Sum pooling, a deviation of 0.01, zeros for unknown ids. */
+    public static Tables of(Optimizer optimizer) {
+      return new Tables(optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS);
+    }
+  }
+
+  private final Device device;
+  private final Schema schema;
+  private final Model model;
+  private final List<Variable> parameters;
+  private final SlotTables tables;
+
+  private Network(
+      Device device, Schema schema, Model model, List<Variable> parameters, SlotTables tables) {
+    this.device = device;
+    this.schema = schema;
+    this.model = model;
+    this.parameters = List.copyOf(parameters);
+    this.tables = tables;
+  }
+
+  /** Makes the model with initial values of {@code seed}, and empty tables. */
+  public static Network create(
+      Device device, Schema schema, Model.Factory factory, Tables options, long seed) {
+    Parameters parameters = new Parameters(device, seed);
+    Model model = factory.create(schema, parameters);
+    List<EmbeddingTable> tables = new ArrayList<>();
+    for (Slot slot : schema.slots()) {
+      TableConfig config =
+          new TableConfig(
+              slot.name(),
+              tables.size(),
+              model.embeddingWidth(),
+              options.optimizer(),
+              options.initRange(),
+              seed,
+              options.l2(),
+              options.unknown());
+      tables.add(EmbeddingTable.create(config, device.interpreter().allocator()));
+    }
+    SlotTables slots = new SlotTables(tables, options.combiner());
+    return new Network(device, schema, model, parameters.all(), slots);
+  }
+
+  public Device device() {
+    return device;
+  }
+
+  /** What the model's data hold. */
+  public Schema schema() {
+    return schema;
+  }
+
+  public Model model() {
+    return model;
+  }
+
+  /** Dense parameters, in the order in which the model made them. */
+  public List<Variable> parameters() {
+    return parameters;
+  }
+
+  public SlotTables tables() {
+    return tables;
+  }
+
+  /** Frees the tables; parameters are freed with the device. */
+  @Override
+  public void close() {
+    tables.close();
+  }
+}

@@ -1,0 +1,72 @@
+package dev.tern.model;
+
+import dev.tern.data.Batch;
+import dev.tern.embedding.Lookup;
+import dev.tern.internal.memory.Memory;
+import dev.tern.nn.Noise;
+import dev.tern.tensor.Computation;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Variable;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Scores up to a fixed number of rows at a time with memory of its own; unknown ids are never
+ * inserted. One thread at a time; several scorers of one network may work at once while nobody
+ * trains it, if its device has one thread.
+ */
+public final class Scorer implements AutoCloseable {
+  private final Network network;
+  private final int capacity;
+  private final Variable dense;
+  private final Variable embedded;
+  private final Computation computation;
+  private final Lookup[] lookups;
+  private final float[] logits;
+
+  /** Makes a scorer for {@code capacity} rows at a time. */
+  public Scorer(Network network, int capacity) {
+    this.network = network;
+    this.capacity = capacity;
+    int slots = network.schema().slotCount();
+    int width = network.model().embeddingWidth();
+    Shape denseShape = Shape.of(capacity, network.schema().denseDim());
+    dense = Variable.zeros(network.device(), "dense", denseShape);
+    embedded = Variable.zeros(network.device(), "embedded", Shape.of(capacity, slots, width));
+    Features features = new Features(dense.tensor(), embedded.tensor(), Noise.none());
+    computation =
+        Computation.of(network.device(), List.of(network.model().logits(features)), Map.of());
+    lookups = network.tables().newLookups();
+    logits = new float[capacity];
+  }
+
+  /** Rows at a time. */
+  public int capacity() {
+    return capacity;
+  }
+
+  /**
+   * Writes the logit of each row of {@code batch} (encoded, at most {@link #capacity} rows) to
+   * {@code target} from index {@code at}.
+   */
+  public void logits(Batch batch, float[] target, int at) {
+    int rows = batch.size();
+    if (rows > capacity) {
+      throw new IllegalArgumentException(
+          "score: got " + rows + " rows, expected at most " + capacity + "; score in pieces");
+    }
+    Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
+    network
+        .tables()
+        .lookup(
+            network.device().interpreter().workers(), batch, lookups, false, embedded.address());
+    computation.run();
+    computation.copyOutput(0, logits, 0);
+    System.arraycopy(logits, 0, target, at, rows);
+  }
+
+  @Override
+  public void close() {
+    computation.close();
+  }
+}

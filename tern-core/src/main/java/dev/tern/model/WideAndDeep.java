@@ -1,0 +1,34 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+
+/** Wide and deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016). */
+final class WideAndDeep implements Model {
+  private final int width;
+  private final FirstOrder wide;
+  private final Mlp deep;
+  private final Linear out;
+
+  WideAndDeep(ModelConfig config, Schema schema, Parameters parameters) {
+    width = config.embedding();
+    wide = new FirstOrder(schema, parameters, "wide");
+    int flat = schema.slotCount() * width + schema.denseDim();
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.dropout());
+    out = new Linear(parameters, "out", deep.outputs(), 1);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return 1 + width;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor hidden = deep.apply(x.flat(x.embedded(1, 1 + width)), x.noise());
+    return wide.apply(x).add(out.apply(hidden).reshape(-1));
+  }
+}

@@ -1,0 +1,167 @@
+package dev.tern.predict;
+
+import dev.tern.data.Batch;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Schema;
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.model.Model;
+import dev.tern.model.Network;
+import dev.tern.model.Scorer;
+import dev.tern.tensor.Device;
+import dev.tern.train.Checkpoint;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
+ * from a pool and gives it back. An id never seen in training reads as the row the model was
+ * configured with and is never inserted.
+ *
+ * <pre>{@code
+ * try (Predictor predictor = Predictor.open(Path.of("runs/census"))) {
+ *   float probability = predictor.score(Map.of("age", 39, "workclass", "State-gov"));
+ * }
+ * }</pre>
+ */
+public final class Predictor implements AutoCloseable {
+  private static final int[] CAPACITIES = {1, 16, 256};
+
+  private final Device device;
+  private final FeatureEncoder encoder;
+  private final Network network;
+  private final ConcurrentLinkedQueue<Context> pool = new ConcurrentLinkedQueue<>();
+  private volatile boolean closed;
+
+  private Predictor(Device device, FeatureEncoder encoder, Network network) {
+    this.device = device;
+    this.encoder = encoder;
+    this.network = network;
+  }
+
+  /** Opens a checkpoint, or a run's best one. */
+  public static Predictor open(Path checkpoint) {
+    Checkpoint saved = Checkpoint.open(checkpoint);
+    Device device = Device.cpu(1, Long.MAX_VALUE);
+    return new Predictor(device, saved.encoder(), saved.load(device));
+  }
+
+  /** Opens a checkpoint of a model of one's own. */
+  public static Predictor open(Path checkpoint, Model.Factory factory) {
+    Checkpoint saved = Checkpoint.open(checkpoint);
+    Device device = Device.cpu(1, Long.MAX_VALUE);
+    return new Predictor(device, saved.encoder(), saved.load(device, factory));
+  }
+
+  /** The columns that rows hold. */
+  public Schema schema() {
+    return encoder.rawSchema();
+  }
+
+  /**
+   * The probability of label 1 for a row given by column names; see {@link FeatureEncoder#addRow}
+   * for what a column takes. A column left out is missing.
+   */
+  public float score(Map<String, ?> row) {
+    Context context = take();
+    try {
+      context.raw.clear();
+      encoder.addRow(row, context.raw);
+      return context.scoreRaw(context.single);
+    } finally {
+      give(context);
+    }
+  }
+
+  /**
+   * The probability of label 1 for each row of {@code rows}, a batch of {@link #schema()}; labels
+   * are not read.
+   */
+  public float[] score(Batch rows) {
+    float[] result = new float[rows.size()];
+    score(rows, result);
+    return result;
+  }
+
+  /** As {@link #score(Batch)}, into the first {@code rows.size()} places of {@code target}. */
+  public void score(Batch rows, float[] target) {
+    if (target.length < rows.size()) {
+      throw new IllegalArgumentException(
+          "score: got room for " + target.length + " results, expected " + rows.size());
+    }
+    Context context = take();
+    try {
+      for (int from = 0; from < rows.size(); from += context.largest()) {
+        int count = Math.min(context.largest(), rows.size() - from);
+        context.raw.clear();
+        for (int i = from; i < from + count; i++) {
+          context.raw.appendRow(rows, i);
+        }
+        context.scoreRaw(target, from);
+      }
+    } finally {
+      give(context);
+    }
+  }
+
+  private Context take() {
+    if (closed) {
+      throw new IllegalStateException("predictor: got a call after close; open a new one");
+    }
+    Context context = pool.poll();
+    return context == null ? new Context(encoder, network) : context;
+  }
+
+  private void give(Context context) {
+    pool.add(context);
+  }
+
+  /** Frees the model; no call may be under way. */
+  @Override
+  public void close() {
+    closed = true;
+    network.close();
+    device.close();
+  }
+
+  /** Working memory of one call at a time. */
+  private static final class Context {
+    final Batch raw;
+    final Scorer[] scorers = new Scorer[CAPACITIES.length];
+    final float[] single = new float[1];
+    private final FeatureEncoder encoder;
+    private final Batch encoded;
+
+    Context(FeatureEncoder encoder, Network network) {
+      this.encoder = encoder;
+      raw = new Batch(encoder.rawSchema(), 1);
+      encoded = new Batch(encoder.schema(), 1);
+      for (int i = 0; i < scorers.length; i++) {
+        scorers[i] = new Scorer(network, CAPACITIES[i]);
+      }
+    }
+
+    int largest() {
+      return CAPACITIES[CAPACITIES.length - 1];
+    }
+
+    float scoreRaw(float[] result) {
+      scoreRaw(result, 0);
+      return result[0];
+    }
+
+    /** Scores the rows of {@link #raw}. */
+    void scoreRaw(float[] target, int at) {
+      encoder.apply(raw, encoded);
+      int rows = encoded.size();
+      int fitting = 0;
+      while (CAPACITIES[fitting] < rows) {
+        fitting++;
+      }
+      scorers[fitting].logits(encoded, target, at);
+      for (int i = at; i < at + rows; i++) {
+        target[i] = Pointwise.sigmoid(target[i]);
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Scoring: {@link dev.tern.predict.Predictor} from a checkpoint, {@link dev.tern.predict.Scorer}
+ * inside.
+ */
+@NullMarked
+package dev.tern.predict;
+
+import org.jspecify.annotations.NullMarked;

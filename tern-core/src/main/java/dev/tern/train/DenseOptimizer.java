@@ -1,0 +1,165 @@
+package dev.tern.train;
+
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
+import dev.tern.tensor.Variable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The update of dense parameters as tensor expressions, so that it is fused and planned with the
+ * rest of the step; see {@link Optimizer} for the equations. What changes from step to step is held
+ * in scalar variables, so one plan serves all steps.
+ */
+final class DenseOptimizer {
+  private final Optimizer optimizer;
+  private final float l2;
+  private final List<Variable> parameters;
+  private final List<Variable> state = new ArrayList<>();
+  private final Variable rate;
+  private final Variable firstBias;
+  private final Variable secondBias;
+
+  DenseOptimizer(Device device, Optimizer optimizer, float l2, List<Variable> parameters) {
+    this.optimizer = optimizer;
+    this.l2 = l2;
+    this.parameters = parameters;
+    rate = Variable.zeros(device, "learning rate", Shape.SCALAR);
+    firstBias = Variable.zeros(device, "bias of m", Shape.SCALAR);
+    secondBias = Variable.zeros(device, "bias of v", Shape.SCALAR);
+    for (Variable parameter : parameters) {
+      for (String suffix : stateNames()) {
+        state.add(newState(device, parameter, suffix));
+      }
+    }
+  }
+
+  private List<String> stateNames() {
+    return switch (optimizer) {
+      case Optimizer.Sgd _ -> List.of();
+      case Optimizer.Momentum _, Optimizer.Nesterov _ -> List.of("a");
+      case Optimizer.Adagrad _, Optimizer.RowWiseAdagrad _ -> List.of("s");
+      case Optimizer.Adam _ -> List.of("m", "v");
+      case Optimizer.Ftrl _ -> List.of("z", "n");
+    };
+  }
+
+  private Variable newState(Device device, Variable parameter, String suffix) {
+    Shape shape = parameter.shape();
+    if (optimizer instanceof Optimizer.RowWiseAdagrad && shape.rank() > 0) {
+      shape = shape.withSize(-1, 1);
+    }
+    Variable variable = Variable.zeros(device, parameter.name() + "." + suffix, shape);
+    float initial =
+        switch (optimizer) {
+          case Optimizer.Adagrad adagrad -> adagrad.initial();
+          case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
+          case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
+          case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+        };
+    float[] values = new float[shape.elements()];
+    Arrays.fill(values, initial);
+    variable.set(values);
+    return variable;
+  }
+
+  /** Optimizer state, in the order of the parameters. */
+  List<Variable> state() {
+    return state;
+  }
+
+  /** Sets the scalars of step {@code step}, counted from 1. */
+  void prepare(long step, float learningRate) {
+    rate.set(learningRate);
+    if (optimizer instanceof Optimizer.Adam adam) {
+      firstBias.set((float) (1 / (1 - StrictMath.pow(adam.beta1(), step))));
+      secondBias.set((float) (1 / (1 - StrictMath.pow(adam.beta2(), step))));
+    }
+  }
+
+  /** New values of all parameters and state, given a gradient for each parameter. */
+  Map<Variable, Tensor> updates(List<Tensor> gradients) {
+    Map<Variable, Tensor> updates = new LinkedHashMap<>();
+    int each = stateNames().size();
+    for (int i = 0; i < parameters.size(); i++) {
+      Tensor weight = parameters.get(i).tensor();
+      Tensor gradient = gradients.get(i);
+      if (l2 != 0) {
+        gradient = gradient.add(weight.mul(l2));
+      }
+      update(parameters.get(i), gradient, state.subList(i * each, (i + 1) * each), updates);
+    }
+    return updates;
+  }
+
+  private void update(
+      Variable parameter, Tensor g, List<Variable> own, Map<Variable, Tensor> updates) {
+    Tensor w = parameter.tensor();
+    Tensor lr = rate.tensor();
+    switch (optimizer) {
+      case Optimizer.Sgd _ -> updates.put(parameter, w.sub(lr.mul(g)));
+      case Optimizer.Momentum momentum -> {
+        Tensor a = own.get(0).tensor().mul(momentum.momentum()).sub(lr.mul(g));
+        updates.put(own.get(0), a);
+        updates.put(parameter, w.add(a));
+      }
+      case Optimizer.Nesterov nesterov -> {
+        Tensor a = own.get(0).tensor().mul(nesterov.momentum()).add(g);
+        updates.put(own.get(0), a);
+        updates.put(parameter, w.sub(lr.mul(g.add(a.mul(nesterov.momentum())))));
+      }
+      case Optimizer.Adagrad adagrad -> {
+        Tensor s = own.get(0).tensor().add(g.square());
+        updates.put(own.get(0), s);
+        updates.put(parameter, w.sub(lr.mul(g).div(s.sqrt().add(adagrad.eps()))));
+      }
+      case Optimizer.RowWiseAdagrad adagrad -> {
+        Tensor mean = g.shape().rank() == 0 ? g.square() : g.square().meanKeep(-1);
+        Tensor s = own.get(0).tensor().add(mean);
+        updates.put(own.get(0), s);
+        updates.put(parameter, w.sub(lr.div(s.sqrt().add(adagrad.eps())).mul(g)));
+      }
+      case Optimizer.Adam adam -> adam(adam, parameter, g, own, updates);
+      case Optimizer.Ftrl ftrl -> ftrl(ftrl, parameter, g, own, updates);
+    }
+  }
+
+  private void adam(
+      Optimizer.Adam adam,
+      Variable parameter,
+      Tensor g,
+      List<Variable> own,
+      Map<Variable, Tensor> updates) {
+    Tensor m = own.get(0).tensor().mul(adam.beta1()).add(g.mul(1 - adam.beta1()));
+    Tensor v = own.get(1).tensor().mul(adam.beta2()).add(g.square().mul(1 - adam.beta2()));
+    Tensor root = v.mul(secondBias.tensor()).sqrt().add(adam.eps());
+    Tensor step = rate.tensor().mul(m.mul(firstBias.tensor())).div(root);
+    updates.put(own.get(0), m);
+    updates.put(own.get(1), v);
+    updates.put(parameter, parameter.tensor().sub(step));
+  }
+
+  private void ftrl(
+      Optimizer.Ftrl ftrl,
+      Variable parameter,
+      Tensor g,
+      List<Variable> own,
+      Map<Variable, Tensor> updates) {
+    Tensor w = parameter.tensor();
+    Tensor before = own.get(1).tensor();
+    Tensor n = before.add(g.square());
+    Tensor sigma = n.sqrt().sub(before.sqrt()).div(rate.tensor());
+    Tensor z = own.get(0).tensor().add(g).sub(sigma.mul(w));
+    Tensor curve = n.sqrt().add(ftrl.beta()).div(rate.tensor()).add(ftrl.l2());
+    Tensor pulled = z.sign().mul(ftrl.l1()).sub(z).div(curve);
+    Tensor weight = z.abs().le(Tensor.scalar(ftrl.l1())).select(Tensor.scalar(0), pulled);
+    updates.put(own.get(0), z);
+    updates.put(own.get(1), n);
+    updates.put(parameter, weight);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.tern.train;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Readers;
+import dev.tern.model.Scorer;
+import java.util.Optional;
+
+/** Scores all rows of a reader against their labels. */
+final class Evaluation {
+  private Evaluation() {}
+
+  /** Metrics of the first label of each row of one pass. */
+  static Metrics.Result of(DataReader raw, FeatureEncoder encoder, Scorer scorer) {
+    raw.start(0);
+    DataReader batches = Readers.encoded(Readers.batched(raw, scorer.capacity(), false), encoder);
+    Metrics metrics = new Metrics();
+    float[] logits = new float[scorer.capacity()];
+    float[] labels = new float[scorer.capacity()];
+    int labelDim = raw.schema().labelDim();
+    for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
+      try (Batch batch = next.get()) {
+        scorer.logits(batch, logits, 0);
+        for (int i = 0; i < batch.size(); i++) {
+          labels[i] = batch.labels()[i * labelDim];
+        }
+        metrics.addLogits(logits, labels, batch.size());
+      }
+    }
+    return metrics.result();
+  }
+}

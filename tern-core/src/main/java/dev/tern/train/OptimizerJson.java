@@ -1,0 +1,63 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.internal.json.Json;
+import dev.tern.optim.Optimizer;
+
+/** An update rule and its constants as JSON. */
+final class OptimizerJson {
+  private OptimizerJson() {}
+
+  static Json.Obj write(Optimizer optimizer) {
+    Json.Obj json =
+        Json.object()
+            .put("type", optimizer.getClass().getSimpleName())
+            .put("lr", (double) optimizer.lr());
+    switch (optimizer) {
+      case Optimizer.Sgd _ -> {}
+      case Optimizer.Momentum momentum -> json.put("momentum", (double) momentum.momentum());
+      case Optimizer.Nesterov nesterov -> json.put("momentum", (double) nesterov.momentum());
+      case Optimizer.Adagrad adagrad ->
+          json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
+      case Optimizer.RowWiseAdagrad adagrad ->
+          json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
+      case Optimizer.Adam adam ->
+          json.put("beta1", (double) adam.beta1())
+              .put("beta2", (double) adam.beta2())
+              .put("eps", (double) adam.eps())
+              .put("lazy", adam.lazy());
+      case Optimizer.Ftrl ftrl ->
+          json.put("beta", (double) ftrl.beta())
+              .put("l1", (double) ftrl.l1())
+              .put("l2", (double) ftrl.l2());
+    }
+    return json;
+  }
+
+  static Optimizer read(Json.Obj json) {
+    float lr = number(json, "lr");
+    return switch (json.text("type")) {
+      case "Sgd" -> new Optimizer.Sgd(lr);
+      case "Momentum" -> new Optimizer.Momentum(lr, number(json, "momentum"));
+      case "Nesterov" -> new Optimizer.Nesterov(lr, number(json, "momentum"));
+      case "Adagrad" -> new Optimizer.Adagrad(lr, number(json, "initial"), number(json, "eps"));
+      case "RowWiseAdagrad" ->
+          new Optimizer.RowWiseAdagrad(lr, number(json, "initial"), number(json, "eps"));
+      case "Adam" ->
+          new Optimizer.Adam(
+              lr,
+              number(json, "beta1"),
+              number(json, "beta2"),
+              number(json, "eps"),
+              json.flag("lazy"));
+      case "Ftrl" ->
+          new Optimizer.Ftrl(lr, number(json, "beta"), number(json, "l1"), number(json, "l2"));
+      case String other ->
+          throw new DataException("optimizer: got " + other + ", expected one that Tern knows");
+    };
+  }
+
+  private static float number(Json.Obj json, String key) {
+    return (float) json.number(key);
+  }
+}

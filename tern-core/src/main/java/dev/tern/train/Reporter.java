@@ -1,0 +1,83 @@
+package dev.tern.train;
+
+import dev.tern.tensor.Device;
+import java.util.OptionalLong;
+
+/** Collects the rows trained since the last report and turns them into {@link Progress}. */
+final class Reporter {
+  private final Progress.Listener listener;
+  private final Device device;
+  private final double totalRows;
+  private final long firstRow;
+  private final Metrics metrics = new Metrics();
+  private float[] labels = new float[0];
+  private long rowsDone;
+  private long rowsSince;
+  private long busySince;
+  private long busyTotal;
+
+  Reporter(
+      Progress.Listener listener,
+      Device device,
+      OptionalLong rowsPerEpoch,
+      int epochs,
+      RunState state) {
+    this.listener = listener;
+    this.device = device;
+    totalRows = rowsPerEpoch.isPresent() ? (double) rowsPerEpoch.getAsLong() * epochs : Double.NaN;
+    firstRow = rowsPerEpoch.orElse(0) * state.epoch() + state.rows();
+    rowsDone = firstRow;
+  }
+
+  /** Notes a batch: its logits, the labels ({@code L} a row), and the time its step took. */
+  void trained(float[] logits, float[] batchLabels, int labelDim, int rows, long nanos) {
+    if (labels.length < rows) {
+      labels = new float[rows];
+    }
+    for (int i = 0; i < rows; i++) {
+      labels[i] = batchLabels[i * labelDim];
+    }
+    metrics.addLogits(logits, labels, rows);
+    rowsDone += rows;
+    rowsSince += rows;
+    busySince += nanos;
+    busyTotal += nanos;
+  }
+
+  /** Reports what was trained since the last report, if anything. */
+  void reportTraining(RunState state) {
+    if (rowsSince == 0) {
+      return;
+    }
+    Metrics.Result result = metrics.result();
+    listener.report(progress(state, Progress.Split.TRAIN, result, perSecond(rowsSince, busySince)));
+    metrics.clear();
+    rowsSince = 0;
+    busySince = 0;
+  }
+
+  void reportEvaluation(RunState state, Metrics.Result result, long nanos) {
+    double rate = perSecond(result.rows(), nanos);
+    listener.report(progress(state, Progress.Split.EVAL, result, rate));
+  }
+
+  private Progress progress(
+      RunState state, Progress.Split split, Metrics.Result result, double samplesPerSecond) {
+    double pace = perSecond(rowsDone - firstRow, busyTotal);
+    return new Progress(
+        state.step(),
+        state.epoch(),
+        split,
+        result.logLoss(),
+        result.auc(),
+        result.calibration(),
+        samplesPerSecond,
+        device.memoryInUse(),
+        Math.min(1, rowsDone / totalRows),
+        (totalRows - rowsDone) / pace);
+  }
+
+  private static double perSecond(long rows, long nanos) {
+    return rows * 1e9 / Math.max(1, nanos);
+  }
+}

@@ -1,0 +1,34 @@
+package dev.tern.train;
+
+/**
+ * Where a run stands between two steps; with weights, optimizer state and the options it determines
+ * everything that follows.
+ *
+ * @param step steps done
+ * @param epoch current epoch, from 0
+ * @param rows rows used in this epoch
+ * @param bestAuc best evaluation so far; NaN before the first
+ * @param bestStep step of that evaluation
+ * @param stale evaluations since the best one
+ */
+record RunState(long step, int epoch, long rows, double bestAuc, long bestStep, int stale) {
+  static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, 0);
+
+  RunState afterBatch(int size) {
+    return new RunState(step + 1, epoch, rows + size, bestAuc, bestStep, stale);
+  }
+
+  RunState nextEpoch() {
+    return new RunState(step, epoch + 1, 0, bestAuc, bestStep, stale);
+  }
+
+  boolean isBetter(double auc) {
+    return !Double.isNaN(auc) && !(auc <= bestAuc);
+  }
+
+  RunState evaluated(double auc) {
+    return isBetter(auc)
+        ? new RunState(step, epoch, rows, auc, step, 0)
+        : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
+  }
+}

@@ -1,0 +1,294 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.internal.json.Json;
+import dev.tern.tensor.DType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A file of named arrays in the safetensors format: an unsigned 64-bit header length, a JSON header
+ * with each array's type, shape and byte range, then the bytes, little-endian and without gaps
+ * (huggingface.co/docs/safetensors). Written and read in pieces at any position.
+ */
+final class SafeTensors implements AutoCloseable {
+  private static final long MAX_HEADER = 100_000_000;
+  private static final String METADATA = "__metadata__";
+
+  /** An array; {@code offset} counts bytes from the end of the header. */
+  record Entry(String name, DType type, List<Long> shape, long offset) {
+    long elements() {
+      long elements = 1;
+      for (long size : shape) {
+        elements = Math.multiplyExact(elements, size);
+      }
+      return elements;
+    }
+
+    long bytes() {
+      return elements() * type.bytes();
+    }
+  }
+
+  private final Path path;
+  private final FileChannel channel;
+  private final Map<String, Entry> entries;
+  private final long start;
+
+  private SafeTensors(Path path, FileChannel channel, Map<String, Entry> entries, long start) {
+    this.path = path;
+    this.channel = channel;
+    this.entries = entries;
+    this.start = start;
+  }
+
+  /** Lays out arrays in order. */
+  static final class Layout {
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private long end;
+
+    Layout add(String name, DType type, long... shape) {
+      List<Long> sizes = new ArrayList<>();
+      for (long size : shape) {
+        sizes.add(size);
+      }
+      Entry entry = new Entry(name, type, List.copyOf(sizes), end);
+      if (entries.put(name, entry) != null) {
+        throw new IllegalArgumentException("safetensors: got the name " + name + " twice");
+      }
+      end += entry.bytes();
+      return this;
+    }
+  }
+
+  /** Creates {@code path} with the header of {@code layout}; the bytes follow by {@link #write}. */
+  static SafeTensors create(Path path, Layout layout, Map<String, String> metadata) {
+    Json.Obj header = Json.object();
+    if (!metadata.isEmpty()) {
+      Json.Obj texts = Json.object();
+      metadata.forEach(texts::put);
+      header.put(METADATA, texts);
+    }
+    for (Entry entry : layout.entries.values()) {
+      List<Json> shape = entry.shape().stream().<Json>map(Json.Int::new).toList();
+      List<Json> range =
+          List.of(new Json.Int(entry.offset()), new Json.Int(entry.offset() + entry.bytes()));
+      header.put(
+          entry.name(),
+          Json.object()
+              .put("dtype", entry.type().name())
+              .put("shape", new Json.Arr(shape))
+              .put("data_offsets", new Json.Arr(range)));
+    }
+    String text = header.toString();
+    byte[] json =
+        (text + " ".repeat((8 - utf8(text).length % 8) % 8)).getBytes(StandardCharsets.UTF_8);
+    ByteBuffer head = ByteBuffer.allocate(8 + json.length).order(ByteOrder.LITTLE_ENDIAN);
+    head.putLong(json.length).put(json).flip();
+    try {
+      FileChannel channel =
+          FileChannel.open(
+              path,
+              StandardOpenOption.CREATE_NEW,
+              StandardOpenOption.WRITE,
+              StandardOpenOption.READ);
+      SafeTensors file = new SafeTensors(path, channel, layout.entries, 8L + json.length);
+      writeFully(channel, head, 0);
+      return file;
+    } catch (IOException e) {
+      throw failure(path, "written", e);
+    }
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Opens a file and checks its header: ranges must tile the file exactly. */
+  static SafeTensors open(Path path) {
+    try {
+      FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+      try {
+        return read(path, channel);
+      } catch (RuntimeException | IOException e) {
+        channel.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw failure(path, "read", e);
+    }
+  }
+
+  private static SafeTensors read(Path path, FileChannel channel) throws IOException {
+    long size = channel.size();
+    ByteBuffer head = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
+    readFully(path, channel, head, 0);
+    long length = head.flip().getLong();
+    if (length < 2 || length > Math.min(MAX_HEADER, size - 8)) {
+      throw bad(path, 0, "a header of " + length + " bytes", "2 to " + (size - 8));
+    }
+    ByteBuffer json = ByteBuffer.allocate((int) length);
+    readFully(path, channel, json, 8);
+    String text = new String(json.array(), StandardCharsets.UTF_8).stripTrailing();
+    Json.Obj header = Json.parseObject(text, path.toString());
+    Map<String, Entry> entries = new LinkedHashMap<>();
+    for (String name : header.fields().keySet()) {
+      if (!name.equals(METADATA)) {
+        entries.put(name, entry(path, name, header.object(name)));
+      }
+    }
+    checkTiling(path, entries, size - 8 - length);
+    return new SafeTensors(path, channel, entries, 8 + length);
+  }
+
+  private static Entry entry(Path path, String name, Json.Obj json) {
+    List<Long> shape = longs(path, json.array("shape"));
+    List<Long> range = longs(path, json.array("data_offsets"));
+    DType type;
+    try {
+      type = DType.valueOf(json.text("dtype"));
+    } catch (IllegalArgumentException e) {
+      throw bad(path, 8, "the type " + json.text("dtype") + " of " + name, "F32, I64, ...");
+    }
+    Entry entry = new Entry(name, type, shape, range.isEmpty() ? 0 : range.get(0));
+    try {
+      if (range.size() != 2 || range.get(1) - range.get(0) != entry.bytes()) {
+        throw bad(path, 8, "the range " + range + " of " + name, entry.bytes() + " bytes");
+      }
+    } catch (ArithmeticException e) {
+      throw bad(path, 8, "the shape " + shape + " of " + name, "a size that fits 64 bits");
+    }
+    return entry;
+  }
+
+  private static List<Long> longs(Path path, List<Json> items) {
+    List<Long> values = new ArrayList<>();
+    for (Json item : items) {
+      if (!(item instanceof Json.Int(long value)) || value < 0) {
+        throw bad(path, 8, item.toString(), "an integer of 0 or more");
+      }
+      values.add(value);
+    }
+    return values;
+  }
+
+  private static void checkTiling(Path path, Map<String, Entry> entries, long bytes) {
+    List<Entry> sorted = new ArrayList<>(entries.values());
+    sorted.sort((a, b) -> Long.compare(a.offset() + a.bytes(), b.offset() + b.bytes()));
+    long end = 0;
+    for (Entry entry : sorted) {
+      if (entry.offset() != end) {
+        throw bad(path, 8, entry.name() + " at byte " + entry.offset(), "it at byte " + end);
+      }
+      end += entry.bytes();
+    }
+    if (end != bytes) {
+      throw bad(path, 8, bytes + " bytes after the header", end + " as the header says");
+    }
+  }
+
+  /** The array of a name, which must be there. */
+  Entry entry(String name) {
+    Entry entry = entries.get(name);
+    if (entry == null) {
+      throw bad(path, 8, "no array " + name, "one of " + entries.keySet());
+    }
+    return entry;
+  }
+
+  /** Names of all arrays, in order. */
+  List<String> names() {
+    return List.copyOf(entries.keySet());
+  }
+
+  /** Writes all that remains in {@code bytes} at byte {@code at} of an array. */
+  void write(String name, long at, ByteBuffer bytes) {
+    try {
+      writeFully(channel, bytes, position(name, at, bytes.remaining()));
+    } catch (IOException e) {
+      throw failure(path, "written", e);
+    }
+  }
+
+  /** Fills {@code bytes} from byte {@code at} of an array. */
+  void read(String name, long at, ByteBuffer bytes) {
+    try {
+      readFully(path, channel, bytes, position(name, at, bytes.remaining()));
+    } catch (IOException e) {
+      throw failure(path, "read", e);
+    }
+  }
+
+  private long position(String name, long at, int count) {
+    Entry entry = entry(name);
+    if (at < 0 || at + count > entry.bytes()) {
+      throw new IndexOutOfBoundsException(
+          name + ": got bytes " + at + " to " + (at + count) + ", expected 0 to " + entry.bytes());
+    }
+    return start + entry.offset() + at;
+  }
+
+  private static void writeFully(FileChannel channel, ByteBuffer bytes, long position)
+      throws IOException {
+    long at = position;
+    while (bytes.hasRemaining()) {
+      at += channel.write(bytes, at);
+    }
+  }
+
+  private static void readFully(Path path, FileChannel channel, ByteBuffer bytes, long position)
+      throws IOException {
+    long at = position;
+    while (bytes.hasRemaining()) {
+      int count = channel.read(bytes, at);
+      if (count < 0) {
+        throw bad(path, at, "the end of the file", bytes.remaining() + " bytes more");
+      }
+      at += count;
+    }
+  }
+
+  private static DataException bad(Path path, long offset, String got, String expected) {
+    return new DataException(
+        path
+            + ": byte "
+            + offset
+            + ": got "
+            + got
+            + ", expected "
+            + expected
+            + "; the file is damaged or no safetensors file");
+  }
+
+  private static UncheckedIOException failure(Path path, String verb, IOException e) {
+    return new UncheckedIOException(path + ": cannot be " + verb + ": " + e.getMessage(), e);
+  }
+
+  /** Makes what was written durable. */
+  void force() {
+    try {
+      channel.force(true);
+    } catch (IOException e) {
+      throw failure(path, "written", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw failure(path, "closed", e);
+    }
+  }
+}

@@ -1,0 +1,245 @@
+package dev.tern.train;
+
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** What a training run is told. Immutable; start from {@link #of} and change what differs. */
+public final class TrainOptions {
+  private int batch = 1024;
+  private int epochs = 1;
+  private final Optimizer optimizer;
+  private Optimizer tableOptimizer;
+  private LearningRate schedule;
+  private long seed = 1;
+  private long evaluateEvery;
+  private int earlyStop;
+  private float l2;
+  private float initRange = 0.0173f;
+  private Combiner combiner = Combiner.SUM;
+  private UnknownRow unknown = UnknownRow.ZEROS;
+  private int shuffleRows = 1 << 17;
+  private long reportEvery = 100;
+  private Optional<Path> checkpoints = Optional.empty();
+  private long checkpointEvery;
+
+  private TrainOptions(Optimizer optimizer) {
+    this.optimizer = optimizer;
+    tableOptimizer = onTables(optimizer);
+    schedule = LearningRate.constant(optimizer.lr());
+  }
+
+  private TrainOptions(TrainOptions other) {
+    batch = other.batch;
+    epochs = other.epochs;
+    optimizer = other.optimizer;
+    tableOptimizer = other.tableOptimizer;
+    schedule = other.schedule;
+    seed = other.seed;
+    evaluateEvery = other.evaluateEvery;
+    earlyStop = other.earlyStop;
+    l2 = other.l2;
+    initRange = other.initRange;
+    combiner = other.combiner;
+    unknown = other.unknown;
+    shuffleRows = other.shuffleRows;
+    reportEvery = other.reportEvery;
+    checkpoints = other.checkpoints;
+    checkpointEvery = other.checkpointEvery;
+  }
+
+  /** Batches of 1024, one epoch, a constant learning rate; tables use the lazy form of Adam. */
+  public static TrainOptions of(Optimizer optimizer) {
+    return new TrainOptions(optimizer);
+  }
+
+  private static Optimizer onTables(Optimizer optimizer) {
+    return optimizer instanceof Optimizer.Adam adam
+        ? new Optimizer.Adam(adam.lr(), adam.beta1(), adam.beta2(), adam.eps(), true)
+        : optimizer;
+  }
+
+  private static void require(boolean holds, String name, Number got, String expected) {
+    if (!holds) {
+      throw new IllegalArgumentException(
+          "train options: got " + name + " " + got + ", expected " + expected);
+    }
+  }
+
+  /** Rows of a step, 1 or more; the last batch of an epoch may be shorter. */
+  public TrainOptions batch(int rows) {
+    require(rows >= 1, "batch", rows, "1 or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.batch = rows;
+    return changed;
+  }
+
+  /** Passes over the data, 1 or more. */
+  public TrainOptions epochs(int passes) {
+    require(passes >= 1, "epochs", passes, "1 or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.epochs = passes;
+    return changed;
+  }
+
+  /** Another update rule for embedding rows. */
+  public TrainOptions tableOptimizer(Optimizer rule) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.tableOptimizer = rule;
+    return changed;
+  }
+
+  /** Learning rate of each step, for dense parameters and tables alike. */
+  public TrainOptions schedule(LearningRate rate) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.schedule = rate;
+    return changed;
+  }
+
+  /** Seed of initial values, shuffling and dropout. */
+  public TrainOptions seed(long value) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.seed = value;
+    return changed;
+  }
+
+  /** Evaluate every {@code steps} steps; 0 evaluates at the end of each epoch. */
+  public TrainOptions evaluateEvery(long steps) {
+    require(steps >= 0, "evaluateEvery", steps, "0 (each epoch) or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.evaluateEvery = steps;
+    return changed;
+  }
+
+  /** Stop after {@code evaluations} in a row without a better AUC; 0 never stops early. */
+  public TrainOptions earlyStop(int evaluations) {
+    require(evaluations >= 0, "earlyStop", evaluations, "0 (never) or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.earlyStop = evaluations;
+    return changed;
+  }
+
+  /** Adds {@code share * w} to each gradient; on tables to that of the rows touched. */
+  public TrainOptions l2(float share) {
+    require(share >= 0, "l2", share, "0 or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.l2 = share;
+    return changed;
+  }
+
+  /** Embedding weights start uniform in [-range, range). */
+  public TrainOptions initRange(float range) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.initRange = range;
+    return changed;
+  }
+
+  /** How several ids of one slot become one vector. */
+  public TrainOptions combiner(Combiner rule) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.combiner = rule;
+    return changed;
+  }
+
+  /** What an id never trained reads as when scoring. */
+  public TrainOptions unknown(UnknownRow row) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.unknown = row;
+    return changed;
+  }
+
+  /** Shuffle within blocks of {@code rows} rows; 0 keeps the order of the data. */
+  public TrainOptions shuffleRows(int rows) {
+    require(rows >= 0, "shuffleRows", rows, "0 (no shuffling) or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.shuffleRows = rows;
+    return changed;
+  }
+
+  /** Report progress every {@code steps} steps, 1 or more. */
+  public TrainOptions reportEvery(long steps) {
+    require(steps >= 1, "reportEvery", steps, "1 or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.reportEvery = steps;
+    return changed;
+  }
+
+  /**
+   * Write checkpoints into {@code folder}: {@code last}, at the end of each epoch and every {@code
+   * steps} steps (0: only then), and {@code best}, after the evaluation with the highest AUC.
+   */
+  public TrainOptions checkpoints(Path folder, long steps) {
+    require(steps >= 0, "checkpoint steps", steps, "0 (each epoch) or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.checkpoints = Optional.of(folder);
+    changed.checkpointEvery = steps;
+    return changed;
+  }
+
+  public int batch() {
+    return batch;
+  }
+
+  public int epochs() {
+    return epochs;
+  }
+
+  public Optimizer optimizer() {
+    return optimizer;
+  }
+
+  public Optimizer tableOptimizer() {
+    return tableOptimizer;
+  }
+
+  public LearningRate schedule() {
+    return schedule;
+  }
+
+  public long seed() {
+    return seed;
+  }
+
+  public long evaluateEvery() {
+    return evaluateEvery;
+  }
+
+  public int earlyStop() {
+    return earlyStop;
+  }
+
+  public float l2() {
+    return l2;
+  }
+
+  public float initRange() {
+    return initRange;
+  }
+
+  public Combiner combiner() {
+    return combiner;
+  }
+
+  public UnknownRow unknown() {
+    return unknown;
+  }
+
+  public int shuffleRows() {
+    return shuffleRows;
+  }
+
+  public long reportEvery() {
+    return reportEvery;
+  }
+
+  public Optional<Path> checkpoints() {
+    return checkpoints;
+  }
+
+  public long checkpointEvery() {
+    return checkpointEvery;
+  }
+}

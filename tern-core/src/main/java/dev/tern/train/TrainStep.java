@@ -1,0 +1,90 @@
+package dev.tern.train;
+
+import dev.tern.data.Batch;
+import dev.tern.embedding.Lookup;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Workers;
+import dev.tern.model.Features;
+import dev.tern.model.Network;
+import dev.tern.nn.Noise;
+import dev.tern.tensor.Computation;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
+import dev.tern.tensor.Variable;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One step of training for batches of one size: look up, forward, backward, both updates. */
+final class TrainStep implements AutoCloseable {
+  private static final int LOSS = 0;
+  private static final int LOGITS = 1;
+  private static final int GRADIENT = 2;
+
+  private final Network network;
+  private final Workers workers;
+  private final Variable dense;
+  private final Variable labels;
+  private final Variable embedded;
+  private final Variable seed;
+  private final Computation computation;
+  private final Lookup[] lookups;
+  private final float[] logits;
+
+  TrainStep(Network network, DenseOptimizer optimizer, int batch) {
+    this.network = network;
+    Device device = network.device();
+    workers = device.interpreter().workers();
+    int slots = network.schema().slotCount();
+    int width = network.model().embeddingWidth();
+    dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
+    labels = Variable.zeros(device, "labels", Shape.of(batch));
+    embedded = Variable.zeros(device, "embedded", Shape.of(batch, slots, width));
+    seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
+    Tensor logits =
+        network.model().logits(new Features(dense.tensor(), embedded.tensor(), Noise.of(seed)));
+    Tensor loss = logits.bceWithLogits(labels.tensor());
+    List<Tensor> wrt = new ArrayList<>(List.of(embedded.tensor()));
+    network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
+    List<Tensor> gradients = Tensor.gradients(loss, wrt);
+    computation =
+        Computation.of(
+            device,
+            List.of(loss, logits, gradients.get(0)),
+            optimizer.updates(gradients.subList(1, gradients.size())));
+    lookups = network.tables().newLookups();
+    this.logits = new float[batch];
+  }
+
+  /** Trains on {@code batch}; returns its mean loss before the update. */
+  float run(Batch batch, long step, float learningRate, long noise) {
+    int rows = batch.size();
+    Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
+    copyLabels(batch);
+    seed.setLong(noise);
+    network.tables().lookup(workers, batch, lookups, true, embedded.address());
+    computation.run();
+    long gradient = computation.address(GRADIENT);
+    network.tables().apply(workers, batch, lookups, gradient, learningRate, step);
+    return computation.item(LOSS);
+  }
+
+  private void copyLabels(Batch batch) {
+    int labelDim = network.schema().labelDim();
+    for (int b = 0; b < batch.size(); b++) {
+      Memory.setFloat(labels.address() + 4L * b, batch.labels()[b * labelDim]);
+    }
+  }
+
+  /** The logits of the last run; valid until the next. */
+  float[] logits() {
+    computation.copyOutput(LOGITS, logits, 0);
+    return logits;
+  }
+
+  @Override
+  public void close() {
+    computation.close();
+  }
+}

@@ -1,0 +1,230 @@
+package dev.tern.train;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Readers;
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.model.Model;
+import dev.tern.model.Network;
+import dev.tern.model.Scorer;
+import dev.tern.tensor.Device;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Trains a model on the rows of a reader. With the same data, seed and options the weights are the
+ * same to the bit, on any number of threads, interrupted and resumed or not.
+ */
+public final class Trainer implements AutoCloseable {
+  private static final int PREFETCHED = 3;
+
+  private final FeatureEncoder encoder;
+  private final Model.Factory factory;
+  private final TrainOptions options;
+  private final Network network;
+  private final DenseOptimizer optimizer;
+  private final Map<Integer, TrainStep> steps = new HashMap<>();
+  private final Optional<CheckpointFolder> checkpoints;
+  private Optional<Scorer> scorer = Optional.empty();
+  private RunState state = RunState.START;
+  private volatile boolean stopping;
+
+  private Trainer(
+      Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+    this.encoder = encoder;
+    this.factory = factory;
+    this.options = options;
+    Network.Tables tables =
+        new Network.Tables(
+            options.tableOptimizer(),
+            options.initRange(),
+            options.l2(),
+            options.combiner(),
+            options.unknown());
+    network = Network.create(device, encoder.schema(), factory, tables, options.seed());
+    optimizer = new DenseOptimizer(device, options.optimizer(), options.l2(), network.parameters());
+    checkpoints = options.checkpoints().map(CheckpointFolder::new);
+  }
+
+  /**
+   * A new run.
+   *
+   * @param encoder turns the readers' rows into features; kept in checkpoints
+   */
+  public static Trainer create(
+      Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+    return new Trainer(device, encoder, factory, options);
+  }
+
+  /**
+   * A run that goes on from a checkpoint of the same model and options, exactly as if it had never
+   * stopped.
+   */
+  public static Trainer resume(
+      Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
+    Checkpoint saved = Checkpoint.open(checkpoint);
+    Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
+    trainer.state = saved.restore(trainer.network, trainer.optimizer);
+    return trainer;
+  }
+
+  /** Trains to the end of the last epoch without evaluating; closes {@code train}. */
+  public void fit(DataReader train) {
+    fit(train, Optional.empty(), Progress.Listener.none());
+  }
+
+  /**
+   * Trains from where the run stands to the end of the last epoch, to an early stop or until {@link
+   * #requestStop}.
+   *
+   * @param train raw rows, the same in each pass; closed at the end
+   * @param eval raw rows held out; stays open
+   */
+  public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
+    Reporter reporter =
+        new Reporter(listener, network.device(), train.rowCount(), options.epochs(), state);
+    try (DataReader batches = batches(train)) {
+      while (state.epoch() < options.epochs() && !isDone()) {
+        batches.start(state.epoch());
+        skipUsedRows(batches);
+        trainEpoch(batches, eval, reporter);
+      }
+    }
+  }
+
+  private DataReader batches(DataReader train) {
+    DataReader ordered =
+        options.shuffleRows() == 0
+            ? train
+            : Readers.shuffled(train, options.shuffleRows(), options.seed());
+    DataReader batched = Readers.batched(ordered, options.batch(), false);
+    return Readers.prefetched(Readers.encoded(batched, encoder), PREFETCHED);
+  }
+
+  private void skipUsedRows(DataReader batches) {
+    long skipped = state.rows() == 0 ? 0 : batches.skip(state.rows());
+    if (skipped < state.rows()) {
+      throw new IllegalStateException(
+          "resume: got "
+              + skipped
+              + " rows, expected at least "
+              + state.rows()
+              + " in an epoch; give the data that the checkpoint was trained on");
+    }
+  }
+
+  private void trainEpoch(DataReader batches, Optional<DataReader> eval, Reporter reporter) {
+    for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
+      try (Batch batch = next.get()) {
+        step(batch, reporter);
+      }
+      afterStep(eval, reporter);
+      if (isDone()) {
+        return;
+      }
+    }
+    state = state.nextEpoch();
+    reporter.reportTraining(state);
+    if (options.evaluateEvery() == 0) {
+      evaluateAndKeep(eval, reporter);
+    }
+    checkpoints.ifPresent(folder -> folder.write(this::save, state));
+  }
+
+  private void step(Batch batch, Reporter reporter) {
+    long start = System.nanoTime();
+    TrainStep step =
+        steps.computeIfAbsent(batch.size(), size -> new TrainStep(network, optimizer, size));
+    long number = state.step() + 1;
+    float rate = options.schedule().at(number);
+    optimizer.prepare(number, rate);
+    float loss = step.run(batch, number, rate, Pointwise.mix(options.seed() + number));
+    if (!Float.isFinite(loss)) {
+      throw new IllegalStateException(
+          "train: got a loss of "
+              + loss
+              + " in step "
+              + number
+              + " at learning rate "
+              + rate
+              + "; lower the learning rate, or look for huge values among the dense features");
+    }
+    state = state.afterBatch(batch.size());
+    long nanos = System.nanoTime() - start;
+    reporter.trained(
+        step.logits(), batch.labels(), network.schema().labelDim(), batch.size(), nanos);
+  }
+
+  private void afterStep(Optional<DataReader> eval, Reporter reporter) {
+    if (state.step() % options.reportEvery() == 0) {
+      reporter.reportTraining(state);
+    }
+    if (options.evaluateEvery() > 0 && state.step() % options.evaluateEvery() == 0) {
+      evaluateAndKeep(eval, reporter);
+    }
+    boolean due = options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0;
+    if (due || stopping) {
+      checkpoints.ifPresent(folder -> folder.write(this::save, state));
+    }
+  }
+
+  private void evaluateAndKeep(Optional<DataReader> eval, Reporter reporter) {
+    if (eval.isEmpty()) {
+      return;
+    }
+    reporter.reportTraining(state);
+    long start = System.nanoTime();
+    Metrics.Result result = evaluate(eval.get());
+    state = state.evaluated(result.auc());
+    reporter.reportEvaluation(state, result, System.nanoTime() - start);
+    if (state.stale() == 0) {
+      checkpoints.ifPresent(folder -> folder.writeBest(this::save, state));
+    }
+  }
+
+  private boolean isDone() {
+    return stopping || options.earlyStop() > 0 && state.stale() >= options.earlyStop();
+  }
+
+  /** Loss, AUC and calibration over all raw rows of {@code eval}. */
+  public Metrics.Result evaluate(DataReader eval) {
+    Scorer scoring = scorer.orElseGet(() -> new Scorer(network, options.batch()));
+    scorer = Optional.of(scoring);
+    return Evaluation.of(eval, encoder, scoring);
+  }
+
+  /** Ends {@link #fit} after the step under way, with a checkpoint; safe from any thread. */
+  public void requestStop() {
+    stopping = true;
+  }
+
+  /** Writes a checkpoint as folder {@code target}, complete or not at all. */
+  public void save(Path target) {
+    Checkpoint.write(target, network, optimizer, factory, encoder, state, options);
+  }
+
+  /** The model and its tables. */
+  public Network network() {
+    return network;
+  }
+
+  /** Steps done. */
+  public long step() {
+    return state.step();
+  }
+
+  /** Best AUC of the evaluations so far; NaN before the first. */
+  public double bestAuc() {
+    return state.bestAuc();
+  }
+
+  @Override
+  public void close() {
+    steps.values().forEach(TrainStep::close);
+    scorer.ifPresent(Scorer::close);
+    network.close();
+  }
+}

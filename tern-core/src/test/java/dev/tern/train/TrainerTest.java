@@ -1,0 +1,221 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.IdEncoding;
+import dev.tern.data.NumberEncoding;
+import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.TextDictionary;
+import dev.tern.model.ModelConfig;
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
+import dev.tern.predict.Predictor;
+import dev.tern.tensor.Device;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class TrainerTest {
+  @TempDir Path folder;
+
+  /** Clicks depend on a dense number, on the ids of two slots and on their pair. */
+  static Batch planted(long seed, int rows) {
+    Schema schema =
+        new Schema(
+            List.of("click"),
+            List.of("age", "price"),
+            List.of(Slot.oneHot("site"), Slot.oneHot("ad"), Slot.ragged("tags")));
+    Batch batch = new Batch(schema, rows);
+    Random random = new Random(seed);
+    for (int i = 0; i < rows; i++) {
+      float age = random.nextFloat(-1, 1);
+      int site = random.nextInt(20);
+      int ad = random.nextInt(30);
+      double logit = age + Math.sin(site) + Math.cos(2 * ad) + ((site + ad) % 2 == 0 ? 0.7 : -0.7);
+      batch.setDense(0, age);
+      batch.setDense(1, i % 10 == 0 ? Float.NaN : random.nextFloat());
+      batch.addId(0, site);
+      batch.addId(1, ad - 7);
+      for (int t = random.nextInt(4); t > 0; t--) {
+        batch.addId(2, random.nextLong(10));
+      }
+      batch.setLabel(0, random.nextDouble() < 1 / (1 + Math.exp(-logit)) ? 1 : 0);
+      batch.endRow();
+    }
+    return batch;
+  }
+
+  static FeatureEncoder encoder(Batch rows) {
+    return FeatureEncoder.fit(
+        Readers.inMemory(rows),
+        List.of(NumberEncoding.standardize(), NumberEncoding.none()),
+        List.of(IdEncoding.verbatim(), IdEncoding.verbatim(), IdEncoding.verbatim()),
+        TextDictionary.none(),
+        read -> {});
+  }
+
+  private static final Batch TRAIN = planted(1, 6000);
+  private static final Batch TEST = planted(2, 3000);
+
+  private static DataReader train() {
+    return Readers.inMemory(TRAIN);
+  }
+
+  private static TrainOptions options() {
+    return TrainOptions.of(Optimizer.adam(0.01f)).batch(128).epochs(3).shuffleRows(1000);
+  }
+
+  private static ModelConfig small(ModelConfig.Type type) {
+    return new ModelConfig(type, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+  }
+
+  @ParameterizedTest
+  @EnumSource(ModelConfig.Type.class)
+  void everyModelLearnsPlantedClicks(ModelConfig.Type type) {
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), small(type), options())) {
+      List<Progress> reports = new ArrayList<>();
+      trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), reports::add);
+      assertThat(trainer.bestAuc()).isGreaterThan(0.73);
+      List<Progress> training =
+          reports.stream().filter(r -> r.split() == Progress.Split.TRAIN).toList();
+      assertThat(training.getLast().loss()).isLessThan(training.getFirst().loss());
+      assertThat(training.getLast().fractionDone()).isEqualTo(1);
+      assertThat(trainer.step()).isEqualTo(3 * 47);
+    }
+  }
+
+  static List<Optimizer> optimizers() {
+    return List.of(
+        Optimizer.sgd(0.5f),
+        Optimizer.momentum(0.1f),
+        Optimizer.nesterov(0.1f),
+        Optimizer.adagrad(0.1f),
+        Optimizer.rowWiseAdagrad(0.1f),
+        Optimizer.adam(0.01f),
+        new Optimizer.Ftrl(0.1f, 0.001f, 0, 0));
+  }
+
+  @ParameterizedTest
+  @MethodSource("optimizers")
+  void everyOptimizerLearnsPlantedClicks(Optimizer optimizer) {
+    TrainOptions options =
+        TrainOptions.of(optimizer).batch(128).epochs(3).shuffleRows(1000).tableOptimizer(optimizer);
+    // FTRL draws weights to zero, which leaves a deep network without a start.
+    ModelConfig.Type type =
+        optimizer instanceof Optimizer.Ftrl ? ModelConfig.Type.LR : ModelConfig.Type.WDL;
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), small(type), options)) {
+      trainer.fit(train());
+      assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.7);
+    }
+  }
+
+  private byte[] weightsAfter(int threads, String name) throws IOException {
+    Path target = folder.resolve(name);
+    try (Device device = Device.cpu(threads, 1L << 28);
+        Trainer trainer =
+            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.DEEPFM), options())) {
+      trainer.fit(train());
+      trainer.save(target);
+    }
+    return contents(target);
+  }
+
+  /** All files but the manifest, one after the other. */
+  static byte[] contents(Path checkpoint) throws IOException {
+    TreeMap<String, byte[]> files = new TreeMap<>();
+    try (Stream<Path> below = Files.walk(checkpoint)) {
+      for (Path file : (Iterable<Path>) below.filter(Files::isRegularFile)::iterator) {
+        files.put(checkpoint.relativize(file).toString(), Files.readAllBytes(file));
+      }
+    }
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (byte[] bytes : files.values()) {
+      all.write(bytes);
+    }
+    return all.toByteArray();
+  }
+
+  @Test
+  void weightsDoNotDependOnTheNumberOfThreads() throws IOException {
+    byte[] one = weightsAfter(1, "one");
+    assertThat(weightsAfter(2, "two")).isEqualTo(one);
+    assertThat(weightsAfter(3, "three")).isEqualTo(one);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 46, 47, 60, 140})
+  void aRunStoppedAtAnyStepAndResumedEndsWithTheSameBytes(long stop) throws IOException {
+    byte[] whole = weightsAfter(2, "whole");
+    ModelConfig model = small(ModelConfig.Type.DEEPFM);
+    TrainOptions options = options().checkpoints(folder.resolve("run"), 0).reportEvery(1);
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+      trainer.fit(
+          train(),
+          Optional.empty(),
+          progress -> {
+            if (progress.step() == stop) {
+              trainer.requestStop();
+            }
+          });
+      assertThat(trainer.step()).isEqualTo(stop);
+    }
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer = Trainer.resume(device, folder.resolve("run"), model, options)) {
+      assertThat(trainer.step()).isEqualTo(stop);
+      trainer.fit(train());
+      trainer.save(folder.resolve("resumed"));
+    }
+    assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+  }
+
+  @Test
+  void evaluationStopsEarlyAndTheBestCheckpointIsKept() {
+    TrainOptions options =
+        options()
+            .epochs(50)
+            .evaluateEvery(20)
+            .earlyStop(3)
+            .schedule(LearningRate.constant(0.05f))
+            .checkpoints(folder.resolve("run"), 0);
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer =
+            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.DEEPFM), options)) {
+      trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), Progress.Listener.none());
+      assertThat(trainer.step()).isLessThan(50 * 47);
+      Checkpoint best = Checkpoint.open(folder.resolve("run"));
+      try (Predictor predictor = Predictor.open(folder.resolve("run"))) {
+        Metrics metrics = new Metrics();
+        float[] scores = predictor.score(TEST);
+        float[] logits = new float[scores.length];
+        for (int i = 0; i < scores.length; i++) {
+          logits[i] = (float) Math.log(scores[i] / (1 - scores[i]));
+        }
+        metrics.addLogits(logits, TEST.labels(), scores.length);
+        assertThat(metrics.result().auc())
+            .isCloseTo(trainer.bestAuc(), org.assertj.core.data.Offset.offset(1e-4));
+      }
+      assertThat(best.step()).isLessThan(trainer.step());
+    }
+  }
+}
