@@ -31,6 +31,9 @@ public final class Batch implements AutoCloseable {
   private final long[][] ids;
   private final int[][] offsets;
 
+  /** For each slot, how many rows from the first on are known to hold exactly one id. */
+  private final int[] oneHotRows;
+
   /** A batch of its own, with room for {@code capacity} rows before it grows. */
   public Batch(Schema schema, int capacity) {
     this(schema, capacity, () -> {});
@@ -52,6 +55,7 @@ public final class Batch implements AutoCloseable {
     int slots = schema.slotCount();
     ids = new long[slots][];
     offsets = new int[slots][];
+    oneHotRows = new int[slots];
     for (int s = 0; s < slots; s++) {
       int hotness = Math.max(1, schema.slots().get(s).hotness());
       ids[s] = new long[Math.multiplyExact(capacity, hotness)];
@@ -96,6 +100,7 @@ public final class Batch implements AutoCloseable {
   /** Removes all rows. */
   public void clear() {
     size = 0;
+    Arrays.fill(oneHotRows, 0);
     abandonRow();
   }
 
@@ -198,6 +203,14 @@ public final class Batch implements AutoCloseable {
     int[] slotOffsets = offsets[slot];
     long[] sourceIds = source.ids[slot];
     int end = slotOffsets[size];
+    if (source.isOneHot(slot)) {
+      long[] slotIds = ensureIds(slot, Math.addExact(end, count));
+      for (int i = 0; i < count; i++) {
+        slotIds[end + i] = sourceIds[rows[from + i]];
+        slotOffsets[size + i + 1] = end + i + 1;
+      }
+      return;
+    }
     for (int i = 0; i < count; i++) {
       int row = rows[from + i];
       end = Math.addExact(end, sourceOffsets[row + 1] - sourceOffsets[row]);
@@ -211,6 +224,17 @@ public final class Batch implements AutoCloseable {
         slotIds[at] = sourceIds[first++];
       }
     }
+  }
+
+  /** Whether every row holds exactly one id in slot {@code slot}, which is then at its index. */
+  private boolean isOneHot(int slot) {
+    int[] slotOffsets = offsets[slot];
+    int row = oneHotRows[slot];
+    while (row < size && slotOffsets[row + 1] == row + 1) {
+      row++;
+    }
+    oneHotRows[slot] = row;
+    return row == size;
   }
 
   /** Makes room for {@code rows} more rows, so that writers may fill the arrays directly. */

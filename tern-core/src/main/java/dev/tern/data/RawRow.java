@@ -21,18 +21,21 @@ final class RawRow {
     int known = 0;
     for (int i = 0; i < schema.labelDim(); i++) {
       String name = schema.labels().get(i);
-      raw.setLabel(i, number(name, columns.get(name)));
-      known += columns.containsKey(name) ? 1 : 0;
+      Object value = columns.get(name);
+      raw.setLabel(i, number(name, value));
+      known += value != null || columns.containsKey(name) ? 1 : 0;
     }
     for (int i = 0; i < schema.denseDim(); i++) {
       String name = schema.dense().get(i);
-      raw.setDense(i, number(name, columns.get(name)));
-      known += columns.containsKey(name) ? 1 : 0;
+      Object value = columns.get(name);
+      raw.setDense(i, number(name, value));
+      known += value != null || columns.containsKey(name) ? 1 : 0;
     }
     for (int i = 0; i < schema.slotCount(); i++) {
       String name = schema.slots().get(i).name();
-      addIds(i, columns.get(name), raw);
-      known += columns.containsKey(name) ? 1 : 0;
+      Object value = columns.get(name);
+      addIds(i, value, raw);
+      known += value != null || columns.containsKey(name) ? 1 : 0;
     }
     if (known < columns.size()) {
       refuseUnknown(columns);

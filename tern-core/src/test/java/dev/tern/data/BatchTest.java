@@ -38,6 +38,32 @@ final class BatchTest {
   }
 
   @Test
+  void gatherFollowsASlotThatStopsHoldingOneIdARow() {
+    Batch source = new Batch(Rows.SCHEMA, 4);
+    int[] rows = {2, 0, 1, 3, 2};
+    for (int pass = 0; pass < 3; pass++) {
+      source.clear();
+      for (int row = 0; row < 4; row++) {
+        source.setLabel(0, row);
+        source.setDense(0, row);
+        source.setDense(1, row);
+        for (int i = pass == 1 ? row : 1; i > 0; i--) {
+          source.addId(1, 10 * row + i);
+        }
+        source.addId(0, row);
+        source.endRow();
+      }
+      List<String> all = Rows.texts(source);
+      Batch target = new Batch(Rows.SCHEMA, 1);
+      target.gatherRows(source, rows, 0, 3);
+      source.appendRows(Rows.batch(7, 8), 0, 1);
+      target.gatherRows(source, rows, 3, 5);
+      assertThat(Rows.texts(target))
+          .containsExactly(all.get(2), all.get(0), all.get(1), all.get(3), all.get(2));
+    }
+  }
+
+  @Test
   void rowBegunAfterABulkAppendStartsEmpty() {
     Batch batch = Rows.batch(0, 20);
     batch.clear();
