@@ -244,8 +244,22 @@ public final class Batch implements AutoCloseable {
     }
   }
 
+  /**
+   * Sets the number of rows. Rows beyond {@code rows} are dropped; new ones have room but no
+   * content yet, for writers that go column by column: they fill labels, dense numbers, ids (with
+   * {@link #ensureIds}) and offsets through the arrays.
+   */
+  public void resize(int rows) {
+    if (rows < 0) {
+      throw new IllegalArgumentException("batch: got size " + rows + ", expected 0 or more");
+    }
+    ensureRows(rows - size);
+    size = rows;
+    abandonRow();
+  }
+
   /** The ids of slot {@code slot}, with room for {@code count} in all rows. */
-  long[] ensureIds(int slot, int count) {
+  public long[] ensureIds(int slot, int count) {
     if (count > ids[slot].length) {
       int doubled = (int) Math.min(2L * ids[slot].length, Integer.MAX_VALUE - 8);
       ids[slot] = Arrays.copyOf(ids[slot], Math.max(doubled, count));

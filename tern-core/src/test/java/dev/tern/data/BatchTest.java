@@ -83,4 +83,27 @@ final class BatchTest {
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThat(target.size()).isZero();
   }
+
+  @Test
+  void columnsMayBeFilledDirectlyAfterAResize() {
+    for (int rows : new int[] {0, 1, 7, 64, 1000}) {
+      Batch source = Rows.batch(0, rows);
+      Batch target = new Batch(Rows.SCHEMA, 1);
+      target.resize(rows);
+      System.arraycopy(source.labels(), 0, target.labels(), 0, rows * Rows.SCHEMA.labelDim());
+      System.arraycopy(source.dense(), 0, target.dense(), 0, rows * Rows.SCHEMA.denseDim());
+      for (int slot = 0; slot < Rows.SCHEMA.slotCount(); slot++) {
+        int count = source.idCount(slot);
+        System.arraycopy(source.ids(slot), 0, target.ensureIds(slot, count), 0, count);
+        System.arraycopy(source.offsets(slot), 0, target.offsets(slot), 0, rows + 1);
+      }
+      Rows.add(target, rows);
+      assertThat(Rows.texts(target)).isEqualTo(Rows.texts(Rows.batch(0, rows + 1)));
+      target.resize(rows / 2);
+      Rows.add(target, rows / 2);
+      assertThat(Rows.texts(target)).isEqualTo(Rows.texts(Rows.batch(0, rows / 2 + 1)));
+    }
+    assertThatThrownBy(() -> Rows.batch(0, 1).resize(-1))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
 }

@@ -1,0 +1,93 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import io.airlift.compress.v3.lz4.Lz4JavaDecompressor;
+import io.airlift.compress.v3.snappy.SnappyJavaDecompressor;
+import io.airlift.compress.v3.zstd.ZstdJavaDecompressor;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.zip.GZIPInputStream;
+import org.apache.parquet.format.CompressionCodec;
+
+/** Uncompresses pages, in Java alone. */
+final class ParquetCodec {
+  private static final String REWRITE = "; write the file with SNAPPY, ZSTD, LZ4_RAW or GZIP";
+
+  private final SnappyJavaDecompressor snappy = new SnappyJavaDecompressor();
+  private final Lz4JavaDecompressor lz4 = new Lz4JavaDecompressor();
+  private final ZstdJavaDecompressor zstd = new ZstdJavaDecompressor();
+
+  /**
+   * Refuses sizes no compressor reaches, before memory is taken for them: Snappy and LZ4 gain at
+   * most 64 / 3 and 255 bytes a byte, deflate 1032; Zstandard frames mostly state their size.
+   */
+  void checkSizes(CompressionCodec codec, byte[] source, int from, int length, int size) {
+    boolean possible =
+        switch (codec) {
+          case UNCOMPRESSED -> size == length;
+          case SNAPPY -> size <= 32L * length + 64;
+          case LZ4_RAW -> size <= 256L * length + 64;
+          case GZIP -> size <= 1040L * length + 64;
+          case ZSTD -> zstdSize(source, from, length, size);
+          case LZO, BROTLI, LZ4 ->
+              throw new DataException("got codec " + codec + ", expected another" + REWRITE);
+        };
+    if (!possible) {
+      throw new DataException(
+          "got " + length + " bytes of " + codec + " said to hold " + size + ParquetFile.REWRITE);
+    }
+  }
+
+  private boolean zstdSize(byte[] source, int from, int length, int size) {
+    try {
+      long stated = zstd.getDecompressedSize(source, from, length);
+      return stated < 0 || stated <= size;
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** Uncompresses {@code length} bytes to exactly {@code size}. */
+  void uncompress(
+      CompressionCodec codec,
+      byte[] source,
+      int from,
+      int length,
+      byte[] target,
+      int at,
+      int size) {
+    int got;
+    try {
+      got =
+          switch (codec) {
+            case UNCOMPRESSED -> {
+              System.arraycopy(source, from, target, at, size);
+              yield size;
+            }
+            case SNAPPY -> snappy.decompress(source, from, length, target, at, size);
+            case LZ4_RAW -> lz4.decompress(source, from, length, target, at, size);
+            case ZSTD -> zstd.decompress(source, from, length, target, at, size);
+            case GZIP -> gunzip(source, from, length, target, at, size);
+            case LZO, BROTLI, LZ4 -> throw new DataException("got codec " + codec + REWRITE);
+          };
+    } catch (DataException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      throw new DataException(
+          "got bytes that are no " + codec + " (" + e.getMessage() + ")" + ParquetFile.REWRITE, e);
+    }
+    if (got != size) {
+      throw new DataException(
+          "got " + got + " bytes from " + codec + ", expected " + size + ParquetFile.REWRITE);
+    }
+  }
+
+  private static int gunzip(byte[] source, int from, int length, byte[] target, int at, int size)
+      throws IOException {
+    try (GZIPInputStream in =
+        new GZIPInputStream(new ByteArrayInputStream(source, from, length), 8192)) {
+      int got = in.readNBytes(target, at, size);
+      return in.read() < 0 ? got : got + 1;
+    }
+  }
+}

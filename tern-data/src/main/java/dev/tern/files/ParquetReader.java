@@ -1,0 +1,182 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.TextDictionary;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads Parquet files, one after the other: by column names, or as HugeCTR does, by the indices in
+ * {@code _metadata.json}.
+ *
+ * <p>Columns are scalars or lists of scalars. Labels and dense numbers may be FLOAT, DOUBLE,
+ * integers of any width and sign, DECIMAL up to 18 digits or BOOLEAN, or lists of them that have
+ * one width in all rows; ids integers or BOOLEAN; text is BYTE_ARRAY, or integers and BOOLEAN as
+ * they print. Codecs are SNAPPY, ZSTD, LZ4_RAW and GZIP, encodings all but BIT_PACKED levels, pages
+ * those of both versions. Checksums of pages are checked where there are any.
+ *
+ * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
+ * column, or file, column and the byte at which the broken page begins.
+ */
+public final class ParquetReader {
+  private ParquetReader() {}
+
+  /** Reads {@code columns} of {@code paths}, stopping at the first fault. */
+  public static DataReader open(List<Path> paths, ParquetOptions options, Columns columns) {
+    return open(paths, options, columns, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code columns} of {@code paths}. */
+  public static DataReader open(
+      List<Path> paths, ParquetOptions options, Columns columns, ReadPolicy policy) {
+    return open(paths, options, columns, policy, TextDictionary.none());
+  }
+
+  /**
+   * Reads {@code columns} of {@code paths} and tells {@code dictionary} every text.
+   *
+   * @param paths files; folders, of which all files ending in ".parquet" are read, in the order of
+   *     their paths, but for those in hidden places (names that start with "." or "_"); or globs,
+   *     of which the last name has "*", "?", "[" or "{"
+   */
+  public static DataReader open(
+      List<Path> paths,
+      ParquetOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
+    return read(
+        files,
+        policy,
+        first -> ParquetPlan.byName(first, columns, options, dictionary),
+        file -> {});
+  }
+
+  /** Reads a HugeCTR data set, stopping at the first fault. */
+  public static DataReader openHugeCtr(Path source, ParquetOptions options) {
+    return openHugeCtr(source, options, ReadPolicy.STRICT);
+  }
+
+  /**
+   * Reads a HugeCTR data set.
+   *
+   * @param source a file list ({@link FileList}), with {@code _metadata.json} beside the first file
+   *     it names; or a folder with {@code _metadata.json}, of which the files named there are read
+   */
+  public static DataReader openHugeCtr(Path source, ParquetOptions options, ReadPolicy policy) {
+    boolean folder = Files.isDirectory(source);
+    List<Path> listed = folder ? List.of() : FileList.read(source);
+    Path home = folder ? source : Objects.requireNonNullElse(listed.getFirst().getParent(), DOT);
+    ParquetMetadata metadata = ParquetMetadata.read(home);
+    List<Path> files =
+        folder ? metadata.rows().keySet().stream().map(home::resolve).toList() : listed;
+    if (files.isEmpty()) {
+      throw new DataException(metadata.path() + ": got no file_stats, expected a file at least");
+    }
+    return read(
+        files,
+        policy,
+        first -> ParquetPlan.hugeCtr(first, metadata, options),
+        metadata::requireRows);
+  }
+
+  private static final Path DOT = Path.of(".");
+
+  private static DataReader read(
+      List<Path> files,
+      ReadPolicy policy,
+      Function<ParquetFile, ParquetPlan> planner,
+      Consumer<ParquetFile> check) {
+    @Nullable ParquetPlan plan = null;
+    List<Path> sound = new ArrayList<>();
+    long rows = 0;
+    for (Path path : files) {
+      try (ParquetFile file = ParquetFile.open(path)) {
+        check.accept(file);
+        plan = plan == null ? planner.apply(file) : plan;
+        plan.requireFields(file);
+        rows = Math.addExact(rows, file.rows());
+        sound.add(path);
+      } catch (DataException e) {
+        policy.faults().report(e);
+      }
+    }
+    if (plan == null) {
+      throw new DataException(
+          files + ": got no readable Parquet file, expected one; see the faults");
+    }
+    ParquetPlan settled = plan;
+    return new FileSequence(
+        plan.schema(),
+        sound,
+        OptionalLong.of(rows),
+        policy.faults(),
+        (path, faults) -> ParquetSource.open(path, settled, policy.withFaults(faults)));
+  }
+
+  private static Stream<Path> expand(Path path) {
+    try {
+      if (Files.isDirectory(path)) {
+        return found(path, below(path));
+      }
+      String name = Objects.toString(path.getFileName(), "");
+      if (!Files.exists(path) && name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0)) {
+        return found(path, matches(Objects.requireNonNullElse(path.getParent(), DOT), name));
+      }
+      return Stream.of(path);
+    } catch (IOException | UncheckedIOException e) {
+      throw new DataException(path + ": got " + e + ", expected a readable folder", e);
+    }
+  }
+
+  private static Stream<Path> found(Path path, List<Path> files) {
+    if (files.isEmpty()) {
+      throw new DataException(path + ": got no Parquet file there, expected one; check the path");
+    }
+    return files.stream();
+  }
+
+  private static List<Path> below(Path folder) throws IOException {
+    try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
+      return all.filter(file -> file.toString().endsWith(".parquet"))
+          .filter(file -> visible(folder.relativize(file)) && Files.isRegularFile(file))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static boolean visible(Path path) {
+    for (Path part : path) {
+      String name = part.toString();
+      if (name.startsWith(".") || name.startsWith("_")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static List<Path> matches(Path folder, String glob) throws IOException {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
+      found.forEach(files::add);
+    } catch (java.nio.file.DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    files.sort(null);
+    return files;
+  }
+}

@@ -1,0 +1,105 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.parquet.format.RowGroup;
+
+/** The rows of one Parquet file, a span of rows at a time, column after column. */
+final class ParquetSource implements RowSource {
+  private final ParquetFile file;
+  private final ParquetSpan span;
+  private final List<ParquetFeature> features = new ArrayList<>();
+
+  private int nextGroup;
+  private boolean open;
+  private long groupLeft;
+  private long row;
+
+  private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
+    this.file = file;
+    span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
+    for (ParquetPlan.Target target : plan.targets()) {
+      features.add(new ParquetFeature(file, plan, target));
+    }
+  }
+
+  static ParquetSource open(Path path, ParquetPlan plan, ReadPolicy policy) {
+    ParquetFile file = ParquetFile.open(path);
+    try {
+      return new ParquetSource(file, plan, policy);
+    } catch (RuntimeException e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void fill(Batch batch, int limit) {
+    while (batch.size() < limit && hasRows()) {
+      openGroup();
+      int rows = (int) Math.min(limit - batch.size(), groupLeft);
+      span.start(batch, rows, row);
+      try {
+        for (ParquetFeature feature : features) {
+          feature.fill(span);
+        }
+      } catch (RuntimeException e) {
+        span.abandon();
+        throw e;
+      }
+      span.finish();
+      advance(rows);
+    }
+  }
+
+  @Override
+  public long skip(long rows) {
+    long skipped = 0;
+    while (skipped < rows && hasRows()) {
+      long count = Math.min(rows - skipped, groupLeft);
+      if (open || count < groupLeft) {
+        openGroup();
+        features.forEach(feature -> feature.skip(count));
+      }
+      advance(count);
+      skipped += count;
+    }
+    return skipped;
+  }
+
+  /** Whether rows are left, in the row group at hand or the next one that has some. */
+  private boolean hasRows() {
+    while (groupLeft == 0) {
+      if (nextGroup == file.rowGroups().size()) {
+        return false;
+      }
+      groupLeft = file.rowGroups().get(nextGroup).getNum_rows();
+      nextGroup++;
+      open = false;
+    }
+    return true;
+  }
+
+  private void openGroup() {
+    if (!open) {
+      RowGroup group = file.rowGroups().get(nextGroup - 1);
+      features.forEach(feature -> feature.open(group));
+      open = true;
+    }
+  }
+
+  private void advance(long rows) {
+    row += rows;
+    groupLeft -= rows;
+    if (open && groupLeft == 0) {
+      features.forEach(ParquetFeature::finishGroup);
+    }
+  }
+
+  @Override
+  public void close() {
+    file.close();
+  }
+}
