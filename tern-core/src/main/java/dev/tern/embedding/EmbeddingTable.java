@@ -25,6 +25,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   private final TableConfig config;
   private final Allocator allocator;
+  private final long spare;
   private final IdIndex index;
   private final RowSlabs rows;
   private final InitialRows initial;
@@ -34,20 +35,36 @@ public final class EmbeddingTable implements AutoCloseable {
   private long version;
   private boolean closed;
 
-  private EmbeddingTable(TableConfig config, Allocator allocator) {
+  private EmbeddingTable(TableConfig config, Allocator allocator, long spare) {
     this.config = config;
     this.allocator = allocator;
-    index = new IdIndex(allocator, "table " + config.name() + " index");
-    rows = new RowSlabs(config.rowFloats(), allocator, "table " + config.name() + " rows");
+    this.spare = spare;
     initial = new InitialRows(config);
-    unknown = new UnknownRows(config, rows, allocator);
-    updates = new RowUpdates(config, rows, allocator);
+    rows = new RowSlabs(config.rowFloats(), allocator, holder(config, "rows"));
+    unknown = new UnknownRows(config, rows, spare);
+    updates = new RowUpdates(config, rows, allocator, spare + 4L * config.width());
+    index = new IdIndex(allocator, holder(config, "index"));
   }
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
   public static EmbeddingTable create(TableConfig config, Allocator allocator) {
-    return new EmbeddingTable(
-        Objects.requireNonNull(config, "config"), Objects.requireNonNull(allocator, "allocator"));
+    Objects.requireNonNull(config, "config");
+    long spare = allocator.allocate(spareBytes(config), holder(config, "spare rows"));
+    try {
+      return new EmbeddingTable(config, allocator, spare);
+    } catch (RuntimeException | Error e) {
+      allocator.free(spare);
+      throw e;
+    }
+  }
+
+  /** Room for the row of unknown ids and for a row whose updates are thrown away. */
+  private static long spareBytes(TableConfig config) {
+    return 4L * (config.width() + config.rowFloats());
+  }
+
+  private static String holder(TableConfig config, String part) {
+    return "table " + config.name() + " " + part;
   }
 
   public TableConfig config() {
@@ -61,7 +78,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** Bytes held for rows, state and index. */
   public long bytes() {
-    return index.bytes() + rows.bytes() + unknown.bytes() + updates.bytes();
+    return index.bytes() + rows.bytes() + updates.bytes() + spareBytes(config);
   }
 
   /**
@@ -81,8 +98,7 @@ public final class EmbeddingTable implements AutoCloseable {
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
     requireOpen("find");
-    into.fill(this, ids, count);
-    into.version = version;
+    into.fill(ids, count);
     int unique = into.unique();
     index.find(into);
     int missing = 0;
@@ -103,24 +119,30 @@ public final class EmbeddingTable implements AutoCloseable {
         into.addresses[into.missing[i]] = row;
       }
     }
+    into.found(this, version);
   }
 
   /** Gives rows to the first {@code missing} ids that have none. */
   private void add(Lookup lookup, int missing) {
-    int added = 0;
+    int size = rows.size();
     try {
-      for (; added < missing; added++) {
-        int u = lookup.missing[added];
-        long hash = lookup.hashes[u];
-        index.reserve(hash);
-        int row = rows.add();
-        index.insert(hash, lookup.ids[u], row);
-        lookup.rows[u] = row;
-        lookup.addresses[u] = rows.address(row);
-      }
+      insert(lookup, missing);
     } finally {
       // Ids that went in before memory ran out must not be left with undefined weights.
-      initial.write(lookup.ids, lookup.addresses, lookup.missing, added);
+      initial.write(lookup.ids, lookup.addresses, lookup.missing, rows.size() - size);
+    }
+  }
+
+  /** The same, but leaves the new rows undefined. */
+  private void insert(Lookup lookup, int missing) {
+    for (int i = 0; i < missing; i++) {
+      int u = lookup.missing[i];
+      long hash = lookup.hashes[u];
+      index.reserve(hash);
+      int row = rows.add();
+      index.insert(hash, lookup.ids[u], row);
+      lookup.rows[u] = row;
+      lookup.addresses[u] = rows.address(row);
     }
   }
 
@@ -128,7 +150,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     requireOpen("refresh");
     requireMine("refresh", lookup);
-    lookup.version = version;
+    lookup.found(this, version);
   }
 
   /**
@@ -224,30 +246,32 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    if (!single || lookup.unique() < lookup.count()) {
-      lookup.spread(offsets, 0, bags, combiner);
-    }
     Step rule = Step.of(config, lr, step);
-    updates.run(lookup, offsets, bags, single, grad, 4 * gradStride, rule);
+    boolean direct = single && bags == lookup.count() && lookup.unique() == bags;
+    if (direct) {
+      updates.runDirect(lookup, grad, 4 * gradStride, rule);
+    } else {
+      lookup.spread(offsets, 0, bags, combiner);
+      updates.run(lookup, offsets[0], offsets[bags], grad, 4 * gradStride, rule);
+    }
     version++;
   }
 
   /** Gives every row, weights and optimizer state, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     requireOpen("export");
-    long rowBytes = 4L * config.rowFloats();
-    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder("export"));
+    int floats = config.rowFloats();
+    long buffer = allocator.allocate(4L * floats * EXPORT_BLOCK, holder(config, "export"));
     try {
       long[] block = new long[EXPORT_BLOCK];
+      Lookup lookup = new Lookup();
       SortedIds sorted = new SortedIds(index);
       for (int count = sorted.next(); count > 0; count = sorted.next()) {
         for (int from = 0; from < count; from += EXPORT_BLOCK) {
           int length = Math.min(EXPORT_BLOCK, count - from);
           System.arraycopy(sorted.ids(), from, block, 0, length);
-          for (int i = 0; i < length; i++) {
-            int row = index.find(IdIndex.hash(block[i]), block[i]);
-            Memory.copy(rows.address(row), buffer + i * rowBytes, rowBytes);
-          }
+          find(block, length, lookup, false);
+          loops.gather(lookup.addresses, lookup.inverse, 0, length, floats, buffer, 4L * floats);
           sink.accept(block, buffer, length);
         }
       }
@@ -256,7 +280,10 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Fills an empty table with the rows of {@code source}, in any order, each id once. */
+  /**
+   * Fills an empty table with the rows of {@code source}, in any order, each id once. When it fails
+   * the table holds part of them: close it.
+   */
   public void importFrom(RowSource source) {
     requireOpen("import");
     if (size() > 0) {
@@ -265,12 +292,14 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), size()));
     }
     long rowBytes = 4L * config.rowFloats();
-    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder("import"));
+    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder(config, "import"));
     try {
       long[] block = new long[EXPORT_BLOCK];
+      Lookup lookup = new Lookup();
       for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
+        importRows(block, count, lookup);
         for (int i = 0; i < count; i++) {
-          importRow(block[i], buffer + i * rowBytes, rowBytes);
+          Memory.copy(buffer + i * rowBytes, lookup.addresses[i], rowBytes);
         }
       }
     } finally {
@@ -279,17 +308,18 @@ public final class EmbeddingTable implements AutoCloseable {
     version++;
   }
 
-  private void importRow(long id, long values, long rowBytes) {
-    long hash = IdIndex.hash(id);
-    if (index.find(hash, id) >= 0) {
-      throw new IllegalArgumentException(
-          "table %s: got id %d twice in an import, expected each id once; the source is damaged"
-              .formatted(config.name(), id));
+  /** Makes an undefined row for each id, in order. */
+  private void importRows(long[] ids, int count, Lookup lookup) {
+    find(ids, count, lookup, false);
+    for (int i = 0; i < count; i++) {
+      if (lookup.inverse[i] != i || lookup.rows[i] >= 0) {
+        throw new IllegalArgumentException(
+            "table %s: got id %d twice in an import, expected each id once; the source is damaged"
+                .formatted(config.name(), ids[i]));
+      }
+      lookup.missing[i] = i;
     }
-    index.reserve(hash);
-    int row = rows.add();
-    Memory.copy(values, rows.address(row), rowBytes);
-    index.insert(hash, id, row);
+    insert(lookup, count);
   }
 
   /** Gives the table's memory back. */
@@ -299,22 +329,18 @@ public final class EmbeddingTable implements AutoCloseable {
       closed = true;
       index.free();
       rows.free();
-      unknown.free();
       updates.free();
+      allocator.free(spare);
     }
-  }
-
-  private String holder(String part) {
-    return "table " + config.name() + " " + part;
   }
 
   private void requireReadable(String operation, Lookup lookup) {
     requireOpen(operation);
     requireMine(operation, lookup);
-    if (lookup.version != version) {
+    if (lookup.version() != version) {
       throw new IllegalStateException(
           "table %s: got %s of a lookup at version %d, but its rows changed since (version %d);"
-                  .formatted(config.name(), operation, lookup.version, version)
+                  .formatted(config.name(), operation, lookup.version(), version)
               + " refresh it to read them as they are now");
     }
   }

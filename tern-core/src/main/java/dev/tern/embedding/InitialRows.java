@@ -28,30 +28,54 @@ final class InitialRows {
    * count} entries of {@code which}. Two weights come from each number drawn.
    */
   void write(long[] ids, long[] rows, int[] which, int count) {
-    for (int j = 0; j + 1 < width; j += 2) {
-      writePair(ids, rows, which, count, j);
+    int j = 0;
+    for (; j <= width - 8; j += 8) {
+      writeEight(ids, rows, which, count, j);
     }
-    if ((width & 1) != 0) {
+    for (; j < width; j++) {
       for (int i = 0; i < count; i++) {
         int u = which[i];
-        Memory.setFloat(rows[u] + 4L * (width - 1), value(ids[u], width - 1));
+        Memory.setFloat(rows[u] + 4L * j, value(ids[u], j));
       }
     }
-    for (int j = width; j < rowFloats; j++) {
+    for (; j <= rowFloats - 4; j += 4) {
+      writeState(rows, which, count, j);
+    }
+    for (; j < rowFloats; j++) {
       for (int i = 0; i < count; i++) {
         Memory.setFloat(rows[which[i]] + 4L * j, state);
       }
     }
   }
 
-  private void writePair(long[] ids, long[] rows, int[] which, int count, int j) {
+  private void writeEight(long[] ids, long[] rows, int[] which, int count, int j) {
+    int draw = j >> 1;
     for (int i = 0; i < count; i++) {
       int u = which[i];
-      long bits = Hashing.draw(Hashing.mix(ids[u] ^ key), j >> 1);
+      long rowKey = Hashing.mix(ids[u] ^ key);
       long row = rows[u] + 4L * j;
-      Memory.setFloat(row, uniform((int) (bits >>> 40)));
-      Memory.setFloat(row + 4, uniform((int) bits >>> 8));
+      Memory.setLong(row, pair(Hashing.draw(rowKey, draw)));
+      Memory.setLong(row + 8, pair(Hashing.draw(rowKey, draw + 1)));
+      Memory.setLong(row + 16, pair(Hashing.draw(rowKey, draw + 2)));
+      Memory.setLong(row + 24, pair(Hashing.draw(rowKey, draw + 3)));
     }
+  }
+
+  private void writeState(long[] rows, int[] which, int count, int j) {
+    long bits = Float.floatToRawIntBits(state);
+    long two = bits << 32 | bits;
+    for (int i = 0; i < count; i++) {
+      long row = rows[which[i]] + 4L * j;
+      Memory.setLong(row, two);
+      Memory.setLong(row + 8, two);
+    }
+  }
+
+  /** The two weights of a number drawn, as they lie in memory (little-endian). */
+  private long pair(long bits) {
+    long first = Float.floatToRawIntBits(uniform((int) (bits >>> 40)));
+    long second = Float.floatToRawIntBits(uniform((int) bits >>> 8));
+    return second << 32 | (first & 0xFFFFFFFFL);
   }
 
   /** Initial weight {@code column} of {@code id}. */

@@ -19,7 +19,7 @@ public final class Lookup {
   private @Nullable EmbeddingTable table;
   private int count;
   private int unique;
-  long version;
+  private long version;
 
   /** Whether every id has a row. */
   boolean complete;
@@ -72,10 +72,19 @@ public final class Lookup {
     return table;
   }
 
-  /** Takes new ids: distinct ones in order of first position, and which one each position holds. */
-  void fill(EmbeddingTable owner, long[] batch, int positions) {
-    Objects.checkFromIndexSize(0, positions, batch.length);
+  /** Says whose rows these are, and of which version. */
+  void found(EmbeddingTable owner, long rowVersion) {
     table = owner;
+    version = rowVersion;
+  }
+
+  /**
+   * Takes new ids: distinct ones in order of first position, and which one each position holds. Of
+   * use only after {@link #found}.
+   */
+  void fill(long[] batch, int positions) {
+    Objects.checkFromIndexSize(0, positions, batch.length);
+    table = null;
     count = positions;
     if (inverse.length < positions) {
       grow(positions);

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.optim.Optimizer;
+import java.util.Arrays;
 
 /**
  * The loops over rows: copy, add up, update. Rows are short (8 to 64 floats) and many, so the inner
@@ -18,13 +19,11 @@ final class RowLoops {
   /** Partial sums of squares per row, column {@code j} in number {@code j % 8}. */
   private static final int PARTS = 8;
 
-  private final boolean vectors;
   private final int lanes;
   private final float[] parts = new float[PARTS * BLOCK];
   private final float[] rates = new float[BLOCK];
 
   RowLoops(boolean vectors) {
-    this.vectors = vectors;
     lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
   }
 
@@ -150,7 +149,7 @@ final class RowLoops {
       int to,
       long grad,
       long stride) {
-    java.util.Arrays.fill(parts, 0, PARTS * (to - from), 0);
+    Arrays.fill(parts, 0, PARTS * (to - from), 0);
     int j = 0;
     for (; j <= step.width() - lanes; j += lanes) {
       VectorRows.addSquares(step, parts, rows, from, to, grad, stride, j);
@@ -159,9 +158,5 @@ final class RowLoops {
       ScalarRows.addSquares(step, parts, rows, from, to, grad, stride, j);
     }
     ScalarRows.rowRates(step, adagrad, parts, rates, rows, from, to);
-  }
-
-  boolean vectors() {
-    return vectors;
   }
 }

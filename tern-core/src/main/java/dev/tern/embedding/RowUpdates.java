@@ -33,43 +33,45 @@ final class RowUpdates {
   /** Rows touched in this step, where the others must be updated too. */
   private final BitSet touched = new BitSet();
 
-  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator) {
+  /** With room for a row and its state at {@code trash}. */
+  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator, long trash) {
     this.config = config;
     this.slabs = slabs;
     this.allocator = allocator;
+    this.trash = trash;
     holder = "table " + config.name() + " gradients";
     trashBytes = 4L * config.rowFloats();
-    trash = allocator.allocate(trashBytes, holder);
   }
 
   long bytes() {
-    return trashBytes + sumBytes;
+    return sumBytes;
   }
 
   /**
-   * One optimizer step on the rows of a lookup.
+   * One optimizer step on the rows of a lookup whose position i is bag i and which holds no id
+   * twice.
    *
-   * @param single whether each bag holds exactly one id
    * @param stride bytes from one bag's gradient to the next
    */
-  void run(
-      Lookup lookup, int[] offsets, int bags, boolean single, long grad, long stride, Step step) {
+  void runDirect(Lookup lookup, long grad, long stride, Step step) {
+    finish(lookup, targets(lookup, 0, lookup.count()), grad, stride, step);
+  }
+
+  /** One optimizer step for positions {@code from} to {@code to - 1} of a lookup, spread before. */
+  void run(Lookup lookup, int from, int to, long grad, long stride, Step step) {
+    int unique = lookup.unique();
+    int width = config.width();
+    long merged = sums(4L * width * unique);
+    loops.clear(unique, width, merged, 4L * width);
+    loops.addGradients(lookup, from, to, width, grad, stride, merged);
+    finish(lookup, targets(lookup, from, to), merged, 4L * width, step);
+  }
+
+  private void finish(Lookup lookup, long[] rows, long grad, long stride, Step step) {
     if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
       return;
     }
-    int from = offsets[0];
-    int to = offsets[bags];
-    int unique = lookup.unique();
-    long[] rows = targets(lookup, from, to);
-    if (single && unique == to - from && unique == lookup.count()) {
-      loops.update(step, rows, 0, unique, grad, stride);
-    } else {
-      long rowBytes = 4L * config.width();
-      long merged = sums(unique * rowBytes);
-      loops.clear(unique, config.width(), merged, rowBytes);
-      loops.addGradients(lookup, from, to, config.width(), grad, stride, merged);
-      loops.update(step, rows, 0, unique, merged, rowBytes);
-    }
+    loops.update(step, rows, 0, lookup.unique(), grad, stride);
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
       updateOthers(lookup, rows, step.withoutL2());
     }
@@ -97,20 +99,13 @@ final class RowUpdates {
   }
 
   private long sums(long bytes) {
-    if (bytes > sumBytes) {
-      long wanted = Math.max(bytes, sumBytes + sumBytes / 2);
-      freeSums();
+    if (bytes > sumBytes || sumBytes == 0) {
+      long wanted = Math.max(Math.max(bytes, 64), sumBytes + sumBytes / 2);
+      free();
       sums = allocator.allocate(wanted, holder);
       sumBytes = wanted;
     }
     return sums;
-  }
-
-  private void freeSums() {
-    if (sumBytes > 0) {
-      allocator.free(sums);
-      sumBytes = 0;
-    }
   }
 
   /** The same step with gradient 0 on every row that had none. */
@@ -136,7 +131,9 @@ final class RowUpdates {
   }
 
   void free() {
-    freeSums();
-    allocator.free(trash);
+    if (sumBytes > 0) {
+      allocator.free(sums);
+      sumBytes = 0;
+    }
   }
 }

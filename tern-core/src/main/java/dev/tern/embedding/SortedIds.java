@@ -7,7 +7,7 @@ import java.util.Arrays;
  * the {@link #BLOCK} smallest ids above the last one given.
  */
 final class SortedIds {
-  private static final int BLOCK = 1 << 21;
+  private static final int BLOCK = 1 << 23;
 
   private final IdIndex index;
   private final long[] kept;

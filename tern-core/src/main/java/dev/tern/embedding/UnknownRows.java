@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /**
@@ -8,12 +7,13 @@ import dev.tern.internal.memory.Memory;
  * weights, it is zeros too, and the table puts the weights in afterwards.
  */
 final class UnknownRows {
+  private static final int BLOCK = 256;
+
   /** Weights beyond this count as this in the mean. */
   private static final float LARGEST = 1024;
 
   private final TableConfig config;
   private final RowSlabs rows;
-  private final Allocator allocator;
   private final long row;
 
   /** What the row holds the mean of. */
@@ -21,16 +21,12 @@ final class UnknownRows {
 
   private record Mean(int size, long version) {}
 
-  UnknownRows(TableConfig config, RowSlabs rows, Allocator allocator) {
+  /** With room for {@code W} floats at {@code row}. */
+  UnknownRows(TableConfig config, RowSlabs rows, long row) {
     this.config = config;
     this.rows = rows;
-    this.allocator = allocator;
-    row = allocator.allocate(bytes(), "table " + config.name() + " unknown row");
-    Memory.zero(row, bytes());
-  }
-
-  long bytes() {
-    return 4L * config.width();
+    this.row = row;
+    Memory.zero(row, 4L * config.width());
   }
 
   /** The row that all unknown ids read as, for a table at {@code version}. */
@@ -52,18 +48,25 @@ final class UnknownRows {
     // Whole numbers add up to the same sum in any order, so the mean does not depend on the order
     // in which ids were met. The largest sum is size * LARGEST * scale < 2^63.
     double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros(size));
-    for (int j = 0; j < config.width(); j++) {
-      long sum = 0;
-      for (int i = 0; i < size; i++) {
-        float w = Memory.getFloat(rows.address(i) + 4L * j);
-        sum += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
+    long[] sums = new long[config.width()];
+    for (int from = 0; from < size; from += BLOCK) {
+      int to = Math.min(size, from + BLOCK);
+      for (int j = 0; j < sums.length; j++) {
+        sums[j] += sum(from, to, j, scale);
       }
-      Memory.setFloat(row + 4L * j, size == 0 ? 0 : (float) (sum / scale / size));
+    }
+    for (int j = 0; j < sums.length; j++) {
+      Memory.setFloat(row + 4L * j, size == 0 ? 0 : (float) (sums[j] / scale / size));
     }
     mean = wanted;
   }
 
-  void free() {
-    allocator.free(row);
+  private long sum(int from, int to, int column, double scale) {
+    long sum = 0;
+    for (int i = from; i < to; i++) {
+      float w = Memory.getFloat(rows.address(i) + 4L * column);
+      sum += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
+    }
+    return sum;
   }
 }

@@ -276,6 +276,34 @@ final class EmbeddingTableTest {
   }
 
   @Test
+  void onlyPositionsWithinTheOffsetsTakeGradients() {
+    EmbeddingTable table = table(1, Optimizer.momentum(1), UnknownRow.ZEROS);
+    long[] ids = {10, 11, 12, 13};
+    Lookup lookup = new Lookup();
+    try (Floats grad = Floats.of(allocator, 1, 2)) {
+      float[] before = read(table, true, ids);
+      for (int step = 1; step <= 2; step++) {
+        table.find(ids, 4, lookup, true);
+        int[] offsets = step == 1 ? new int[] {0, 1, 2, 3, 4} : new int[] {1, 2, 3};
+        if (step == 1) {
+          try (Floats all = Floats.of(allocator, 1, 1, 1, 1)) {
+            table.apply(lookup, offsets, 4, Combiner.SUM, all.address, 1, 1, step);
+          }
+          before = read(table, false, ids);
+        } else {
+          table.apply(lookup, offsets, 2, Combiner.SUM, grad.address, 1, 1, step);
+        }
+      }
+      // The accumulator of step 1 is -1; it moves the rows touched in step 2 by 0.9 of it.
+      float[] after = read(table, false, ids);
+      assertThat(after[0]).isEqualTo(before[0]);
+      assertThat(after[1]).isCloseTo(before[1] - 1.9f, within(1e-5f));
+      assertThat(after[2]).isCloseTo(before[2] - 2.9f, within(1e-5f));
+      assertThat(after[3]).isEqualTo(before[3]);
+    }
+  }
+
+  @Test
   void aLookupIsRefusedAfterItsRowsChangedUntilRefreshed() {
     EmbeddingTable table = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
     Lookup first = new Lookup();
@@ -410,6 +438,13 @@ final class EmbeddingTableTest {
           return calls[0]++ == 0 ? 2 : 0;
         };
     assertThatThrownBy(() -> table.importFrom(twice)).hasMessageContaining("id 5 twice");
+    RowSource inTwoBlocks =
+        (ids, _) -> {
+          ids[0] = 6;
+          return 1;
+        };
+    assertThatThrownBy(() -> table.importFrom(inTwoBlocks)).hasMessageContaining("id 6 twice");
+    assertThat(table.size()).isEqualTo(1);
     assertThatThrownBy(() -> table.importFrom((_, _) -> 0))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("expected an empty table");
@@ -454,6 +489,7 @@ final class EmbeddingTableTest {
       long[] ids = LongStream.range(0, 100_000).toArray();
       assertThatThrownBy(() -> table.find(ids, ids.length, lookup, true))
           .hasMessageContaining("table big");
+      assertThatThrownBy(() -> table.ragged(lookup, 0)).hasMessageContaining("call find first");
       int held = (int) table.size();
       assertThat(held).isGreaterThan(1000);
       table.find(ids, held, lookup, false);

@@ -64,9 +64,9 @@ final class IdIndexTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, -1, 13, 64, 65_536, 1L << 32, 1L << 44})
+  @ValueSource(longs = {1, -13, 65_536, 1L << 44})
   void regularIdsKeepTheirRowsPastSeveralSplits(long factor) {
-    int count = 700_000;
+    int count = 600_000;
     for (int i = 0; i < count; i++) {
       long hash = IdIndex.hash(i * factor);
       index.reserve(hash);

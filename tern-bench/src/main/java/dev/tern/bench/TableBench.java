@@ -1,0 +1,254 @@
+package dev.tern.bench;
+
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Workers;
+import dev.tern.optim.Optimizer;
+import java.io.PrintStream;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * Time per id of what training does with embedding tables of 16 weights a row: find, insert, pool,
+ * update. Results are checked before they are timed; a value is the median over batches of wall
+ * time, after as many untimed ones.
+ *
+ * <p>Arguments: rows (default 1000000), ids a batch (default 4096).
+ */
+public final class TableBench {
+  private static final int WIDTH = 16;
+  private static final int BATCHES = 64;
+  private static final int TABLES = 26;
+  private static final float LR = 0.01f;
+
+  private final PrintStream out;
+  private final int rows;
+  private final int batch;
+  private final Allocator allocator = Allocator.of(16L << 30);
+  private final int[] offsets;
+  private final long pooled;
+  private final long grads;
+
+  private TableBench(PrintStream out, int rows, int batch) {
+    this.out = out;
+    this.rows = rows;
+    this.batch = batch;
+    offsets = IntStream.rangeClosed(0, batch).toArray();
+    pooled = allocator.allocate(4L * WIDTH * batch, "bench");
+    grads = allocator.allocate(4L * WIDTH * batch, "bench");
+    SplittableRandom random = new SplittableRandom(3);
+    for (int i = 0; i < batch * WIDTH; i++) {
+      Memory.setFloat(grads + 4L * i, (float) random.nextDouble(-1e-3, 1e-3));
+    }
+  }
+
+  public static void main(String[] args) {
+    int rows = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
+    int batch = args.length > 1 ? Integer.parseInt(args[1]) : 4096;
+    new TableBench(System.out, rows, batch).run();
+  }
+
+  private void run() {
+    long[][] uniform = batches(Ids.uniform(rows, 1));
+    long[][] zipf = batches(Ids.zipf(rows, 1.05, 1));
+    try (EmbeddingTable table = table(0, Optimizer.sgd(LR))) {
+      insert(table);
+      check(table, uniform[0]);
+      Lookup lookup = new Lookup();
+      time("find uniform", uniform, ids -> table.find(ids, batch, lookup, true));
+      time("find zipf", zipf, ids -> table.find(ids, batch, lookup, true));
+      time("find + pool uniform", uniform, ids -> findAndPool(table, ids, lookup, pooled));
+      time("find + pool zipf", zipf, ids -> findAndPool(table, ids, lookup, pooled));
+      update("dedup, merge, sgd zipf", table, zipf);
+    }
+    Optimizer[] optimizers = {
+      Optimizer.rowWiseAdagrad(LR),
+      Optimizer.adagrad(LR),
+      Optimizer.lazyAdam(LR),
+      Optimizer.ftrl(LR)
+    };
+    for (Optimizer optimizer : optimizers) {
+      try (EmbeddingTable table = table(0, optimizer)) {
+        fill(table, rows);
+        String name = optimizer.getClass().getSimpleName().toLowerCase(Locale.ROOT);
+        update(name + " uniform", table, uniform);
+        update(name + " zipf", table, zipf);
+      }
+    }
+    steps(1);
+    steps(2);
+  }
+
+  private EmbeddingTable table(int index, Optimizer optimizer) {
+    return EmbeddingTable.create(
+        new TableConfig("bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS),
+        allocator);
+  }
+
+  private long[][] batches(Ids ids) {
+    long[][] batches = new long[BATCHES][batch];
+    for (long[] each : batches) {
+      for (int i = 0; i < batch; i++) {
+        each[i] = ids.next();
+      }
+    }
+    return batches;
+  }
+
+  private void insert(EmbeddingTable table) {
+    double[] nanos = fill(table, rows);
+    print("insert while growing", 1, Arrays.stream(nanos).sum() / rows, "ns/id");
+    print("insert, slowest batch", 1, Arrays.stream(nanos).max().orElseThrow() / 1e6, "ms");
+    double beyond = table.bytes() / (double) rows - 4 * WIDTH;
+    print("bytes per row beyond its floats", 1, beyond, "bytes");
+  }
+
+  /** Inserts all ids below {@code count}; nanoseconds per batch. */
+  private double[] fill(EmbeddingTable table, int count) {
+    Lookup lookup = new Lookup();
+    long[] ids = new long[batch];
+    double[] nanos = new double[(count + batch - 1) / batch];
+    for (int done = 0; done < count; done += batch) {
+      int length = Math.min(batch, count - done);
+      for (int i = 0; i < length; i++) {
+        ids[i] = Ids.scatter(done + i, count);
+      }
+      long start = System.nanoTime();
+      table.find(ids, length, lookup, true);
+      nanos[done / batch] = System.nanoTime() - start;
+    }
+    require(table.size() == count, "insert");
+    return nanos;
+  }
+
+  /** Rows of a batch, pooled, are those of its ids one by one, before and after an update. */
+  private void check(EmbeddingTable table, long[] ids) {
+    Lookup lookup = new Lookup();
+    findAndPool(table, ids, lookup, pooled);
+    require(table.size() == rows, "find");
+    long row = allocator.allocate(4L * WIDTH, "bench");
+    Lookup one = new Lookup();
+    for (int i = 0; i < batch; i++) {
+      read(table, ids[i], one, row);
+      require(Memory.getFloat(row) == Memory.getFloat(pooled + 4L * WIDTH * i), "pool");
+    }
+    table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, 1, 1);
+    for (int i = 0; i < batch; i += batch / 16) {
+      double expected = Memory.getFloat(pooled + 4L * WIDTH * i);
+      for (int k = 0; k < batch; k++) {
+        expected -= ids[k] == ids[i] ? Memory.getFloat(grads + 4L * WIDTH * k) : 0;
+      }
+      read(table, ids[i], one, row);
+      require(Math.abs(Memory.getFloat(row) - expected) < 1e-6, "apply");
+    }
+    allocator.free(row);
+  }
+
+  private static void read(EmbeddingTable table, long id, Lookup lookup, long row) {
+    table.find(new long[] {id}, 1, lookup, false);
+    table.ragged(lookup, row);
+  }
+
+  private void findAndPool(EmbeddingTable table, long[] ids, Lookup lookup, long target) {
+    table.find(ids, batch, lookup, true);
+    table.pool(lookup, offsets, 0, batch, Combiner.SUM, target, WIDTH);
+  }
+
+  private void update(String name, EmbeddingTable table, long[][] batches) {
+    Lookup[] lookups = new Lookup[BATCHES];
+    for (int i = 0; i < BATCHES; i++) {
+      lookups[i] = new Lookup();
+      table.find(batches[i], batch, lookups[i], true);
+    }
+    int[] at = {0};
+    time(
+        "update " + name,
+        batches,
+        _ -> {
+          Lookup lookup = lookups[at[0] % BATCHES];
+          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
+        });
+  }
+
+  /** The tables' part of a training step: 26 tables that share the rows, each a task. */
+  private void steps(int threads) {
+    EmbeddingTable[] tables = new EmbeddingTable[TABLES];
+    Lookup[] lookups = new Lookup[TABLES];
+    long[][][] batches = new long[TABLES][][];
+    long[] pools = new long[TABLES];
+    for (int t = 0; t < TABLES; t++) {
+      tables[t] = table(t, Optimizer.adagrad(LR));
+      fill(tables[t], rows / TABLES);
+      lookups[t] = new Lookup();
+      batches[t] = batches(Ids.zipf(rows / TABLES, 1.05, t));
+      pools[t] = allocator.allocate(4L * WIDTH * batch, "bench");
+    }
+    try (Workers workers = Workers.of(threads)) {
+      double[] nanos = new double[BATCHES];
+      for (int i = 0; i < 2 * BATCHES; i++) {
+        int number = i;
+        long start = System.nanoTime();
+        workers.run(
+            TABLES,
+            (t, _) -> {
+              long[] ids = batches[t][number % BATCHES];
+              findAndPool(tables[t], ids, lookups[t], pools[t]);
+              tables[t].apply(
+                  lookups[t], offsets, batch, Combiner.SUM, grads, WIDTH, LR, number + 1);
+            });
+        nanos[i % BATCHES] = System.nanoTime() - start;
+      }
+      Arrays.sort(nanos);
+      double perId = nanos[BATCHES / 2] / batch / TABLES;
+      print("find + pool + adagrad zipf, 26 tables", threads, perId, "ns/id");
+    }
+    for (int t = 0; t < TABLES; t++) {
+      allocator.free(pools[t]);
+      tables[t].close();
+    }
+  }
+
+  /** Work on one batch of ids. */
+  @FunctionalInterface
+  private interface Work {
+    void run(long[] ids);
+  }
+
+  private void time(String name, long[][] batches, Work work) {
+    int rounds = Math.max(4, 2_000_000 / (batch * BATCHES));
+    double[] nanos = new double[rounds * BATCHES];
+    for (int i = 0; i < 2 * nanos.length; i++) {
+      long start = System.nanoTime();
+      work.run(batches[i % BATCHES]);
+      nanos[i % nanos.length] = System.nanoTime() - start;
+    }
+    Arrays.sort(nanos);
+    print(name, 1, nanos[nanos.length / 2] / batch, "ns/id");
+  }
+
+  private void print(String name, int threads, double value, String unit) {
+    out.printf(
+        Locale.ROOT,
+        "{\"bench\":\"table\",\"case\":\"%s, %d rows, batch %d\",\"threads\":%d,\"value\":%.2f,"
+            + "\"unit\":\"%s\"}%n",
+        name,
+        rows,
+        batch,
+        threads,
+        value,
+        unit);
+  }
+
+  private static void require(boolean holds, String what) {
+    if (!holds) {
+      throw new IllegalStateException("table bench: got a wrong result from " + what);
+    }
+  }
+}
