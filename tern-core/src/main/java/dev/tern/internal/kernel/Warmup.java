@@ -5,6 +5,7 @@ import dev.tern.internal.kernel.KernelSpec.Access;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 
 /**
  * Gets vector kernels compiled before they are used. Until the JIT's last tier has compiled it, a
@@ -22,7 +23,8 @@ final class Warmup {
   private static final int N1 = 8;
   private static final int ROUNDS = 4_000;
   private static final int ATTEMPTS = 3;
-  private static final LinkedBlockingQueue<CompiledKernel> QUEUE = new LinkedBlockingQueue<>();
+  private static final LinkedBlockingQueue<Consumer<ThreadMXBean>> QUEUE =
+      new LinkedBlockingQueue<>();
 
   static {
     Thread.ofPlatform().daemon().name("tern-warmup").start(Warmup::serve);
@@ -31,14 +33,19 @@ final class Warmup {
   private Warmup() {}
 
   static void enqueue(CompiledKernel kernel) {
-    QUEUE.add(kernel);
+    QUEUE.add(bean -> warm(kernel, bean));
+  }
+
+  /** Runs {@code work} in the warm-up thread. */
+  static void enqueue(Consumer<ThreadMXBean> work) {
+    QUEUE.add(work);
   }
 
   private static void serve() {
     ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     while (true) {
       try {
-        warm(QUEUE.take(), bean);
+        QUEUE.take().accept(bean);
       } catch (InterruptedException e) {
         return;
       }

@@ -1,0 +1,65 @@
+package dev.tern.bench;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Options of a suite: {@code --name value}, or {@code --json} alone. */
+final class Arguments {
+  private final Map<String, String> values = new LinkedHashMap<>();
+
+  private Arguments() {}
+
+  /** Checks {@code args} against the options a suite knows and their defaults. */
+  static Arguments parse(String suite, List<String> args, Map<String, String> defaults) {
+    Arguments parsed = new Arguments();
+    parsed.values.putAll(defaults);
+    for (int i = 0; i < args.size(); i++) {
+      String name = args.get(i);
+      if (name.equals("--json")) {
+        parsed.values.put(name, "true");
+        continue;
+      }
+      if (!defaults.containsKey(name) || i + 1 == args.size()) {
+        throw new IllegalArgumentException(
+            "bench "
+                + suite
+                + ": got "
+                + name
+                + ", expected --json or one of "
+                + defaults.keySet()
+                + " with a value");
+      }
+      parsed.values.put(name, args.get(++i));
+    }
+    return parsed;
+  }
+
+  boolean json() {
+    return values.containsKey("--json");
+  }
+
+  String text(String name) {
+    return values.getOrDefault(name, "");
+  }
+
+  int integer(String name) {
+    try {
+      return Integer.parseInt(text(name));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          name + ": got " + text(name) + ", expected a whole number", e);
+    }
+  }
+
+  List<String> list(String name) {
+    List<String> items = new ArrayList<>();
+    for (String item : text(name).split(",", -1)) {
+      if (!item.isBlank()) {
+        items.add(item.strip());
+      }
+    }
+    return items;
+  }
+}

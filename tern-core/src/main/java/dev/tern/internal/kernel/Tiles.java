@@ -1,0 +1,56 @@
+package dev.tern.internal.kernel;
+
+import com.sun.management.ThreadMXBean;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+
+/** The tile kernel in use: scalar at first, vectors once compiled; both give the same bits. */
+final class Tiles {
+  private static final int ROUNDS = 4_000;
+  private static final int DEPTH = 64;
+  private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
+  private static volatile TileKernel active =
+      VectorSupport.available() && Warmup.EAGER ? new VectorTile() : new ScalarTile(COLUMNS);
+
+  static {
+    if (VectorSupport.available() && !Warmup.EAGER) {
+      Warmup.enqueue(Tiles::warm);
+    }
+  }
+
+  private Tiles() {}
+
+  static TileKernel active() {
+    return active;
+  }
+
+  /** Columns of a tile. */
+  static int columns() {
+    return COLUMNS;
+  }
+
+  /** Drives the vector kernel until it allocates nothing, which means it is compiled. */
+  private static void warm(ThreadMXBean bean) {
+    TileKernel kernel = new VectorTile();
+    try (Arena arena = Arena.ofConfined()) {
+      long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
+      long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
+      long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
+      Memory.zero(c, 4L * COLUMNS * TileKernel.ROWS);
+      long row = 4L * COLUMNS;
+      int quiet = 0;
+      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
+        long before = bean.getCurrentThreadAllocatedBytes();
+        for (int call = 0; call < 16; call++) {
+          kernel.tile(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
+          kernel.tile(a, 4, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
+          kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
+        }
+        quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
+      }
+      if (quiet >= 3) {
+        active = kernel;
+      }
+    }
+  }
+}
