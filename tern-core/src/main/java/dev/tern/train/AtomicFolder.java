@@ -44,12 +44,12 @@ final class AtomicFolder {
       forceEntry(absolute);
       delete(replaced);
     } catch (IOException e) {
-      discard(writing, e);
+      undo(absolute, writing, e);
       throw new UncheckedIOException(
           target + ": cannot be written: " + reason(e) + "; free space or choose another folder",
           e);
-    } catch (UncheckedIOException e) {
-      discard(writing, e);
+    } catch (RuntimeException | Error e) {
+      undo(absolute, writing, e);
       throw e;
     }
   }
@@ -58,10 +58,11 @@ final class AtomicFolder {
     return e.getClass().getSimpleName() + " " + e.getMessage();
   }
 
-  private static void discard(Path writing, Exception because) {
+  private static void undo(Path target, Path writing, Throwable because) {
     try {
       delete(writing);
-    } catch (IOException e) {
+      recover(target);
+    } catch (IOException | UncheckedIOException e) {
       because.addSuppressed(e);
     }
   }
@@ -120,8 +121,18 @@ final class AtomicFolder {
     }
   }
 
-  /** The folders in {@code parent}; none if it is not there. */
+  /** The folders in {@code parent}, recovered as by {@link #recover}; none if it is not there. */
   static List<Path> children(Path parent) {
+    for (Path child : list(parent)) {
+      String name = child.getFileName().toString();
+      if (name.endsWith(REPLACED)) {
+        recover(child.resolveSibling(name.substring(0, name.length() - REPLACED.length())));
+      }
+    }
+    return list(parent);
+  }
+
+  private static List<Path> list(Path parent) {
     if (!Files.isDirectory(parent)) {
       return List.of();
     }

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,10 @@ final class SafeTensors implements AutoCloseable {
   private static final long MAX_HEADER = 100_000_000;
   private static final String METADATA = "__metadata__";
 
+  /** Types that the format and Tern store alike. */
+  private static final List<DType> TYPES =
+      List.of(DType.F32, DType.F16, DType.BF16, DType.I32, DType.I64);
+
   /** An array; {@code offset} counts bytes from the end of the header. */
   record Entry(String name, DType type, List<Long> shape, long offset) {
     long elements() {
@@ -36,7 +41,7 @@ final class SafeTensors implements AutoCloseable {
     }
 
     long bytes() {
-      return elements() * type.bytes();
+      return Math.multiplyExact(elements(), type.bytes());
     }
   }
 
@@ -139,12 +144,12 @@ final class SafeTensors implements AutoCloseable {
     }
     ByteBuffer json = ByteBuffer.allocate((int) length);
     readFully(path, channel, json, 8);
-    String text = new String(json.array(), StandardCharsets.UTF_8).stripTrailing();
-    Json.Obj header = Json.parseObject(text, path.toString());
+    Json.Obj header = Json.parse(json.array(), path + ": header").asObject(path + ": header");
     Map<String, Entry> entries = new LinkedHashMap<>();
-    for (String name : header.fields().keySet()) {
+    for (Map.Entry<String, Json> field : header.fields().entrySet()) {
+      String name = field.getKey();
       if (!name.equals(METADATA)) {
-        entries.put(name, entry(path, name, header.object(name)));
+        entries.put(name, entry(path, name, field.getValue().asObject(path + ": " + name)));
       }
     }
     checkTiling(path, entries, size - 8 - length);
@@ -152,14 +157,21 @@ final class SafeTensors implements AutoCloseable {
   }
 
   private static Entry entry(Path path, String name, Json.Obj json) {
-    List<Long> shape = longs(path, json.array("shape"));
-    List<Long> range = longs(path, json.array("data_offsets"));
-    DType type;
+    String typeName;
+    List<Long> shape;
+    List<Long> range;
     try {
-      type = DType.valueOf(json.text("dtype"));
-    } catch (IllegalArgumentException e) {
-      throw bad(path, 8, "the type " + json.text("dtype") + " of " + name, "F32, I64, ...");
+      typeName = json.text("dtype");
+      shape = longs(json, "shape");
+      range = longs(json, "data_offsets");
+    } catch (DataException e) {
+      throw new DataException(path + ": array " + name + ": " + e.getMessage(), e);
     }
+    DType type =
+        TYPES.stream()
+            .filter(known -> known.name().equals(typeName))
+            .findFirst()
+            .orElseThrow(() -> bad(path, 8, "the type " + typeName + " of " + name, "" + TYPES));
     Entry entry = new Entry(name, type, shape, range.isEmpty() ? 0 : range.get(0));
     try {
       if (range.size() != 2 || range.get(1) - range.get(0) != entry.bytes()) {
@@ -171,11 +183,12 @@ final class SafeTensors implements AutoCloseable {
     return entry;
   }
 
-  private static List<Long> longs(Path path, List<Json> items) {
+  private static List<Long> longs(Json.Obj json, String key) {
     List<Long> values = new ArrayList<>();
-    for (Json item : items) {
-      if (!(item instanceof Json.Int(long value)) || value < 0) {
-        throw bad(path, 8, item.toString(), "an integer of 0 or more");
+    for (Json item : json.array(key)) {
+      long value = item.asInteger(key);
+      if (value < 0) {
+        throw new DataException("\"" + key + "\": got " + value + ", expected 0 or more");
       }
       values.add(value);
     }
@@ -184,7 +197,8 @@ final class SafeTensors implements AutoCloseable {
 
   private static void checkTiling(Path path, Map<String, Entry> entries, long bytes) {
     List<Entry> sorted = new ArrayList<>(entries.values());
-    sorted.sort((a, b) -> Long.compare(a.offset() + a.bytes(), b.offset() + b.bytes()));
+    // Empty arrays may stand anywhere between others.
+    sorted.sort(Comparator.comparingLong(Entry::offset).thenComparingLong(Entry::bytes));
     long end = 0;
     for (Entry entry : sorted) {
       if (entry.offset() != end) {
