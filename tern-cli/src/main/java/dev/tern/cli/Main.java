@@ -1,7 +1,11 @@
 package dev.tern.cli;
 
+import java.io.PrintWriter;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** The {@code tern} command: its subcommands are classes of this package, listed here. */
 @Command(
@@ -9,14 +13,54 @@ import picocli.CommandLine.Command;
     description = "Trains and serves click-through-rate models.",
     version = "tern 0.1.0-SNAPSHOT",
     mixinStandardHelpOptions = true,
-    subcommands = {InfoCommand.class, CommandLine.HelpCommand.class})
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      BenchCommand.class,
+      InfoCommand.class,
+      CompletionCommand.class,
+      CommandLine.HelpCommand.class
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:success",
+      "1:the work failed: bad data, a full disk, too little memory",
+      "2:wrong usage or configuration",
+      "130:interrupted"
+    })
 public final class Main {
+  @Option(
+      names = "--debug",
+      scope = ScopeType.INHERIT,
+      description = "Print the stack trace of an error.")
+  private boolean debug;
+
   private Main() {}
 
   /** Runs the command and exits with its code: 0 success, 1 failure, 2 wrong usage. */
   public static void main(String[] args) {
     hideIncubatorWarning();
-    System.exit(new CommandLine(new Main()).execute(args));
+    PrintWriter out = new PrintWriter(System.out, true);
+    PrintWriter err = new PrintWriter(System.err, true);
+    System.exit(run(out, err, args));
+  }
+
+  /** Runs the command and returns its exit code. */
+  static int run(PrintWriter out, PrintWriter err, String... args) {
+    Main main = new Main();
+    Failures failures = new Failures(() -> main.debug);
+    CommandLine command =
+        new CommandLine(main)
+            .setOut(out)
+            .setErr(err)
+            .setParameterExceptionHandler(failures)
+            .setExecutionExceptionHandler(failures);
+    Objects.requireNonNull(command.getSubcommands().get("bench"))
+        .setUnmatchedOptionsArePositionalParams(true);
+    try {
+      return command.execute(args);
+    } catch (OutOfMemoryError e) {
+      return failures.report(command, e);
+    }
   }
 
   /**

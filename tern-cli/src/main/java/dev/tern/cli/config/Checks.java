@@ -11,9 +11,34 @@ final class Checks {
   private Checks() {}
 
   static void run(Settings settings) {
-    columns(settings);
+    data(settings);
     if (settings.get(Keys.MODEL).equals("dlrm")) {
       dlrm(settings);
+    }
+  }
+
+  /** Checks of the section {@code data} alone. */
+  static void data(Settings settings) {
+    columns(settings);
+    for (String section : Keys.GROUPS) {
+      everyColumnOnce(settings, section);
+    }
+  }
+
+  /** At most one group is for all columns that no other names; files of fields have none. */
+  private static void everyColumnOnce(Settings s, String section) {
+    Key<List<String>> key = section.endsWith("dense") ? Keys.DENSE_COLUMNS : Keys.SPARSE_COLUMNS;
+    long open = IntStream.range(0, s.groups(section)).filter(i -> s.get(key, i).isEmpty()).count();
+    if (open > 1 || open == 1 && s.get(Keys.FORMAT).equals("csv")) {
+      throw new ConfigException(
+          s.where("data.format")
+              + ": got "
+              + (open > 1 ? open + " groups" : "a group")
+              + " of "
+              + section
+              + " without columns, expected "
+              + (open > 1 ? "at most one" : "names")
+              + "; add columns: [NAME, ...] to it");
     }
   }
 

@@ -3,6 +3,7 @@ package dev.tern.cli.config;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -36,18 +37,19 @@ public record DataConfig(
    *
    * @param columns names of all columns; empty where the first line holds them
    * @param delimiter what separates fields
-   * @param quote what encloses a field
-   * @param missing texts that mean a missing number
+   * @param trim whether spaces around fields are dropped
+   * @param quotes whether fields may be quoted
    */
-  public record Csv(List<String> columns, char delimiter, char quote, List<String> missing) {}
+  public record Csv(List<String> columns, char delimiter, boolean trim, boolean quotes) {}
 
   /**
    * Norm and Raw files.
    *
-   * @param wideKeys whether ids have 64 bits, else 32
-   * @param intNumbers whether labels and dense numbers are integers (Raw only)
+   * @param keyType {@code detect}, {@code u32}, {@code i32} or {@code i64}
+   * @param intLabels whether labels are integers (Raw)
+   * @param denseType {@code float}, {@code int} or {@code int-log} (Raw)
    */
-  public record Binary(boolean wideKeys, boolean intNumbers) {}
+  public record Binary(String keyType, boolean intLabels, String denseType) {}
 
   /**
    * Generated rows.
@@ -62,25 +64,48 @@ public record DataConfig(
   /**
    * Columns of numbers treated alike.
    *
-   * @param columns names; empty for all that the file has
+   * @param columns names; empty for all that the file has and no other group names
    * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or
    *     {@code bucketize}
    * @param buckets of {@code bucketize}
-   * @param missing {@code mean}, {@code zero} or {@code error}
+   * @param missing what stands for a missing number
    */
-  public record Dense(List<String> columns, String transform, int buckets, String missing) {}
+  public record Dense(List<String> columns, String transform, int buckets, float missing) {}
 
   /**
    * Columns of categories or ids treated alike.
    *
-   * @param columns names; empty for all that the file has
+   * @param columns names; empty for all that the file has and no other group names
    * @param encode {@code vocabulary}, {@code hash} or {@code id}
+   * @param text whether values are text, else integers
    * @param buckets of {@code hash}; 0 for all 64 bits
    * @param minCount times a value must occur in training to enter the vocabulary
    * @param separator between several values of one field; empty for one value
+   * @param hotness ids of each row; 0 for any number, or 1 in Raw files
    */
   public record Sparse(
-      List<String> columns, String encode, long buckets, long minCount, String separator) {}
+      List<String> columns,
+      String encode,
+      boolean text,
+      long buckets,
+      long minCount,
+      String separator,
+      int hotness) {}
+
+  /**
+   * Reads the section {@code data} alone; what else the text holds is not looked at.
+   *
+   * @param yaml a configuration, or empty for none
+   * @param name stands for the file in messages
+   * @param overrides {@code key=value} each, put over the text's values in order
+   * @throws ConfigException as for {@link Config#load}
+   */
+  public static DataConfig parse(String yaml, String name, List<String> overrides) {
+    Map<String, Raw> written = yaml.isEmpty() ? Map.of() : YamlFile.read(yaml, name);
+    Settings settings = Settings.resolve(name, written, overrides, Keys.DATA);
+    Checks.data(settings);
+    return of(settings);
+  }
 
   static DataConfig of(Settings s) {
     String format = s.get(Keys.FORMAT);
@@ -88,12 +113,9 @@ public record DataConfig(
         format,
         format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
         s.get(Keys.EVAL),
-        new Csv(
-            s.get(Keys.COLUMNS),
-            s.get(Keys.DELIMITER),
-            s.get(Keys.QUOTE),
-            s.get(Keys.MISSING_TEXT)),
-        new Binary(s.get(Keys.KEY_TYPE).equals("i64"), s.get(Keys.NUMBER_TYPE).equals("int")),
+        new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.TRIM), s.get(Keys.QUOTES)),
+        new Binary(
+            s.get(Keys.KEY_TYPE), s.get(Keys.LABEL_TYPE).equals("int"), s.get(Keys.DENSE_TYPE)),
         new Synthetic(
             s.get(Keys.ROWS), s.get(Keys.EVAL_ROWS), s.get(Keys.DATA_SEED), s.get(Keys.SCALE)),
         s.get(Keys.LABEL),
@@ -107,16 +129,20 @@ public record DataConfig(
         s.get(Keys.DENSE_COLUMNS, i),
         s.get(Keys.TRANSFORM, i),
         s.get(Keys.DENSE_BUCKETS, i).intValue(),
-        s.get(Keys.MISSING, i));
+        s.get(Keys.MISSING, i).floatValue());
   }
 
   private static Sparse sparse(Settings s, int i) {
+    boolean fields = List.of("csv", "parquet").contains(s.get(Keys.FORMAT));
+    String encode = s.get(Keys.ENCODE, i);
     return new Sparse(
         s.get(Keys.SPARSE_COLUMNS, i),
-        s.get(Keys.ENCODE, i),
+        encode,
+        fields && !encode.equals("id") && s.get(Keys.VALUES, i).equals("text"),
         s.get(Keys.SPARSE_BUCKETS, i),
         s.get(Keys.MIN_COUNT, i),
-        s.get(Keys.SEPARATOR, i));
+        s.get(Keys.SEPARATOR, i),
+        s.get(Keys.HOTNESS, i).intValue());
   }
 
   /** The data in one line. */

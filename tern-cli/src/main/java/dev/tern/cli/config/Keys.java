@@ -24,7 +24,7 @@ final class Keys {
   private static final Kind<Double> SHARE = new Kind.Real(0, 0.9999999);
   private static final Kind<String> NAME = new Kind.Text("a name", false);
   private static final Kind<Character> CHARACTER = new Kind.Letter();
-  private static final Kind<List<String>> NAMES = new Kind.Texts("a list of names");
+  private static final Kind<List<String>> NAMES = new Kind.Columns();
   private static final Kind<List<Path>> FILES = new Kind.Files("a path or a list of paths");
   private static final Kind<List<Integer>> WIDTHS = new Kind.Wholes(new Kind.Whole(1, 1 << 20));
   private static final String[] PERCEPTRONS = {"wdl", "deepfm", "dcn", "dcnv2"};
@@ -49,29 +49,32 @@ final class Keys {
           .when(FORMAT, "csv");
   static final Key<Character> DELIMITER =
       Key.of("data.delimiter", CHARACTER, ',', "What separates fields.").when(FORMAT, "csv");
-  static final Key<Character> QUOTE =
+  static final Key<Boolean> QUOTES =
       Key.of(
-              "data.quote",
-              CHARACTER,
-              '"',
-              "What encloses a field that holds a delimiter or a line break.")
+              "data.quotes",
+              new Kind.Flag(),
+              true,
+              "Fields may be in double quotes; false takes a quote as it is.")
           .when(FORMAT, "csv");
-  static final Key<List<String>> MISSING_TEXT =
-      Key.of(
-              "data.missing_text",
-              NAMES,
-              List.of(),
-              "Texts that mean a missing number, besides nothing at all.")
+  static final Key<Boolean> TRIM =
+      Key.of("data.trim", new Kind.Flag(), true, "Spaces around fields are dropped.")
           .when(FORMAT, "csv");
   static final Key<String> KEY_TYPE =
-      Key.of("data.key_type", Kind.Choice.of("u32", "i64"), "i64", "Type of the ids in the files.")
-          .when(FORMAT, "norm", "raw");
-  static final Key<String> NUMBER_TYPE =
       Key.of(
-              "data.number_type",
-              Kind.Choice.of("float", "int"),
+              "data.key_type",
+              Kind.Choice.of("detect", "u32", "i32", "i64"),
+              "detect",
+              "Type of the ids in the files; detect finds it out in Norm and means u32 in Raw.")
+          .when(FORMAT, "norm", "raw");
+  static final Key<String> LABEL_TYPE =
+      Key.of("data.label_type", Kind.Choice.of("float", "int"), "float", "Type of the labels.")
+          .when(FORMAT, "raw");
+  static final Key<String> DENSE_TYPE =
+      Key.of(
+              "data.dense_type",
+              Kind.Choice.of("float", "int", "int-log"),
               "float",
-              "Type of labels and dense numbers; int means log(x + 1).")
+              "Type of the dense numbers; int-log reads an integer x as log(x + 1).")
           .when(FORMAT, "raw");
   static final Key<Long> ROWS =
       Key.of("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.")
@@ -120,12 +123,13 @@ final class Keys {
               32L,
               "Buckets of about equally many rows.")
           .when(TRANSFORM, "bucketize");
-  static final Key<String> MISSING =
+  static final Key<Double> MISSING =
       Key.of(
           "data.dense.missing",
-          Kind.Choice.of("mean", "zero", "error"),
-          "mean",
-          "What stands for a missing number.");
+          new Kind.Real(-Float.MAX_VALUE, Float.MAX_VALUE),
+          0.0,
+          "What stands for a missing number after the transform; 0 is the mean of standardized"
+              + " numbers.");
 
   static final Key<List<String>> SPARSE_COLUMNS =
       Key.of(
@@ -140,12 +144,15 @@ final class Keys {
           "vocabulary",
           "How values become ids: numbered as they occur in training, hashed into buckets, or"
               + " 64-bit integers as they are.");
-  static final Key<Long> SPARSE_BUCKETS =
+  static final Key<String> VALUES =
       Key.of(
-              "data.sparse.buckets",
-              new Kind.Whole(0, Long.MAX_VALUE),
-              0L,
-              "Buckets of the hash; 0 for all 64 bits.")
+              "data.sparse.values",
+              Kind.Choice.of("text", "integer"),
+              "text",
+              "What the fields hold; with encode id always integers.")
+          .when(FORMAT, "csv", "parquet");
+  static final Key<Long> SPARSE_BUCKETS =
+      Key.of("data.sparse.buckets", COUNT, 0L, "Buckets of the hash; 0 for all 64 bits.")
           .when(ENCODE, "hash");
   static final Key<Long> MIN_COUNT =
       Key.of(
@@ -156,10 +163,18 @@ final class Keys {
           .when(ENCODE, "vocabulary");
   static final Key<String> SEPARATOR =
       Key.of(
-          "data.sparse.separator",
-          new Kind.Text("the text between two values", true),
-          "",
-          "Separates several values in one field; none for one value.");
+              "data.sparse.separator",
+              new Kind.Text("the text between two values", true),
+              "",
+              "Separates several values in one field; none for one value.")
+          .when(FORMAT, "csv", "parquet");
+  static final Key<Long> HOTNESS =
+      Key.of(
+              "data.sparse.hotness",
+              new Kind.Whole(0, 1 << 16),
+              0L,
+              "Ids of each row; 0 for any number in Norm and for 1 in Raw.")
+          .when(FORMAT, "norm", "raw");
 
   static final Key<String> MODEL =
       Key.required(
@@ -351,10 +366,11 @@ final class Keys {
           EVAL,
           COLUMNS,
           DELIMITER,
-          QUOTE,
-          MISSING_TEXT,
+          QUOTES,
+          TRIM,
           KEY_TYPE,
-          NUMBER_TYPE,
+          LABEL_TYPE,
+          DENSE_TYPE,
           ROWS,
           EVAL_ROWS,
           DATA_SEED,
@@ -367,9 +383,11 @@ final class Keys {
           MISSING,
           SPARSE_COLUMNS,
           ENCODE,
+          VALUES,
           SPARSE_BUCKETS,
           MIN_COUNT,
           SEPARATOR,
+          HOTNESS,
           MODEL,
           EMBEDDING,
           HIDDEN,
@@ -408,6 +426,10 @@ final class Keys {
           CHECKPOINT_EVERY,
           EARLY_STOP,
           LOG_EVERY);
+
+  /** The keys of the section {@code data}. */
+  static final List<Key<?>> DATA =
+      ALL.stream().filter(key -> key.path().startsWith("data.")).toList();
 
   /** Sections that may hold a list of groups. */
   static final List<String> GROUPS = List.of("data.dense", "data.sparse");

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -183,6 +185,45 @@ sealed interface Kind<T> {
     @Override
     public String write(List<String> value) {
       return value.stream().map(YamlText::quote).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    @Override
+    public boolean list() {
+      return true;
+    }
+  }
+
+  /** Names of columns in order; {@code C1..C26} stands for {@code C1} to {@code C26}. */
+  record Columns() implements Kind<List<String>> {
+    private static final Pattern RANGE = Pattern.compile("(.*?)([0-9]{1,6})\\.\\.\\1([0-9]{1,6})");
+
+    @Override
+    public Optional<List<String>> read(Raw raw) {
+      List<String> names = new ArrayList<>();
+      for (Raw.Scalar scalar : scalars(raw)) {
+        Matcher range = RANGE.matcher(scalar.text());
+        if (scalar.text().isEmpty()) {
+          return Optional.empty();
+        } else if (range.matches()) {
+          int last = Integer.parseInt(range.group(3));
+          for (int i = Integer.parseInt(range.group(2)); i <= last; i++) {
+            names.add(range.group(1) + i);
+          }
+        } else {
+          names.add(scalar.text());
+        }
+      }
+      return Optional.of(List.copyOf(names));
+    }
+
+    @Override
+    public String write(List<String> value) {
+      return value.stream().map(YamlText::quote).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    @Override
+    public String expected() {
+      return "a list of names, where C1..C3 stands for C1, C2 and C3";
     }
 
     @Override

@@ -34,10 +34,16 @@ final class Settings {
    * @param overrides {@code path=value} each, applied in order
    */
   static Settings resolve(String name, Map<String, Raw> file, List<String> overrides) {
+    return resolve(name, file, overrides, Keys.ALL);
+  }
+
+  /** Resolves only {@code keys}, as if there were no others. */
+  static Settings resolve(
+      String name, Map<String, Raw> file, List<String> overrides, List<Key<?>> keys) {
     Map<String, Raw> written = new LinkedHashMap<>(file);
     overrides.forEach(override -> Overrides.apply(override, written));
     Settings settings = new Settings(name, written);
-    for (Key<?> key : Keys.ALL) {
+    for (Key<?> key : keys) {
       for (String path : settings.paths(key)) {
         settings.resolve(key, path);
       }

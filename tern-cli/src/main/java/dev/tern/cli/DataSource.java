@@ -1,0 +1,208 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.DataConfig;
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.IdEncoding;
+import dev.tern.data.NumberEncoding;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.TextDictionary;
+import dev.tern.files.Columns;
+import dev.tern.files.CsvOptions;
+import dev.tern.files.CsvReader;
+import dev.tern.files.KeyType;
+import dev.tern.files.NormOptions;
+import dev.tern.files.NormReader;
+import dev.tern.files.RawOptions;
+import dev.tern.files.RawReader;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.SparseColumn;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.LongConsumer;
+
+/** Opens the files that a configuration describes, and fits its encodings. */
+final class DataSource {
+  private final DataConfig config;
+  private final ReadPolicy policy;
+  private final TextDictionary dictionary;
+
+  /**
+   * Readers of {@code config}.
+   *
+   * @param policy what they accept
+   * @param dictionary what is told every text read
+   */
+  DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
+    this.config = config;
+    this.policy = policy;
+    this.dictionary = dictionary;
+  }
+
+  /** Readers that stop at the first fault and keep no texts. */
+  static DataSource strict(DataConfig config) {
+    return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
+  }
+
+  /** The raw rows of {@code paths}, which may hold patterns. */
+  DataReader open(List<Path> paths) {
+    List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
+    return switch (config.format()) {
+      case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
+      case "norm" -> NormReader.open(files, normOptions(), policy);
+      case "raw" -> RawReader.open(files, rawOptions(), policy);
+      default -> throw new ConfigException(config.format());
+    };
+  }
+
+  /** Fits the encodings of {@code config} on a pass of {@code training}. */
+  FeatureEncoder fit(DataReader training, LongConsumer progress) {
+    Schema schema = training.schema();
+    List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
+    List<IdEncoding> ids = schema.slots().stream().map(this::idEncoding).toList();
+    return FeatureEncoder.fit(training, numbers, ids, dictionary, progress);
+  }
+
+  private NumberEncoding numberEncoding(String column) {
+    Optional<DataConfig.Dense> group =
+        config.dense().stream()
+            .filter(g -> g.columns().contains(column))
+            .findFirst()
+            .or(() -> config.dense().stream().filter(g -> g.columns().isEmpty()).findFirst());
+    return group.map(DataSource::encoding).orElseGet(NumberEncoding::none);
+  }
+
+  private static NumberEncoding encoding(DataConfig.Dense group) {
+    return switch (group.transform()) {
+      case "bucketize" -> NumberEncoding.quantiles(group.buckets());
+      case String transform ->
+          new NumberEncoding.Scaled(
+              transform.startsWith("log1p"), transform.endsWith("standardize"), group.missing());
+    };
+  }
+
+  private IdEncoding idEncoding(Slot slot) {
+    Optional<DataConfig.Sparse> group =
+        config.sparse().stream()
+            .filter(g -> g.columns().contains(slot.name()))
+            .findFirst()
+            .or(() -> config.sparse().stream().filter(g -> g.columns().isEmpty()).findFirst());
+    return group.map(DataSource::encoding).orElseGet(IdEncoding::verbatim);
+  }
+
+  private static IdEncoding encoding(DataConfig.Sparse group) {
+    boolean text = group.text();
+    return switch (group.encode()) {
+      case "vocabulary" ->
+          new IdEncoding.Vocabulary(text, group.minCount(), IdEncoding.Vocabulary.MAX_SIZE);
+      case "hash" ->
+          group.buckets() > 0
+              ? new IdEncoding.Hashed(text, group.buckets())
+              : new IdEncoding.Verbatim(text);
+      default -> new IdEncoding.Verbatim(text);
+    };
+  }
+
+  private CsvOptions csvOptions() {
+    DataConfig.Csv csv = config.csv();
+    return new CsvOptions(csv.delimiter(), csv.columns(), csv.trim(), csv.quotes());
+  }
+
+  private Columns columns() {
+    List<SparseColumn> sparse = new ArrayList<>();
+    for (DataConfig.Sparse group : config.sparse()) {
+      for (String name : group.columns()) {
+        sparse.add(new SparseColumn(name, group.text(), group.separator()));
+      }
+    }
+    return new Columns(
+        List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
+  }
+
+  private List<String> denseNames() {
+    return config.dense().stream().flatMap(group -> group.columns().stream()).toList();
+  }
+
+  private NormOptions normOptions() {
+    NormOptions options =
+        switch (config.binary().keyType()) {
+          case "u32" -> NormOptions.DETECT.withKeys(KeyType.U32);
+          case "i64" -> NormOptions.DETECT.withKeys(KeyType.I64);
+          case "i32" ->
+              throw new ConfigException(
+                  "data.key_type: got i32 for Norm files, expected detect, u32 or i64; i32 is for"
+                      + " Raw files");
+          default -> NormOptions.DETECT;
+        };
+    return namesColumns() ? options.withSchema(schema(0)) : options;
+  }
+
+  private RawOptions rawOptions() {
+    if (!namesColumns()) {
+      throw new ConfigException(
+          "data.sparse.columns: got no names for Raw files, which do not say what they hold,"
+              + " expected data.dense.columns and data.sparse.columns; add them, as in C1..C26");
+    }
+    RawOptions.Dense dense =
+        switch (config.binary().denseType()) {
+          case "int" -> RawOptions.Dense.INT;
+          case "int-log" -> RawOptions.Dense.INT_LOG;
+          default -> RawOptions.Dense.FLOAT;
+        };
+    KeyType keys =
+        switch (config.binary().keyType()) {
+          case "i32" -> KeyType.I32;
+          case "i64" -> KeyType.I64;
+          default -> KeyType.U32;
+        };
+    return new RawOptions(
+        schema(1), config.binary().intLabels(), dense, keys, OptionalLong.empty());
+  }
+
+  private boolean namesColumns() {
+    return !denseNames().isEmpty()
+        || config.sparse().stream().anyMatch(group -> !group.columns().isEmpty());
+  }
+
+  /** The columns as named; slots without a hotness have {@code hotness}. */
+  private Schema schema(int hotness) {
+    List<Slot> slots = new ArrayList<>();
+    for (DataConfig.Sparse group : config.sparse()) {
+      for (String name : group.columns()) {
+        slots.add(new Slot(name, group.hotness() == 0 ? hotness : group.hotness()));
+      }
+    }
+    return new Schema(List.of(config.label()), denseNames(), slots);
+  }
+
+  /** The files that match a path whose last name is a pattern, by name; another path as it is. */
+  private static List<Path> expand(Path path) {
+    String name = String.valueOf(path.getFileName());
+    if (Files.exists(path) || name.chars().noneMatch(c -> "*?[{".indexOf(c) >= 0)) {
+      return List.of(path);
+    }
+    List<Path> files = new ArrayList<>();
+    Path folder = Optional.ofNullable(path.getParent()).orElse(Path.of(""));
+    try (DirectoryStream<Path> matches = Files.newDirectoryStream(folder, name)) {
+      matches.forEach(files::add);
+    } catch (IOException e) {
+      throw new DataException(
+          path + ": got no folder " + folder + " to look in, expected data files; check the path",
+          e);
+    }
+    if (files.isEmpty()) {
+      throw new DataException(path + ": got no file that matches, expected some; check the path");
+    }
+    return files.stream().sorted().toList();
+  }
+}

@@ -1,0 +1,85 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.Names;
+import dev.tern.cli.run.RunException;
+import dev.tern.data.DataException;
+import dev.tern.internal.memory.OutOfBudgetException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * Turns what commands throw into one message on the error stream and an exit code. A stack trace is
+ * printed only where the user asked for it.
+ */
+record Failures(BooleanSupplier debug)
+    implements IExecutionExceptionHandler, IParameterExceptionHandler {
+  @Override
+  public int handleExecutionException(Exception e, CommandLine command, ParseResult result) {
+    return report(command, e);
+  }
+
+  /** Prints the message of {@code e} and returns the exit code. */
+  int report(CommandLine command, Throwable e) {
+    print(command, message(e));
+    if (debug.getAsBoolean()) {
+      e.printStackTrace(command.getErr());
+    }
+    return e instanceof ConfigException ? ExitCode.USAGE : ExitCode.SOFTWARE;
+  }
+
+  private static String message(Throwable e) {
+    return switch (e) {
+      case ConfigException _, RunException _, DataException _, OutOfBudgetException _ -> text(e);
+      case IllegalArgumentException _, IllegalStateException _, UncheckedIOException _ -> text(e);
+      case OutOfMemoryError _ ->
+          "the Java heap is full ("
+              + e.getMessage()
+              + "); give java more, as in TERN_JAVA_OPTS=-Xmx4g";
+      default ->
+          "an error in Tern itself: " + e + "; run again with --debug and report what it prints";
+    };
+  }
+
+  private static String text(Throwable e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
+  }
+
+  @Override
+  public int handleParseException(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    String name = command.getCommandSpec().qualifiedName();
+    print(command, e.getMessage() + suggestion(e) + "; " + name + " --help shows what there is");
+    if (debug.getAsBoolean()) {
+      e.printStackTrace(command.getErr());
+    }
+    return ExitCode.USAGE;
+  }
+
+  private static String suggestion(ParameterException e) {
+    if (!(e instanceof UnmatchedArgumentException unmatched)
+        || unmatched.getUnmatched().isEmpty()) {
+      return "";
+    }
+    List<String> names = new ArrayList<>(e.getCommandLine().getSubcommands().keySet());
+    names.addAll(e.getCommandLine().getCommandSpec().optionsMap().keySet());
+    return Names.nearest(unmatched.getUnmatched().getFirst(), names)
+        .map(near -> "; did you mean " + near + "?")
+        .orElse("");
+  }
+
+  private static void print(CommandLine command, String message) {
+    String label = command.getColorScheme().ansi().string("@|bold,red error:|@ ");
+    command.getErr().println(label + message);
+    command.getErr().flush();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.tern.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class MainTest {
+  /** What a command printed and its exit code. */
+  record Result(int code, String out, String err) {}
+
+  static Result tern(String... args) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int code = Main.run(new PrintWriter(out), new PrintWriter(err), args);
+    return new Result(code, out.toString(), err.toString());
+  }
+
+  @Test
+  void everyCommandHasHelp() {
+    Result help = tern("--help");
+    assertThat(help.code()).isZero();
+    for (String command : new String[] {"bench", "info", "completion"}) {
+      assertThat(help.out()).contains(command);
+      Result result = tern(command, "--help");
+      assertThat(result.code()).as(command).isZero();
+      assertThat(result.out()).contains("Usage: tern " + command);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          infoo        | did you mean info?
+          info --versio | did you mean --version?
+          info x       | Unmatched argument
+          --xyz        | Unknown option
+          """)
+  void wrongUsageExitsWith2AndPointsToHelp(String line, String message) {
+    Result result = tern(line.split(" "));
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err())
+        .contains(message)
+        .contains("--help shows what there is")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void completionNamesCommandsAndOptions() {
+    assertThat(tern("completion").out()).contains("_complete_tern", "info", "--debug");
+  }
+
+  @Test
+  void infoNamesTheJdk() {
+    assertThat(tern("info").out()).contains(Runtime.version().toString());
+  }
+
+  @Test
+  void benchOutsideASourceTreeSaysWhereToRunIt() {
+    Result result = tern("bench", "train", "--json", "--models", "deepfm");
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err()).contains("run ./tern bench in a source tree").doesNotContain("\tat ");
+  }
+
+  @Test
+  void debugPrintsTheStackTrace() {
+    assertThat(tern("bench", "train", "--debug").err()).contains("\tat ");
+  }
+}
