@@ -1,5 +1,5 @@
 /**
- * Scoring: {@link dev.tern.predict.Predictor} from a checkpoint, {@link dev.tern.predict.Scorer}
+ * Scoring: {@link dev.tern.predict.Predictor} from a checkpoint, {@link dev.tern.model.Scorer}
  * inside.
  */
 @NullMarked
