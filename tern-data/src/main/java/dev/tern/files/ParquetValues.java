@@ -47,11 +47,8 @@ final class ParquetValues {
 
   private final ParquetField field;
   private final Use use;
-  private final long[] positive;
-  private final double unit;
-  private final long trueHash;
-  private final long falseHash;
   private final ParquetTexts texts;
+  private final ParquetConversion conversion;
   private final ParquetRuns runs = new ParquetRuns();
   private final ParquetDelta delta = new ParquetDelta();
   private final int[] indices = new int[CHUNK];
@@ -74,11 +71,8 @@ final class ParquetValues {
   ParquetValues(ParquetField field, Use use, List<Long> positive, TextDictionary dictionary) {
     this.field = field;
     this.use = use;
-    this.positive = positive.stream().mapToLong(Long::longValue).sorted().toArray();
     texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
-    unit = Math.pow(10, field.scale());
-    trueHash = field.kind() == ParquetField.Kind.BOOLEAN ? texts.ofText("true") : 0;
-    falseHash = field.kind() == ParquetField.Kind.BOOLEAN ? texts.ofText("false") : 0;
+    conversion = new ParquetConversion(field, use, positive, texts);
   }
 
   /** Forgets the dictionary of the chunk before. */
@@ -217,7 +211,7 @@ final class ParquetValues {
       case BOOLEAN -> readBooleans(count);
       default -> texts.read(longs, count);
     }
-    convert(count);
+    conversion.convert(longs, floats, count);
   }
 
   private void lookUp(int count) {
@@ -348,64 +342,5 @@ final class ParquetValues {
 
   private static DataException exhausted() {
     return new DataException("got fewer values than the page's count" + ParquetFile.REWRITE);
-  }
-
-  private void convert(int count) {
-    boolean stored =
-        field.kind() == ParquetField.Kind.FLOAT || field.kind() == ParquetField.Kind.DOUBLE;
-    switch (use) {
-      case NUMBER -> {
-        if (!stored) {
-          toFloats(count);
-        }
-      }
-      case POSITIVE -> {
-        toHashes(count);
-        for (int i = 0; i < count; i++) {
-          floats[i] = Arrays.binarySearch(positive, longs[i]) >= 0 ? 1 : 0;
-        }
-      }
-      case TEXT -> toHashes(count);
-      case ID -> {}
-    }
-  }
-
-  private void toFloats(int count) {
-    switch (field.kind()) {
-      case UINT64 -> {
-        for (int i = 0; i < count; i++) {
-          long value = longs[i];
-          // Halving keeps the lowest bit, so that rounding stays right.
-          floats[i] = value >= 0 ? value : 2f * ((value >>> 1) | (value & 1));
-        }
-      }
-      case DECIMAL -> {
-        for (int i = 0; i < count; i++) {
-          floats[i] = (float) (longs[i] / unit);
-        }
-      }
-      default -> {
-        for (int i = 0; i < count; i++) {
-          floats[i] = longs[i];
-        }
-      }
-    }
-  }
-
-  private void toHashes(int count) {
-    switch (field.kind()) {
-      case TEXT -> {}
-      case BOOLEAN -> {
-        for (int i = 0; i < count; i++) {
-          longs[i] = longs[i] == 0 ? falseHash : trueHash;
-        }
-      }
-      default -> {
-        boolean unsigned = field.kind() == ParquetField.Kind.UINT64;
-        for (int i = 0; i < count; i++) {
-          longs[i] = texts.ofInteger(longs[i], unsigned);
-        }
-      }
-    }
   }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -66,13 +67,13 @@ class ParquetJavaTest {
 
   @ParameterizedTest
   @CsvSource({
-    "PARQUET_1_0, SNAPPY, true, false, 1000, 4096",
-    "PARQUET_1_0, UNCOMPRESSED, false, false, 1000000, 200",
-    "PARQUET_1_0, ZSTD, true, true, 20000, 65536",
-    "PARQUET_2_0, SNAPPY, true, false, 200000, 4096",
-    "PARQUET_2_0, UNCOMPRESSED, false, false, 50000, 300",
-    "PARQUET_2_0, LZ4_RAW, false, true, 1000000, 4096",
-    "PARQUET_2_0, ZSTD, false, false, 1000000, 1000000",
+    "PARQUET_1_0, SNAPPY, true, false, 1000, 4096, PLAIN_DICTIONARY PLAIN",
+    "PARQUET_1_0, UNCOMPRESSED, false, false, 1000000, 200, PLAIN",
+    "PARQUET_1_0, ZSTD, true, true, 20000, 65536, BYTE_STREAM_SPLIT PLAIN_DICTIONARY",
+    "PARQUET_2_0, SNAPPY, true, false, 200000, 4096, RLE_DICTIONARY DELTA_BYTE_ARRAY",
+    "PARQUET_2_0, UNCOMPRESSED, false, false, 50000, 300, DELTA_BINARY_PACKED DELTA_BYTE_ARRAY RLE",
+    "PARQUET_2_0, LZ4_RAW, false, true, 1000000, 4096, BYTE_STREAM_SPLIT DELTA_BYTE_ARRAY",
+    "PARQUET_2_0, ZSTD, false, false, 1000000, 1000000, DELTA_BINARY_PACKED",
   })
   void everyEncodingReadsAsWritten(
       String version,
@@ -80,7 +81,8 @@ class ParquetJavaTest {
       boolean dictionary,
       boolean split,
       int groupBytes,
-      int pageBytes)
+      int pageBytes,
+      String encodings)
       throws IOException {
     Path file = folder.resolve("java.parquet");
     List<String> expected = new ArrayList<>();
@@ -95,6 +97,8 @@ class ParquetJavaTest {
             .withDictionaryEncoding(dictionary)
             .withDictionaryPageSize(2000)
             .withByteStreamSplitEncoding(split)
+            .withByteStreamSplitEncoding("wide", split)
+            .withByteStreamSplitEncoding("narrow", split)
             .withRowGroupSize((long) groupBytes)
             .withPageSize(pageBytes)
             .withPageWriteChecksumEnabled(true)
@@ -106,12 +110,24 @@ class ParquetJavaTest {
         writer.write(group);
       }
     }
+    assertThat(encodings(file)).contains(encodings.split(" "));
     assertThat(
             ParquetRows.allAndClose(
                 ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, COLUMNS)))
         .isEqualTo(expected);
     ParquetRows.skipsAgree(
         ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, COLUMNS), expected);
+  }
+
+  private static Set<String> encodings(Path path) {
+    Set<String> encodings = new HashSet<>();
+    try (ParquetFile file = ParquetFile.open(path)) {
+      file.rowGroups().stream()
+          .flatMap(group -> group.getColumns().stream())
+          .flatMap(column -> column.getMeta_data().getEncodings().stream())
+          .forEach(encoding -> encodings.add(encoding.name()));
+    }
+    return encodings;
   }
 
   /** Fills a row; returns what the reader must make of it. */
