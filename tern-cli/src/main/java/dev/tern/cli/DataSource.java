@@ -11,11 +11,15 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.TextDictionary;
 import dev.tern.files.Columns;
+import dev.tern.files.CriteoGenerator;
 import dev.tern.files.CsvOptions;
 import dev.tern.files.CsvReader;
 import dev.tern.files.KeyType;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
+import dev.tern.files.Optimum;
+import dev.tern.files.ParquetOptions;
+import dev.tern.files.ParquetReader;
 import dev.tern.files.RawOptions;
 import dev.tern.files.RawReader;
 import dev.tern.files.ReadPolicy;
@@ -36,6 +40,7 @@ final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
+  private final boolean labels;
 
   /**
    * Readers of {@code config}.
@@ -44,6 +49,12 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
+    this(config, policy, dictionary, true);
+  }
+
+  private DataSource(
+      DataConfig config, ReadPolicy policy, TextDictionary dictionary, boolean labels) {
+    this.labels = labels;
     this.config = config;
     this.policy = policy;
     this.dictionary = dictionary;
@@ -54,6 +65,38 @@ final class DataSource {
     return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
   }
 
+  /** The raw rows to train on. */
+  DataReader train() {
+    return isSynthetic() ? generator().open(0, config.synthetic().rows()) : open(config.train());
+  }
+
+  /** The raw rows to evaluate on, where there are some. */
+  Optional<DataReader> eval() {
+    DataConfig.Synthetic synthetic = config.synthetic();
+    if (isSynthetic()) {
+      return synthetic.evalRows() == 0
+          ? Optional.empty()
+          : Optional.of(generator().open(synthetic.rows(), synthetic.evalRows()));
+    }
+    return config.eval().isEmpty() ? Optional.empty() : Optional.of(open(config.eval()));
+  }
+
+  /** What a perfect model reaches on the rows of {@link #eval}, where that is known. */
+  Optional<Optimum> optimum() {
+    DataConfig.Synthetic synthetic = config.synthetic();
+    return isSynthetic() && synthetic.evalRows() > 0
+        ? Optional.of(generator().optimum(synthetic.rows(), synthetic.evalRows()))
+        : Optional.empty();
+  }
+
+  private boolean isSynthetic() {
+    return config.format().equals("criteo-synthetic");
+  }
+
+  private CriteoGenerator generator() {
+    return CriteoGenerator.of(config.synthetic().seed(), config.synthetic().scale());
+  }
+
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
     List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
@@ -61,6 +104,7 @@ final class DataSource {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "norm" -> NormReader.open(files, normOptions(), policy);
       case "raw" -> RawReader.open(files, rawOptions(), policy);
+      case "parquet" -> parquet(files);
       default -> throw new ConfigException(config.format());
     };
   }
@@ -118,6 +162,17 @@ final class DataSource {
     return new CsvOptions(csv.delimiter(), csv.columns(), csv.trim(), csv.quotes());
   }
 
+  private DataReader parquet(List<Path> files) {
+    return namesColumns()
+        ? ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, dictionary)
+        : ParquetReader.openHugeCtr(files.getFirst(), ParquetOptions.DEFAULT, policy);
+  }
+
+  /** The same files read without their labels, which new rows do not have. */
+  DataSource withoutLabels() {
+    return new DataSource(config, policy, dictionary, false);
+  }
+
   private Columns columns() {
     List<SparseColumn> sparse = new ArrayList<>();
     for (DataConfig.Sparse group : config.sparse()) {
@@ -126,7 +181,10 @@ final class DataSource {
       }
     }
     return new Columns(
-        List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
+        labels ? List.of(config.label()) : List.of(),
+        labels ? Set.copyOf(config.positive()) : Set.of(),
+        denseNames(),
+        sparse);
   }
 
   private List<String> denseNames() {

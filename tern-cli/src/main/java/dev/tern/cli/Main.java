@@ -15,6 +15,10 @@ import picocli.CommandLine.ScopeType;
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
+      QuickstartCommand.class,
+      TrainCommand.class,
+      EvaluateCommand.class,
+      PredictCommand.class,
       BenchCommand.class,
       InfoCommand.class,
       CompletionCommand.class,

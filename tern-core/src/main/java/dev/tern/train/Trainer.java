@@ -65,7 +65,7 @@ public final class Trainer implements AutoCloseable {
    */
   public static Trainer resume(
       Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
-    Checkpoint saved = Checkpoint.open(checkpoint);
+    Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     trainer.state = saved.restore(trainer.network, trainer.optimizer);
     return trainer;

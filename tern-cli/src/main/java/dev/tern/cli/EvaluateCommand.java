@@ -1,0 +1,59 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.run.Format;
+import dev.tern.data.DataReader;
+import dev.tern.predict.Predictor;
+import dev.tern.train.Metrics;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tern evaluate}: how well a checkpoint predicts labelled rows. */
+@Command(
+    name = "evaluate",
+    description = "Scores labelled rows and prints AUC, log loss and calibration.",
+    mixinStandardHelpOptions = true)
+final class EvaluateCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(index = "0", paramLabel = "CHECKPOINT", description = "A run or checkpoint folder.")
+  private Path checkpoint = Path.of("");
+
+  @Parameters(
+      index = "1..*",
+      arity = "1..*",
+      paramLabel = "DATA",
+      description = "Files of the format that the run was trained on.")
+  private List<Path> data = List.of();
+
+  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Put a value over the run's.")
+  private List<String> overrides = List.of();
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    Config config = SavedRun.config(checkpoint, overrides);
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        Predictor predictor = Predictor.open(checkpoint);
+        DataReader rows = DataSource.strict(config.data()).open(data)) {
+      progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
+      Metrics.Result result = Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
+      progress.close();
+      out.printf(
+          "rows %s%nAUC %s%nlog loss %s%ncalibration %s%n",
+          Format.whole(result.rows()),
+          Format.fixed(result.auc(), 6),
+          Format.fixed(result.logLoss(), 6),
+          Format.fixed(result.calibration(), 4));
+      out.flush();
+    }
+    return 0;
+  }
+}

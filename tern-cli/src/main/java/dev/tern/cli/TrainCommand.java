@@ -1,0 +1,98 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.run.Format;
+import dev.tern.cli.run.RunFolder;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tern train}: trains a model as a configuration says. */
+@Command(
+    name = "train",
+    description = "Trains a model and leaves a run folder with checkpoints and a report.",
+    mixinStandardHelpOptions = true)
+final class TrainCommand implements Callable<Integer> {
+  static final int INTERRUPTED = 130;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "CONFIG",
+      description = "The configuration, a YAML file.")
+  private Optional<Path> config = Optional.empty();
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "Put a value over the file's, as in --set train.epochs=3; may be repeated.")
+  private List<String> overrides = List.of();
+
+  @Option(names = "--resume", description = "Go on with an interrupted run.")
+  private boolean resume;
+
+  @Option(names = "--overwrite", description = "Replace an earlier run in the folder.")
+  private boolean overwrite;
+
+  @Option(names = "--help-config", description = "Print all keys of a configuration.")
+  private boolean helpConfig;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    if (helpConfig) {
+      out.print(Config.help());
+      out.flush();
+      return 0;
+    }
+    Path file =
+        config.orElseThrow(
+            () ->
+                new ConfigException(
+                    "train: got no configuration, expected a YAML file; see examples/"));
+    Config resolved = Config.load(file, overrides);
+    RunFolder.Earlier earlier =
+        resume
+            ? RunFolder.Earlier.RESUME
+            : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
+    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+      TrainRun.Outcome outcome = TrainRun.run(resolved, earlier, progress);
+      print(out, resolved, outcome);
+      return outcome.stopped() ? INTERRUPTED : 0;
+    }
+  }
+
+  static void print(PrintWriter out, Config config, TrainRun.Outcome outcome) {
+    outcome
+        .best()
+        .ifPresent(
+            best ->
+                out.println(
+                    "best AUC "
+                        + Format.fixed(best.auc(), 4)
+                        + ", log loss "
+                        + Format.fixed(best.loss(), 4)
+                        + " at step "
+                        + Format.whole(best.step())));
+    outcome
+        .reachable()
+        .ifPresent(
+            limit ->
+                out.println(
+                    "best reachable AUC "
+                        + Format.fixed(limit.auc(), 4)
+                        + ", log loss "
+                        + Format.fixed(limit.logLoss(), 4)));
+    out.println("report " + config.run().dir().resolve("report.html"));
+    out.flush();
+  }
+}

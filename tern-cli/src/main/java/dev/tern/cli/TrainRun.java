@@ -1,0 +1,211 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.config.Every;
+import dev.tern.cli.config.TrainConfig;
+import dev.tern.cli.run.Format;
+import dev.tern.cli.run.Machine;
+import dev.tern.cli.run.MetricsLine;
+import dev.tern.cli.run.MetricsLog;
+import dev.tern.cli.run.Report;
+import dev.tern.cli.run.RunFolder;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.TextDictionary;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.files.Optimum;
+import dev.tern.files.ReadPolicy;
+import dev.tern.model.ModelConfig;
+import dev.tern.tensor.Device;
+import dev.tern.train.Checkpoint;
+import dev.tern.train.Progress.Split;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** One run of training: its folder, its progress, its report. */
+final class TrainRun {
+  private final Config config;
+  private final RunFolder folder;
+  private final Progress progress;
+  private final DataSource source;
+
+  private TrainRun(Config config, RunFolder folder, Progress progress) {
+    this.config = config;
+    this.folder = folder;
+    this.progress = progress;
+    source = new DataSource(config.data(), ReadPolicy.STRICT, new TextDictionary());
+  }
+
+  /**
+   * How a run ended.
+   *
+   * @param best best evaluation, where there was one
+   * @param reachable what a perfect model reaches on the evaluation rows, where that is known
+   * @param stopped whether it was interrupted
+   */
+  record Outcome(Optional<MetricsLine> best, Optional<Optimum> reachable, boolean stopped) {}
+
+  /** Trains as {@code config} says. */
+  static Outcome run(Config config, RunFolder.Earlier earlier, Progress progress) {
+    try (RunFolder folder = RunFolder.open(config, earlier)) {
+      return new TrainRun(config, folder, progress).run(earlier == RunFolder.Earlier.RESUME);
+    }
+  }
+
+  private Outcome run(boolean resume) {
+    Optional<Optimum> reachable = source.optimum();
+    boolean stopped;
+    List<MetricsLine> lines;
+    try (Device device = Device.cpu(config.train().threads(), config.train().memory());
+        Trainer trainer = trainer(device, resume);
+        MetricsLog log = folder.metrics(trainer.step())) {
+      stopped = train(trainer, log);
+      lines = List.copyOf(log.lines());
+    }
+    Optional<MetricsLine> best =
+        lines.stream()
+            .filter(line -> line.split() == MetricsLine.Split.EVAL && !Double.isNaN(line.auc()))
+            .max((a, b) -> Double.compare(a.auc(), b.auc()));
+    String state = stopped ? "interrupted" : "finished";
+    String date = DateTimeFormatter.ofPattern("d MMMM yyyy, HH:mm", Locale.ROOT)
+        .format(ZonedDateTime.now());
+    Optional<Report.Reachable> limit =
+        reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
+    folder.writeReport(
+        new Report(config, lines, state, limit, Machine.here(), date).html());
+    return new Outcome(best, reachable, stopped);
+  }
+
+  private Trainer trainer(Device device, boolean resume) {
+    ModelConfig model = model(config.model());
+    TrainOptions options = options(config.train(), folder, config.model());
+    if (resume && Checkpoint.existsAt(folder.checkpoints())) {
+      return Trainer.resume(device, folder.checkpoints(), model, options);
+    }
+    try (DataReader training = source.train()) {
+      progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
+      FeatureEncoder encoder = source.fit(training, rows -> progress.update(rows, ""));
+      return Trainer.create(device, encoder, model, options);
+    }
+  }
+
+  /** Whether the run was interrupted. */
+  private boolean train(Trainer trainer, MetricsLog log) {
+    Thread training = Thread.currentThread();
+    Thread hook = new Thread(() -> stopAndWait(trainer, training), "tern-interrupt");
+    Runtime.getRuntime().addShutdownHook(hook);
+    Clock clock = new Clock(log);
+    Optional<DataReader> eval = source.eval();
+    try (DataReader rows = source.train()) {
+      progress.begin("train", "steps", trainer.step(), steps(rows));
+      trainer.fit(rows, eval, report -> show(report, log, clock));
+    } finally {
+      eval.ifPresent(DataReader::close);
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+      return false;
+    } catch (IllegalStateException _) {
+      return true;
+    }
+  }
+
+  /** Lets the step under way end and the checkpoint be written before the process goes. */
+  private static void stopAndWait(Trainer trainer, Thread training) {
+    trainer.requestStop();
+    try {
+      training.join(60_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private long steps(DataReader rows) {
+    long batch = config.train().batch();
+    return rows.rowCount().isPresent()
+        ? (rows.rowCount().getAsLong() + batch - 1) / batch * config.train().epochs()
+        : 0;
+  }
+
+  private static final class Clock {
+    private final long start = System.nanoTime();
+    private final double before;
+
+    Clock(MetricsLog log) {
+      before = log.lines().isEmpty() ? 0 : log.lines().getLast().seconds();
+    }
+
+    double seconds() {
+      return before + (System.nanoTime() - start) / 1e9;
+    }
+  }
+
+  private void show(dev.tern.train.Progress report, MetricsLog log, Clock clock) {
+    boolean evaluated = report.split() == Split.EVAL;
+    log.append(
+        new MetricsLine(
+            report.step(),
+            report.epoch(),
+            evaluated ? MetricsLine.Split.EVAL : MetricsLine.Split.TRAIN,
+            report.loss(),
+            report.auc(),
+            report.calibration(),
+            report.samplesPerSecond(),
+            report.memoryBytes(),
+            clock.seconds()));
+    String facts =
+        "loss "
+            + Format.fixed(report.loss(), 4)
+            + "  AUC "
+            + Format.fixed(report.auc(), 4)
+            + "  "
+            + Format.rate(report.samplesPerSecond())
+            + " samples/s";
+    if (evaluated) {
+      progress.note("step " + Format.whole(report.step()) + "  evaluation  " + facts);
+    } else {
+      progress.update(report.step(), facts);
+    }
+  }
+
+  /** The engine's form of a configured model. */
+  static ModelConfig model(dev.tern.cli.config.ModelConfig config) {
+    ModelConfig.Type type = ModelConfig.Type.valueOf(config.type().toUpperCase(Locale.ROOT));
+    List<Integer> hidden = type == ModelConfig.Type.DLRM ? config.top() : config.hidden();
+    return new ModelConfig(
+        type,
+        config.embedding(),
+        hidden,
+        config.dropout(),
+        config.bottom(),
+        config.crossLayers());
+  }
+
+  private static TrainOptions options(
+      TrainConfig train, RunFolder folder, dev.tern.cli.config.ModelConfig model) {
+    return TrainOptions.of(train.optimizer())
+        .tableOptimizer(train.optimizer())
+        .batch(train.batch())
+        .epochs(train.epochs())
+        .schedule(train.learningRate())
+        .seed(train.seed())
+        .evaluateEvery(steps(train.evaluateEvery()))
+        .earlyStop((int) Math.min(Integer.MAX_VALUE, train.earlyStop()))
+        .l2(train.l2())
+        .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
+        .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
+        .shuffleRows(train.shuffleRows())
+        .reportEvery(train.logEvery())
+        .checkpoints(folder.checkpoints(), steps(train.checkpointEvery()));
+  }
+
+  private static long steps(Every every) {
+    return every.epoch() ? 0 : every.steps();
+  }
+}

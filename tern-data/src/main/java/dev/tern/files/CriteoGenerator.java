@@ -1,0 +1,195 @@
+package dev.tern.files;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+
+/**
+ * Synthetic rows like Criteo's display advertising data: label, 13 counts (some missing) I1 to I13
+ * and 26 one-hot slots C1 to C26 of Zipf-like ids, about a quarter of the labels 1.
+ *
+ * <p>Labels are drawn from a planted teacher whose probability of every row is known, so the best
+ * AUC (about 0.80) and log loss that any model can reach on a set of rows are known too ({@link
+ * #optimum}). A row depends on seed, scale and its number only: sets of different rows, such as one
+ * to train and one to evaluate, share teacher and ids. Ids of different slots differ.
+ */
+public final class CriteoGenerator {
+  /** Distinct ids of C1 to C26 in Criteo's 45,840,617 rows. */
+  private static final int[] CARDINALITIES = {
+    1460, 583, 10131227, 2202608, 305, 24, 12517, 633, 3, 93145, 5683, 8351593, 3194, 27, 14992,
+    5461306, 10, 5652, 2173, 4, 7046547, 18, 15, 286181, 105, 142572
+  };
+
+  private static final double CRITEO_ROWS = 45_840_617;
+  private static final int SMALL = 100;
+  private static final int MAX_OPTIMUM_ROWS = 1 << 30;
+  private static final Schema SCHEMA =
+      new Schema(
+          List.of("label"),
+          IntStream.rangeClosed(1, CriteoTeacher.DENSE).mapToObj(i -> "I" + i).toList(),
+          IntStream.rangeClosed(1, CriteoTeacher.SLOTS)
+              .mapToObj(i -> Slot.oneHot("C" + i))
+              .toList());
+
+  private final int[] cardinalities;
+  private final long[] firstIds;
+  private final CriteoTeacher teacher;
+
+  private CriteoGenerator(long seed, double scale) {
+    cardinalities =
+        Arrays.stream(CARDINALITIES)
+            .map(n -> Math.max(Math.min(n, SMALL), (int) Math.rint(n * scale)))
+            .toArray();
+    firstIds = new long[cardinalities.length];
+    for (int s = 1; s < firstIds.length; s++) {
+      firstIds[s] = firstIds[s - 1] + cardinalities[s - 1];
+    }
+    teacher = new CriteoTeacher(seed, cardinalities);
+  }
+
+  /**
+   * A world of rows.
+   *
+   * @param scale factor of Criteo's cardinalities, above 0 to 100; slots of up to 100 ids keep
+   *     theirs
+   */
+  public static CriteoGenerator of(long seed, double scale) {
+    if (!(scale > 0 && scale <= 100)) {
+      throw new IllegalArgumentException(
+          "generate: got scale " + scale + ", expected above 0 to 100; 1 is as many ids as Criteo");
+    }
+    return new CriteoGenerator(seed, scale);
+  }
+
+  /** The scale at which {@code rows} rows see each id about as often as Criteo's rows do. */
+  public static double scaleFor(long rows) {
+    return Math.clamp(rows / CRITEO_ROWS, 1e-6, 1);
+  }
+
+  /** label, I1 to I13, C1 to C26. */
+  public Schema schema() {
+    return SCHEMA;
+  }
+
+  /** Ids of each slot, C1 first. */
+  public int[] cardinalities() {
+    return cardinalities.clone();
+  }
+
+  /** Rows {@code firstRow} to {@code firstRow + rows - 1}. */
+  public DataReader open(long firstRow, long rows) {
+    requireRange(firstRow, rows);
+    return new Range(firstRow, rows);
+  }
+
+  /** The probability that the label of {@code row} is 1. */
+  public double probability(long row) {
+    return teacher.draw(row, new float[CriteoTeacher.DENSE], new int[CriteoTeacher.SLOTS]);
+  }
+
+  /** What a perfect model reaches on {@code rows} rows from {@code firstRow}: at most 2^30 rows. */
+  public Optimum optimum(long firstRow, long rows) {
+    requireRange(firstRow, rows);
+    if (rows > MAX_OPTIMUM_ROWS) {
+      throw new IllegalArgumentException(
+          "optimum: got %s rows, expected at most %s; take a part of the set"
+              .formatted(rows, MAX_OPTIMUM_ROWS));
+    }
+    double[] positives = new double[(int) rows];
+    double[] negatives = new double[(int) rows];
+    int positive = 0;
+    int negative = 0;
+    float[] dense = new float[CriteoTeacher.DENSE];
+    int[] ranks = new int[CriteoTeacher.SLOTS];
+    for (long row = firstRow; row < firstRow + rows; row++) {
+      double p = teacher.draw(row, dense, ranks);
+      if (teacher.label(row, p)) {
+        positives[positive] = p;
+        positive++;
+      } else {
+        negatives[negative] = p;
+        negative++;
+      }
+    }
+    return Optimum.of(Arrays.copyOf(positives, positive), Arrays.copyOf(negatives, negative));
+  }
+
+  private static void requireRange(long firstRow, long rows) {
+    if (firstRow < 0 || rows < 0 || firstRow + rows < 0) {
+      throw new IllegalArgumentException(
+          "generate: got %s rows from row %s, expected numbers of 0 or more"
+              .formatted(rows, firstRow));
+    }
+  }
+
+  private final class Range implements DataReader {
+    private final long first;
+    private final long rows;
+    private final BatchPool pool;
+    private final float[] dense = new float[CriteoTeacher.DENSE];
+    private final int[] ranks = new int[CriteoTeacher.SLOTS];
+    private long done;
+
+    private Range(long first, long rows) {
+      this.first = first;
+      this.rows = rows;
+      pool = new BatchPool(SCHEMA, rows);
+    }
+
+    @Override
+    public Schema schema() {
+      return SCHEMA;
+    }
+
+    @Override
+    public Optional<Batch> next() {
+      if (done == rows) {
+        return Optional.empty();
+      }
+      Batch batch = pool.take();
+      while (batch.size() < pool.rows() && done < rows) {
+        put(first + done, batch);
+        done++;
+      }
+      return Optional.of(batch);
+    }
+
+    private void put(long row, Batch batch) {
+      double probability = teacher.draw(row, dense, ranks);
+      batch.setLabel(0, teacher.label(row, probability) ? 1 : 0);
+      for (int d = 0; d < dense.length; d++) {
+        batch.setDense(d, dense[d]);
+      }
+      for (int s = 0; s < ranks.length; s++) {
+        batch.addId(s, firstIds[s] + ranks[s]);
+      }
+      batch.endRow();
+    }
+
+    @Override
+    public void start(int epoch) {
+      done = 0;
+    }
+
+    @Override
+    public long skip(long count) {
+      long skipped = Math.min(count, rows - done);
+      done += skipped;
+      return skipped;
+    }
+
+    @Override
+    public OptionalLong rowCount() {
+      return OptionalLong.of(rows);
+    }
+
+    @Override
+    public void close() {}
+  }
+}
