@@ -40,7 +40,10 @@ final class QuickstartCommand implements Callable<Integer> {
     out.println("data    " + config.data().summary());
     out.println("model   " + config.model().summary());
     out.println(
-        "train   " + config.train().summary() + ", memory " + Format.bytes(config.train().memory()));
+        "train   "
+            + config.train().summary()
+            + ", memory "
+            + Format.bytes(config.train().memory()));
     out.flush();
     Path predictions = config.run().dir().resolve("predictions.csv");
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
@@ -71,8 +74,7 @@ final class QuickstartCommand implements Callable<Integer> {
 
   private static String text() {
     try (InputStream in = QuickstartCommand.class.getResourceAsStream("/" + CONFIG)) {
-      return new String(
-          Objects.requireNonNull(in, CONFIG).readAllBytes(), StandardCharsets.UTF_8);
+      return new String(Objects.requireNonNull(in, CONFIG).readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(CONFIG, e);
     }

@@ -28,7 +28,7 @@ final class SavedRun {
     }
     throw new ConfigException(
         checkpoint
-            + ": got no config.yaml in it or above it, expected a run's folder; give the folder that"
-            + " tern train wrote");
+            + ": got no config.yaml in it or above it, expected a run's folder; give the folder"
+            + " that tern train wrote");
   }
 }

@@ -36,8 +36,7 @@ final class Scoring {
   }
 
   /** Writes the probability of each row; returns how many. */
-  static long predict(
-      Predictor predictor, DataReader rows, Path target, LongConsumer progress) {
+  static long predict(Predictor predictor, DataReader rows, Path target, LongConsumer progress) {
     Schema schema = new Schema(List.of(), List.of("prediction"), List.of());
     long done = 0;
     try (CsvWriter writer = CsvWriter.create(target, schema, CsvOptions.csv())) {

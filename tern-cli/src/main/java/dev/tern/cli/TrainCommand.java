@@ -55,10 +55,9 @@ final class TrainCommand implements Callable<Integer> {
       return 0;
     }
     Path file =
-        config.orElseThrow(
-            () ->
-                new ConfigException(
-                    "train: got no configuration, expected a YAML file; see examples/"));
+        config.orElseThrow(() ->
+            new ConfigException(
+                "train: got no configuration, expected a YAML file; see examples/"));
     Config resolved = Config.load(file, overrides);
     RunFolder.Earlier earlier =
         resume
@@ -74,24 +73,22 @@ final class TrainCommand implements Callable<Integer> {
   static void print(PrintWriter out, Config config, TrainRun.Outcome outcome) {
     outcome
         .best()
-        .ifPresent(
-            best ->
-                out.println(
-                    "best AUC "
-                        + Format.fixed(best.auc(), 4)
-                        + ", log loss "
-                        + Format.fixed(best.loss(), 4)
-                        + " at step "
-                        + Format.whole(best.step())));
+        .ifPresent(best ->
+            out.println(
+                "best AUC "
+                    + Format.fixed(best.auc(), 4)
+                    + ", log loss "
+                    + Format.fixed(best.loss(), 4)
+                    + " at step "
+                    + Format.whole(best.step())));
     outcome
         .reachable()
-        .ifPresent(
-            limit ->
-                out.println(
-                    "best reachable AUC "
-                        + Format.fixed(limit.auc(), 4)
-                        + ", log loss "
-                        + Format.fixed(limit.logLoss(), 4)));
+        .ifPresent(limit ->
+            out.println(
+                "best reachable AUC "
+                    + Format.fixed(limit.auc(), 4)
+                    + ", log loss "
+                    + Format.fixed(limit.logLoss(), 4)));
     out.println("report " + config.run().dir().resolve("report.html"));
     out.flush();
   }

@@ -73,12 +73,11 @@ final class TrainRun {
             .filter(line -> line.split() == MetricsLine.Split.EVAL && !Double.isNaN(line.auc()))
             .max((a, b) -> Double.compare(a.auc(), b.auc()));
     String state = stopped ? "interrupted" : "finished";
-    String date = DateTimeFormatter.ofPattern("d MMMM yyyy, HH:mm", Locale.ROOT)
-        .format(ZonedDateTime.now());
+    String date =
+        DateTimeFormatter.ofPattern("d MMMM yyyy, HH:mm", Locale.ROOT).format(ZonedDateTime.now());
     Optional<Report.Reachable> limit =
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
-    folder.writeReport(
-        new Report(config, lines, state, limit, Machine.here(), date).html());
+    folder.writeReport(new Report(config, lines, state, limit, Machine.here(), date).html());
     return new Outcome(best, reachable, stopped);
   }
 
@@ -179,12 +178,7 @@ final class TrainRun {
     ModelConfig.Type type = ModelConfig.Type.valueOf(config.type().toUpperCase(Locale.ROOT));
     List<Integer> hidden = type == ModelConfig.Type.DLRM ? config.top() : config.hidden();
     return new ModelConfig(
-        type,
-        config.embedding(),
-        hidden,
-        config.dropout(),
-        config.bottom(),
-        config.crossLayers());
+        type, config.embedding(), hidden, config.dropout(), config.bottom(), config.crossLayers());
   }
 
   private static TrainOptions options(

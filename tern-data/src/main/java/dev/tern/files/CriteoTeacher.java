@@ -98,7 +98,7 @@ final class CriteoTeacher {
     parts[1] = 0;
     for (int s = 0; s < SLOTS; s++) {
       double rest = 1 - uniform(mix(state + 100 + s)) * tail[s];
-      
+
       int rank = (int) (1 / (rest * rest)) - 1;
       ranks[s] = rank;
       parts[1] += rank < effects[s].length ? effects[s][rank] : 0;
