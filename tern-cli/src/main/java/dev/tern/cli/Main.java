@@ -43,8 +43,8 @@ public final class Main {
   /** Runs the command and exits with its code: 0 success, 1 failure, 2 wrong usage. */
   public static void main(String[] args) {
     hideIncubatorWarning();
-    PrintWriter out = new PrintWriter(System.out, true);
-    PrintWriter err = new PrintWriter(System.err, true);
+    PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+    PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
     System.exit(run(out, err, args));
   }
 
