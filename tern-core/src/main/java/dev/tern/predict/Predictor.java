@@ -12,6 +12,7 @@ import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
@@ -42,15 +43,23 @@ public final class Predictor implements AutoCloseable {
   /** Opens a checkpoint, or a run's best one. */
   public static Predictor open(Path checkpoint) {
     Checkpoint saved = Checkpoint.open(checkpoint);
-    Device device = Device.cpu(1, Long.MAX_VALUE);
-    return new Predictor(device, saved.encoder(), saved.load(device));
+    return open(saved, saved::load);
   }
 
   /** Opens a checkpoint of a model of one's own. */
   public static Predictor open(Path checkpoint, Model.Factory factory) {
     Checkpoint saved = Checkpoint.open(checkpoint);
+    return open(saved, device -> saved.load(device, factory));
+  }
+
+  private static Predictor open(Checkpoint saved, Function<Device, Network> load) {
     Device device = Device.cpu(1, Long.MAX_VALUE);
-    return new Predictor(device, saved.encoder(), saved.load(device, factory));
+    try {
+      return new Predictor(device, saved.encoder(), load.apply(device));
+    } catch (RuntimeException | Error e) {
+      device.close();
+      throw e;
+    }
   }
 
   /** The columns that rows hold. */

@@ -32,7 +32,7 @@ final class AtomicFolder {
     Path writing = absolute.resolveSibling(absolute.getFileName() + WRITING);
     Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
     try {
-      recover(absolute);
+      recover(absolute, replaced);
       delete(writing);
       Files.createDirectories(writing);
       content.accept(writing);
@@ -44,12 +44,12 @@ final class AtomicFolder {
       forceEntry(absolute);
       delete(replaced);
     } catch (IOException e) {
-      undo(absolute, writing, e);
+      undo(absolute, writing, replaced, e);
       throw new UncheckedIOException(
           target + ": cannot be written: " + reason(e) + "; free space or choose another folder",
           e);
     } catch (RuntimeException | Error e) {
-      undo(absolute, writing, e);
+      undo(absolute, writing, replaced, e);
       throw e;
     }
   }
@@ -58,30 +58,46 @@ final class AtomicFolder {
     return e.getClass().getSimpleName() + " " + e.getMessage();
   }
 
-  private static void undo(Path target, Path writing, Throwable because) {
+  private static void undo(Path target, Path writing, Path replaced, Throwable because) {
     try {
       delete(writing);
-      recover(target);
-    } catch (IOException | UncheckedIOException e) {
+      recover(target, replaced);
+    } catch (IOException e) {
       because.addSuppressed(e);
     }
   }
 
   /** Puts the old folder back where a crash came between the two renames. */
-  static void recover(Path target) {
-    Path absolute = target.toAbsolutePath();
-    Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
-    try {
-      if (Files.exists(replaced)) {
-        if (Files.exists(absolute)) {
-          delete(replaced);
-        } else {
-          Files.move(replaced, absolute, StandardCopyOption.ATOMIC_MOVE);
-        }
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(target + ": cannot be recovered: " + reason(e), e);
+  private static void recover(Path target, Path replaced) throws IOException {
+    if (Files.exists(target)) {
+      delete(replaced);
+    } else if (Files.exists(replaced)) {
+      Files.move(replaced, target, StandardCopyOption.ATOMIC_MOVE);
     }
+  }
+
+  /**
+   * The folder to read as {@code target}: where a crash came between the two renames the old one
+   * under its other name. Changes nothing, so it may run beside a writer.
+   */
+  static Path current(Path target) {
+    Path absolute = target.toAbsolutePath();
+    if (absolute.getFileName() == null || Files.exists(absolute)) {
+      return target;
+    }
+    Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
+    return Files.exists(replaced) ? replaced : target;
+  }
+
+  /** The name under which the folder was written, without what marks it as unfinished or old. */
+  static String nameOf(Path folder) {
+    String name = folder.getFileName().toString();
+    for (String ending : List.of(WRITING, REPLACED)) {
+      if (name.endsWith(ending)) {
+        return name.substring(0, name.length() - ending.length());
+      }
+    }
+    return name;
   }
 
   /** Makes all files and folders below {@code folder} durable. */
@@ -121,18 +137,8 @@ final class AtomicFolder {
     }
   }
 
-  /** The folders in {@code parent}, recovered as by {@link #recover}; none if it is not there. */
+  /** The folders in {@code parent}; none if it is not there. */
   static List<Path> children(Path parent) {
-    for (Path child : list(parent)) {
-      String name = child.getFileName().toString();
-      if (name.endsWith(REPLACED)) {
-        recover(child.resolveSibling(name.substring(0, name.length() - REPLACED.length())));
-      }
-    }
-    return list(parent);
-  }
-
-  private static List<Path> list(Path parent) {
     if (!Files.isDirectory(parent)) {
       return List.of();
     }

@@ -31,12 +31,14 @@ import java.util.Optional;
 /**
  * A model as a folder: {@code dense.safetensors} (parameters), {@code optimizer.safetensors} (their
  * optimizer state), {@code tables/S.safetensors} for slot {@code S} (see {@link TableFile}), {@code
- * encoders.json}, and {@code manifest.json} with the format's version, the model, the position of
- * the run and the SHA-256 of every other file, which is checked on opening.
+ * encoders.json}, {@code manifest.json} with the format's version, the model, the position of the
+ * run and the SHA-256 of these files, and {@code manifest.sha256} with that of the manifest. All
+ * are checked on opening.
  */
 public final class Checkpoint {
   private static final long FORMAT = 1;
   private static final String MANIFEST = "manifest.json";
+  private static final String MANIFEST_HASH = "manifest.sha256";
   private static final String DENSE = "dense.safetensors";
   private static final String OPTIMIZER = "optimizer.safetensors";
   private static final String ENCODERS = "encoders.json";
@@ -80,9 +82,9 @@ public final class Checkpoint {
   }
 
   private static Optional<Path> find(Path path, boolean latest) {
-    AtomicFolder.recover(path);
-    if (Files.exists(path.resolve(MANIFEST))) {
-      return Optional.of(path);
+    Path folder = AtomicFolder.current(path);
+    if (Files.exists(folder.resolve(MANIFEST))) {
+      return Optional.of(folder);
     }
     Path inside = path.resolve("checkpoints");
     Path parent = Files.isDirectory(inside) ? inside : path;
@@ -90,16 +92,18 @@ public final class Checkpoint {
   }
 
   private static Checkpoint read(Path folder) {
-    Json.Obj manifest = Json.parseObject(text(folder.resolve(MANIFEST)), MANIFEST);
-    if (manifest.integer("format") != FORMAT) {
+    Path file = folder.resolve(MANIFEST);
+    Json.Obj manifest = Json.parseObject(text(file), file.toString());
+    if (!(manifest.fields().get("format") instanceof Json.Int(long format)) || format != FORMAT) {
       throw new DataException(
-          folder
+          file
               + ": got checkpoint format "
-              + manifest.integer("format")
+              + manifest.fields().get("format")
               + ", expected "
               + FORMAT
               + "; use the version of Tern that wrote it");
     }
+    checkHash(file, text(folder.resolve(MANIFEST_HASH)).strip());
     Json.Obj files = manifest.object("files");
     for (String name : files.fields().keySet()) {
       checkHash(folder.resolve(name), files.text(name));
@@ -196,7 +200,12 @@ public final class Checkpoint {
             UnknownRow.valueOf(tables.text("unknown")));
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
-    readWeights(network);
+    try {
+      readWeights(network);
+    } catch (RuntimeException | Error e) {
+      network.close();
+      throw e;
+    }
     return network;
   }
 
@@ -247,8 +256,9 @@ public final class Checkpoint {
             for (int s = 0; s < tables.size(); s++) {
               TableFile.write(folder.resolve(tableName(s)), tables.get(s));
             }
-            Json.Obj manifest = manifest(folder, tables.size(), factory, state, options);
+            Json.Obj manifest = manifest(folder, network, factory, state, options);
             Files.writeString(folder.resolve(MANIFEST), manifest.toString());
+            Files.writeString(folder.resolve(MANIFEST_HASH), sha256(folder.resolve(MANIFEST)));
           } catch (IOException e) {
             throw new UncheckedIOException(
                 target + ": cannot be written: " + e + "; free space or choose another folder", e);
@@ -257,19 +267,19 @@ public final class Checkpoint {
   }
 
   private static Json.Obj manifest(
-      Path folder, int tables, Model.Factory factory, RunState state, TrainOptions options) {
+      Path folder, Network network, Model.Factory factory, RunState state, TrainOptions options) {
     Json.Obj files = Json.object();
     for (String name : List.of(DENSE, OPTIMIZER, ENCODERS)) {
       files.put(name, sha256(folder.resolve(name)));
     }
-    for (int s = 0; s < tables; s++) {
+    for (int s = 0; s < network.schema().slotCount(); s++) {
       files.put(tableName(s), sha256(folder.resolve(tableName(s))));
     }
     Json.Obj manifest = Json.object().put("format", FORMAT);
     if (factory instanceof ModelConfig config) {
       manifest.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
     } else {
-      manifest.put("model", factory.getClass().getName());
+      manifest.put("model", network.model().getClass().getName());
     }
     return manifest
         .put("seed", options.seed())

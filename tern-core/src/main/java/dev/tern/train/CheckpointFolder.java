@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -25,7 +26,7 @@ final class CheckpointFolder {
     Path latest = folder.resolve(PREFIX + state.step());
     save.accept(latest);
     for (Path other : AtomicFolder.children(folder)) {
-      if (!other.equals(latest) && stepOf(other) >= 0) {
+      if (!other.equals(latest) && stepOf(AtomicFolder.nameOf(other)) >= 0) {
         try {
           AtomicFolder.delete(other);
         } catch (IOException e) {
@@ -42,9 +43,13 @@ final class CheckpointFolder {
   /** The latest checkpoint in {@code folder}. */
   static Optional<Path> latest(Path folder) {
     Optional<Path> latest = Optional.empty();
+    long latestStep = -1;
     for (Path child : AtomicFolder.children(folder)) {
-      if (stepOf(child) > latest.map(CheckpointFolder::stepOf).orElse(-1L)) {
-        latest = Optional.of(child);
+      long step = stepOf(AtomicFolder.nameOf(child));
+      Path whole = AtomicFolder.current(folder.resolve(PREFIX + step));
+      if (step > latestStep && Files.isDirectory(whole)) {
+        latest = Optional.of(whole);
+        latestStep = step;
       }
     }
     return latest;
@@ -52,16 +57,17 @@ final class CheckpointFolder {
 
   /** The best checkpoint in {@code folder}, or the latest if none was evaluated. */
   static Optional<Path> best(Path folder) {
-    Path best = folder.resolve(BEST);
-    AtomicFolder.recover(best);
-    return AtomicFolder.children(folder).contains(best) ? Optional.of(best) : latest(folder);
+    Path best = AtomicFolder.current(folder.resolve(BEST));
+    return Files.isDirectory(best) ? Optional.of(best) : latest(folder);
   }
 
   /** The step of a checkpoint's name; -1 for any other name. */
-  private static long stepOf(Path path) {
-    String name = path.getFileName().toString();
+  private static long stepOf(String name) {
     String digits = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : "";
-    boolean number = !digits.isEmpty() && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+    boolean number =
+        !digits.isEmpty()
+            && digits.length() <= 18
+            && digits.chars().allMatch(c -> c >= '0' && c <= '9');
     return number ? Long.parseLong(digits) : -1;
   }
 }

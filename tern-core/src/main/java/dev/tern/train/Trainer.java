@@ -61,13 +61,18 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * A run that goes on from a checkpoint of the same model and options, exactly as if it had never
-   * stopped.
+   * stopped. Of a folder of checkpoints it takes the latest.
    */
   public static Trainer resume(
       Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
-    trainer.state = saved.restore(trainer.network, trainer.optimizer);
+    try {
+      trainer.state = saved.restore(trainer.network, trainer.optimizer);
+    } catch (RuntimeException | Error e) {
+      trainer.close();
+      throw e;
+    }
     return trainer;
   }
 

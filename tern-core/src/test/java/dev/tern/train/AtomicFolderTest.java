@@ -97,8 +97,7 @@ final class AtomicFolderTest {
     AtomicFolder.write(target, content("old"));
     content("half").accept(Files.createDirectory(parent.resolve("target.writing")));
     Files.writeString(parent.resolve("target.writing/left"), "over");
-    AtomicFolder.recover(target);
-    assertThat(text(target)).isEqualTo("old");
+    assertThat(text(AtomicFolder.current(target))).isEqualTo("old");
     AtomicFolder.write(target, content("new"));
     assertThat(text(target)).isEqualTo("new");
     assertThat(target.resolve("left")).doesNotExist();
@@ -106,15 +105,25 @@ final class AtomicFolderTest {
   }
 
   @Test
-  void crashBetweenTheRenamesIsUndone() throws IOException {
+  void afterACrashBetweenTheRenamesTheOldFolderIsReadAndThenReplaced() throws IOException {
     Path target = parent.resolve("target");
     AtomicFolder.write(target, content("old"));
     Files.move(target, parent.resolve("target.replaced"));
-    assertThat(AtomicFolder.children(parent)).containsExactly(target);
+    content("new").accept(Files.createDirectory(parent.resolve("target.writing")));
+    assertThat(text(AtomicFolder.current(target))).isEqualTo("old");
+    assertThat(names())
+        .as("reading changes nothing, for a writer may be at work")
+        .containsExactly("target.replaced", "target.writing");
+    assertThatThrownBy(() ->
+            AtomicFolder.write(
+                target,
+                folder -> {
+                  throw new IllegalStateException("told");
+                }))
+        .hasMessage("told");
     assertThat(text(target)).isEqualTo("old");
-    Files.move(target, parent.resolve("target.replaced"));
-    AtomicFolder.recover(target);
-    assertThat(text(target)).isEqualTo("old");
+    AtomicFolder.write(target, content("newer"));
+    assertThat(text(target)).isEqualTo("newer");
     assertThat(names()).containsExactly("target");
   }
 
@@ -123,8 +132,9 @@ final class AtomicFolderTest {
     Path target = parent.resolve("target");
     AtomicFolder.write(target, content("new"));
     content("old").accept(Files.createDirectory(parent.resolve("target.replaced")));
-    AtomicFolder.recover(target);
-    assertThat(text(target)).isEqualTo("new");
+    assertThat(text(AtomicFolder.current(target))).isEqualTo("new");
+    AtomicFolder.write(target, content("newer"));
+    assertThat(text(target)).isEqualTo("newer");
     assertThat(names()).containsExactly("target");
   }
 

@@ -1,0 +1,237 @@
+package dev.tern.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.nn.Noise;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
+import dev.tern.tensor.Variable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Logits of every model beside its formula in plain Java, row by row. */
+final class ModelsTest {
+  private static final int B = 3;
+  private static final int F = 2;
+  private static final int S = 3;
+  private static final int D = 2;
+  private static final Schema SCHEMA =
+      new Schema(
+          List.of("y"),
+          List.of("a", "b"),
+          List.of(Slot.oneHot("u"), Slot.oneHot("v"), Slot.ragged("w")));
+
+  /** One row and the parameters, in plain Java. */
+  private record Plain(double[] dense, double[][] embedded, Map<String, Variable> parameters) {
+    double[] linear(String name, double[] x) {
+      float[] weight = parameters.get(name + ".weight").toArray();
+      float[] bias = parameters.get(name + ".bias").toArray();
+      double[] out = new double[bias.length];
+      for (int j = 0; j < out.length; j++) {
+        out[j] = bias[j];
+        for (int i = 0; i < x.length; i++) {
+          out[j] += x[i] * weight[i * out.length + j];
+        }
+      }
+      return out;
+    }
+
+    double[] mlp(String name, double[] x) {
+      double[] out = x;
+      for (int i = 0; parameters.containsKey(name + "." + i + ".weight"); i++) {
+        out = Arrays.stream(linear(name + "." + i, out)).map(v -> Math.max(v, 0)).toArray();
+      }
+      return out;
+    }
+
+    double first(String name) {
+      return Arrays.stream(embedded).mapToDouble(v -> v[0]).sum() + linear(name, dense)[0];
+    }
+
+    double[][] vectors(int from) {
+      return Arrays.stream(embedded)
+          .map(v -> Arrays.copyOfRange(v, from, v.length))
+          .toArray(double[][]::new);
+    }
+
+    double[] flat(int from) {
+      double[] result = {};
+      for (double[] vector : vectors(from)) {
+        result = join(result, vector);
+      }
+      return join(result, dense);
+    }
+
+    double pairs() {
+      return Arrays.stream(dots(vectors(1))).sum();
+    }
+
+    double[] cross(double[] x, boolean matrices) {
+      double[] c = x;
+      for (int l = 0; parameters.containsKey("cross." + l + ".weight"); l++) {
+        float[] bias = parameters.get("cross." + l + ".bias").toArray();
+        float[] weight = parameters.get("cross." + l + ".weight").toArray();
+        double[] next = new double[x.length];
+        for (int j = 0; j < x.length; j++) {
+          double product = 0;
+          for (int i = 0; i < x.length; i++) {
+            product += c[i] * weight[matrices ? i * x.length + j : i];
+          }
+          next[j] = matrices ? x[j] * (product + bias[j]) + c[j] : x[j] * product + bias[j] + c[j];
+        }
+        c = next;
+      }
+      return c;
+    }
+
+    double dlrm() {
+      double[] z = mlp("bottom", dense);
+      List<double[]> all = new ArrayList<>(List.of(z));
+      all.addAll(Arrays.asList(embedded));
+      double[] joined = join(z, dots(all.toArray(double[][]::new)));
+      return linear("out", mlp("top", joined))[0];
+    }
+
+    double crossed(boolean matrices) {
+      return linear("out", join(cross(flat(0), matrices), mlp("deep", flat(0))))[0];
+    }
+
+    double deep() {
+      return linear("out", mlp("deep", flat(1)))[0];
+    }
+
+    double logit(ModelConfig.Type type) {
+      return switch (type) {
+        case LR -> first("linear");
+        case FM -> first("linear") + pairs();
+        case WDL -> first("wide") + deep();
+        case DEEPFM -> first("linear") + pairs() + deep();
+        case DCN -> crossed(false);
+        case DCNV2 -> crossed(true);
+        case DLRM -> dlrm();
+      };
+    }
+
+    private static double[] join(double[] a, double[] b) {
+      double[] joined = Arrays.copyOf(a, a.length + b.length);
+      System.arraycopy(b, 0, joined, a.length, b.length);
+      return joined;
+    }
+
+    private static double[] dots(double[][] vectors) {
+      List<Double> dots = new ArrayList<>();
+      for (int i = 0; i < vectors.length; i++) {
+        for (int j = 0; j < i; j++) {
+          double dot = 0;
+          for (int d = 0; d < vectors[i].length; d++) {
+            dot += vectors[i][d] * vectors[j][d];
+          }
+          dots.add(dot);
+        }
+      }
+      return dots.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+  }
+
+  private static ModelConfig config(ModelConfig.Type type) {
+    return new ModelConfig(type, D, List.of(4, 3), 0.5f, List.of(5), 2);
+  }
+
+  private static float[] random(Random random, int count) {
+    float[] values = new float[count];
+    for (int i = 0; i < count; i++) {
+      values[i] = (float) random.nextGaussian();
+    }
+    return values;
+  }
+
+  @ParameterizedTest
+  @EnumSource(ModelConfig.Type.class)
+  void logitsFollowTheFormula(ModelConfig.Type type) {
+    Random random = new Random(3);
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      Model model = config(type).create(SCHEMA, parameters);
+      int width = model.embeddingWidth();
+      float[] dense = random(random, B * F);
+      float[] embedded = random(random, B * S * width);
+      Features features =
+          new Features(
+              Tensor.of(Shape.of(B, F), dense),
+              Tensor.of(Shape.of(B, S, width), embedded),
+              Noise.none());
+      float[] logits = model.logits(features).toArray();
+      assertThat(logits).hasSize(B);
+      Map<String, Variable> byName =
+          parameters.all().stream().collect(Collectors.toMap(Variable::name, Function.identity()));
+      for (int b = 0; b < B; b++) {
+        double expected =
+            new Plain(row(dense, b * F, F), rows(embedded, b * S, width), byName).logit(type);
+        assertThat((double) logits[b]).as("row %d", b).isCloseTo(expected, within(1e-4));
+      }
+    }
+  }
+
+  private static double[] row(float[] values, int from, int count) {
+    double[] row = new double[count];
+    Arrays.setAll(row, i -> values[from + i]);
+    return row;
+  }
+
+  private static double[][] rows(float[] values, int from, int width) {
+    double[][] rows = new double[S][];
+    Arrays.setAll(rows, s -> row(values, (from + s) * width, width));
+    return rows;
+  }
+
+  @Test
+  void dlrmJoinsTheBottomVectorWithAllPairs() {
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      config(ModelConfig.Type.DLRM).create(SCHEMA, parameters);
+      Map<String, Shape> shapes =
+          parameters.all().stream().collect(Collectors.toMap(Variable::name, Variable::shape));
+      assertThat(shapes)
+          .containsEntry("bottom.0.weight", Shape.of(F, 5))
+          .containsEntry("bottom.1.weight", Shape.of(5, D))
+          .containsEntry("top.0.weight", Shape.of(D + (S + 1) * S / 2, 4))
+          .containsEntry("top.1.weight", Shape.of(4, 3))
+          .containsEntry("out.weight", Shape.of(3, 1));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(ModelConfig.Type.class)
+  void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
+    List<Schema> schemas =
+        List.of(
+            new Schema(List.of("y"), List.of(), SCHEMA.slots()),
+            new Schema(List.of("y"), SCHEMA.dense(), List.of()));
+    for (Schema schema : schemas) {
+      try (Device device = Device.cpu(1, 1L << 24)) {
+        Model model = config(type).create(schema, new Parameters(device, 9));
+        Tensor dense = Tensor.full(Shape.of(B, schema.denseDim()), 1);
+        Tensor embedded =
+            Tensor.full(Shape.of(B, schema.slotCount(), model.embeddingWidth()), 0.5f);
+        float[] logits = model.logits(new Features(dense, embedded, Noise.none())).toArray();
+        assertThat(logits).hasSize(B);
+        for (float logit : logits) {
+          assertThat(logit).isFinite().isEqualTo(logits[0]);
+        }
+      }
+    }
+  }
+}

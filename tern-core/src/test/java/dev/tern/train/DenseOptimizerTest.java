@@ -1,0 +1,172 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Computation;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Variable;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every rule on dense parameters beside its equation in double precision. */
+final class DenseOptimizerTest {
+  private static final int ROWS = 3;
+  private static final int COLUMNS = 5;
+  private static final int STEPS = 5;
+  private static final float L2 = 0.01f;
+
+  static List<Optimizer> rules() {
+    return List.of(
+        new Optimizer.Sgd(0.1f),
+        new Optimizer.Momentum(0.1f, 0.8f),
+        new Optimizer.Nesterov(0.1f, 0.8f),
+        new Optimizer.Adagrad(0.1f, 0.5f, 1e-3f),
+        new Optimizer.RowWiseAdagrad(0.1f, 0.5f, 1e-3f),
+        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, false),
+        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, true),
+        new Optimizer.Ftrl(0.2f, 0.5f, 0.3f, 0.1f));
+  }
+
+  /** One rule on one matrix, in doubles; {@code a} and {@code b} are its state. */
+  private static final class Plain {
+    final double[] w;
+    final double[] a = new double[ROWS * COLUMNS];
+    final double[] b = new double[ROWS * COLUMNS];
+
+    Plain(float[] weights, Optimizer rule) {
+      w = new double[weights.length];
+      Arrays.setAll(w, i -> weights[i]);
+      if (rule instanceof Optimizer.Adagrad adagrad) {
+        Arrays.fill(a, adagrad.initial());
+      } else if (rule instanceof Optimizer.RowWiseAdagrad adagrad) {
+        Arrays.fill(a, adagrad.initial());
+      }
+    }
+
+    void step(Optimizer rule, float[] gradient, int t, double lr, double l2) {
+      double[] g = new double[w.length];
+      Arrays.setAll(g, i -> gradient[i] + l2 * w[i]);
+      for (int i = 0; i < w.length; i++) {
+        double mean = 0;
+        for (int j = i / COLUMNS * COLUMNS; j < i / COLUMNS * COLUMNS + COLUMNS; j++) {
+          mean += g[j] * g[j] / COLUMNS;
+        }
+        update(rule, i, g[i], mean, t, lr);
+      }
+    }
+
+    private void update(Optimizer rule, int i, double g, double mean, int t, double lr) {
+      switch (rule) {
+        case Optimizer.Sgd _ -> w[i] -= lr * g;
+        case Optimizer.Momentum o -> {
+          a[i] = o.momentum() * a[i] - lr * g;
+          w[i] += a[i];
+        }
+        case Optimizer.Nesterov o -> {
+          a[i] = o.momentum() * a[i] + g;
+          w[i] -= lr * (g + o.momentum() * a[i]);
+        }
+        case Optimizer.Adagrad o -> {
+          a[i] += g * g;
+          w[i] -= lr * g / (Math.sqrt(a[i]) + o.eps());
+        }
+        case Optimizer.RowWiseAdagrad o -> {
+          a[i] += mean;
+          w[i] -= lr / (Math.sqrt(a[i]) + o.eps()) * g;
+        }
+        case Optimizer.Adam o -> {
+          a[i] = o.beta1() * a[i] + (1 - o.beta1()) * g;
+          b[i] = o.beta2() * b[i] + (1 - o.beta2()) * g * g;
+          double m = a[i] / (1 - Math.pow(o.beta1(), t));
+          double v = b[i] / (1 - Math.pow(o.beta2(), t));
+          w[i] -= lr * m / (Math.sqrt(v) + o.eps());
+        }
+        case Optimizer.Ftrl o -> {
+          double n = b[i] + g * g;
+          a[i] += g - (Math.sqrt(n) - Math.sqrt(b[i])) / lr * w[i];
+          b[i] = n;
+          w[i] =
+              Math.abs(a[i]) <= o.l1()
+                  ? 0
+                  : (Math.signum(a[i]) * o.l1() - a[i]) / ((o.beta() + Math.sqrt(n)) / lr + o.l2());
+        }
+      }
+    }
+  }
+
+  private static float[] random(Random random) {
+    float[] values = new float[ROWS * COLUMNS];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = (float) random.nextGaussian();
+    }
+    return values;
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void fiveStepsOfEveryRuleFollowItsEquation(Optimizer rule) {
+    Random random = new Random(7);
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Variable weight = Variable.zeros(device, "w", Shape.of(ROWS, COLUMNS));
+      Variable gradient = Variable.zeros(device, "g", Shape.of(ROWS, COLUMNS));
+      float[] start = random(random);
+      weight.set(start);
+      Plain plain = new Plain(start, rule);
+      DenseOptimizer optimizer = new DenseOptimizer(device, rule, L2, List.of(weight));
+      try (Computation step =
+          Computation.of(device, List.of(), optimizer.updates(List.of(gradient.tensor())))) {
+        for (int t = 1; t <= STEPS; t++) {
+          float lr = 0.1f * t;
+          float[] g = random(random);
+          gradient.set(g);
+          optimizer.prepare(t, lr);
+          step.run();
+          plain.step(rule, g, t, lr, L2);
+          float[] got = weight.toArray();
+          for (int i = 0; i < got.length; i++) {
+            assertThat((double) got[i])
+                .as("%s, step %d, weight %d", rule, t, i)
+                .isCloseTo(plain.w[i], within(1e-4 * Math.max(1, Math.abs(plain.w[i]))));
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void rowWiseAdagradTakesTheLastAxisAsARowWhateverTheRank() {
+    Optimizer rule = new Optimizer.RowWiseAdagrad(0.1f, 0, 1e-3f);
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Variable scalar = Variable.zeros(device, "scalar", Shape.SCALAR);
+      Variable vector = Variable.zeros(device, "vector", Shape.of(2));
+      DenseOptimizer optimizer = new DenseOptimizer(device, rule, 0, List.of(scalar, vector));
+      assertThat(optimizer.state().get(0).shape()).isEqualTo(Shape.SCALAR);
+      assertThat(optimizer.state().get(1).shape()).isEqualTo(Shape.of(1));
+      Variable three = Variable.zeros(device, "three", Shape.SCALAR);
+      Variable pair = Variable.zeros(device, "pair", Shape.of(2));
+      three.set(3);
+      pair.set(1, 7);
+      optimizer.prepare(1, 1);
+      try (Computation step =
+          Computation.of(
+              device, List.of(), optimizer.updates(List.of(three.tensor(), pair.tensor())))) {
+        step.run();
+      }
+      assertThat(scalar.toArray()[0]).isCloseTo(-3 / 3.001f, within(1e-5f));
+      assertThat(vector.toArray()[1]).isCloseTo(-7 / 5.001f, within(1e-5f));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void everyRuleIsReadBackFromItsJson(Optimizer rule) {
+    assertThat(OptimizerJson.read(OptimizerJson.write(rule))).isEqualTo(rule);
+  }
+}
