@@ -94,6 +94,10 @@ public final class Predictor implements AutoCloseable {
 
   /** As {@link #score(Batch)}, into the first {@code rows.size()} places of {@code target}. */
   public void score(Batch rows, float[] target) {
+    if (!rows.schema().equals(schema())) {
+      throw new IllegalArgumentException(
+          "score: got rows of " + rows.schema() + ", expected " + schema());
+    }
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
           "score: got room for " + target.length + " results, expected " + rows.size());
