@@ -2,41 +2,35 @@ package dev.tern.internal.kernel;
 
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
+import java.lang.foreign.Arena;
 
 /**
- * Matrix product {@code C = A B} or {@code C += A B} of F32 matrices with any strides.
+ * Products of F32 matrices by address: {@code C = A B} or {@code C += A B}. Strides are counted in
+ * elements and may be any, so a transposed matrix is one with its strides exchanged; C has dense
+ * rows and overlaps neither A nor B.
  *
- * <p>How it works: B is packed once into panels as wide as a tile and {@value #DEPTH} deep, padded
- * with zeros; then each task takes a band of rows and, for each stretch of {@value #DEPTH} along k
- * and each panel, runs the tile kernel down its rows, so that a panel stays in the first-level
- * cache. A is read in place where its rows are dense and packed otherwise; tiles over the edge go
- * through a small buffer. Every element takes its {@code k} terms in ascending order by fused
- * multiply-add, so neither the vector length nor the number of threads shows in the result.
+ * <p>Every element starts from 0, or from its old value when accumulating, and takes its {@code k}
+ * terms in ascending order, each by one fused multiply-add. So neither the vector length, nor the
+ * lack of vectors, nor the number of threads shows in the result.
  */
 public final class MatMul {
-  private static final int DEPTH = 256;
-  private static final int ROWS = TileKernel.ROWS;
-  private static final int BAND_LIMIT = 96;
-  private static final int BANDS = 16;
-  private static final long SMALL = 1 << 16;
-  private static final int LINE = 256;
+  /** Zeros, where a tile that starts from nothing finds its start. */
+  static final long ZEROS = Arena.global().allocate(256, 64).address();
+
+  /** The calling thread and no other. */
+  static final Workers ALONE = Workers.of(1);
+
+  private static final int ITEMS_PER_TASK = 32;
 
   private MatMul() {}
 
-  /** Bytes of scratch that {@link #run} needs for a product of these sizes. */
+  /**
+   * Bytes of scratch that {@link #run} needs for a product of these sizes.
+   *
+   * @param threads of the workers that will run it
+   */
   public static long scratchBytes(int m, int n, int k, int threads) {
-    return LINE + packedBytes(n, k) + (long) threads * workerBytes();
-  }
-
-  private static long packedBytes(int n, int k) {
-    int columns = Tiles.columns();
-    long panels = (n + columns - 1L) / columns;
-    return panels * columns * k * Float.BYTES;
-  }
-
-  /** A packed band of A, then a tile of C. */
-  private static long workerBytes() {
-    return ((long) BAND_LIMIT * DEPTH + (long) ROWS * Tiles.columns()) * Float.BYTES;
+    return m <= 1 || n <= 1 ? 4L * k : Product.scratchBytes(n, k, Tiles.columns(), threads);
   }
 
   /**
@@ -63,35 +57,12 @@ public final class MatMul {
       int k,
       boolean accumulate,
       long scratch) {
-    if (m == 0 || n == 0) {
-      return;
-    }
-    if (k == 0) {
-      for (int i = 0; i < m && !accumulate; i++) {
-        Memory.zero(c + 4 * i * ldc, 4L * n);
-      }
-      return;
-    }
-    Memory.zero(scratch, LINE);
-    Product product =
-        new Product(Tiles.active(), a, ars, acs, b, brs, bcs, c, ldc, m, n, k, accumulate, scratch);
-    int bands = product.bands();
-    if ((long) m * n * k <= SMALL) {
-      for (int panel = 0; panel < product.panels(); panel++) {
-        product.pack(panel);
-      }
-      for (int band = 0; band < bands; band++) {
-        product.band(band, 0);
-      }
-      return;
-    }
-    workers.run(product.panels(), (panel, worker) -> product.pack(panel));
-    workers.run(bands, product::band);
+    run(Tiles.active(), workers, a, ars, acs, b, brs, bcs, c, ldc, m, n, k, accumulate, scratch);
   }
 
-  /** One product under way. */
-  private record Product(
+  static void run(
       TileKernel kernel,
+      Workers workers,
       long a,
       long ars,
       long acs,
@@ -105,148 +76,104 @@ public final class MatMul {
       int k,
       boolean accumulate,
       long scratch) {
-    int panels() {
-      return (n + kernel.columns() - 1) / kernel.columns();
+    if (m == 0 || n == 0) {
+      return;
     }
-
-    private long packed() {
-      return scratch + LINE;
-    }
-
-    /** Rows of a band: about {@value #BANDS} bands, whole tiles, small enough for the cache. */
-    private int bandRows() {
-      int tiles = (m + ROWS - 1) / ROWS;
-      return Math.min(BAND_LIMIT, (tiles + BANDS - 1) / BANDS * ROWS);
-    }
-
-    int bands() {
-      return (m + bandRows() - 1) / bandRows();
-    }
-
-    /** Address of panel {@code panel} at depth {@code from}, a multiple of {@value #DEPTH}. */
-    private long panelAt(int panel, int from) {
-      int columns = kernel.columns();
-      int depth = Math.min(DEPTH, k - from);
-      return packed() + 4L * columns * ((long) panels() * from + (long) panel * depth);
-    }
-
-    void pack(int panel) {
-      int columns = kernel.columns();
-      int first = panel * columns;
-      int width = Math.min(columns, n - first);
-      for (int from = 0; from < k; from += DEPTH) {
-        int depth = Math.min(DEPTH, k - from);
-        long target = panelAt(panel, from);
-        long source = b + 4 * (from * brs + first * bcs);
-        if (width < columns) {
-          Memory.zero(target, 4L * columns * depth);
-        }
-        if (bcs == 1) {
-          kernel.copy(source, 4 * brs, target, 4L * columns, depth, width);
-        } else {
-          transpose(source, 4 * brs, 4 * bcs, target, 4L * columns, depth, width);
-        }
+    if (k == 0) {
+      for (int i = 0; i < m && !accumulate; i++) {
+        Memory.zero(c + 4 * i * ldc, 4L * n);
       }
+    } else if (n == 1) {
+      long x = dense(b, brs, k, scratch);
+      new VectorProduct(kernel, a, 4 * ars, 4 * acs, x, c, 4 * ldc, m, k, accumulate).run(workers);
+    } else if (m == 1) {
+      long x = dense(a, acs, k, scratch);
+      new VectorProduct(kernel, b, 4 * bcs, 4 * brs, x, c, 4, n, k, accumulate).run(workers);
+    } else {
+      new Product(
+              kernel,
+              a,
+              4 * ars,
+              4 * acs,
+              b,
+              4 * brs,
+              4 * bcs,
+              c,
+              4 * ldc,
+              m,
+              n,
+              k,
+              accumulate,
+              scratch)
+          .run(workers);
     }
+  }
 
-    /** Copies column by column: each source column lies along k. */
-    private static void transpose(
-        long source,
-        long rowStep,
-        long columnStep,
-        long target,
-        long targetRow,
-        int rows,
-        int columns) {
-      for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++) {
-          float value = Memory.getFloat(source + i * rowStep + j * columnStep);
-          Memory.setFloat(target + i * targetRow + 4L * j, value);
-        }
-      }
+  /** The {@code count} numbers at {@code x}, gathered into {@code scratch} unless side by side. */
+  private static long dense(long x, long stride, int count, long scratch) {
+    if (stride == 1) {
+      return x;
     }
+    for (int p = 0; p < count; p++) {
+      Memory.setFloat(scratch + 4L * p, Memory.getFloat(x + 4 * p * stride));
+    }
+    return scratch;
+  }
 
-    void band(int band, int worker) {
-      int first = band * bandRows();
-      int rows = Math.min(bandRows(), m - first);
-      long own = packed() + packedBytes(n, k) + worker * workerBytes();
-      for (int from = 0; from < k; from += DEPTH) {
-        int depth = Math.min(DEPTH, k - from);
-        boolean dense = acs == 1;
-        if (!dense || rows % ROWS != 0) {
-          packBand(first, rows, from, depth, dense, own);
-        }
-        for (int panel = 0; panel < panels(); panel++) {
-          for (int row = 0; row < rows; row += ROWS) {
-            tile(first, row, rows, from, depth, panel, dense, own);
+  /** Bytes of scratch that {@link #batched} needs for products of these sizes. */
+  public static long batchedScratchBytes(int m, int n, int k, int threads) {
+    return threads * ((scratchBytes(m, n, k, 1) + 63) & -64);
+  }
+
+  /**
+   * Runs {@code count} products of one shape, each as {@link #run} would; the matrices of product i
+   * lie {@code i} times their batch stride, counted in elements, from those of the first. Made for
+   * many small products: each is one thread's work.
+   *
+   * @param scratch address of {@link #batchedScratchBytes} bytes, 64-byte aligned
+   */
+  public static void batched(
+      Workers workers,
+      int count,
+      long a,
+      long aBatch,
+      long ars,
+      long acs,
+      long b,
+      long bBatch,
+      long brs,
+      long bcs,
+      long c,
+      long cBatch,
+      long ldc,
+      int m,
+      int n,
+      int k,
+      boolean accumulate,
+      long scratch) {
+    long own = (scratchBytes(m, n, k, 1) + 63) & -64;
+    int tasks = (count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK;
+    workers.run(
+        tasks,
+        (index, worker) -> {
+          int end = Math.min(count, (index + 1) * ITEMS_PER_TASK);
+          for (int i = index * ITEMS_PER_TASK; i < end; i++) {
+            run(
+                ALONE,
+                a + 4 * i * aBatch,
+                ars,
+                acs,
+                b + 4 * i * bBatch,
+                brs,
+                bcs,
+                c + 4 * i * cBatch,
+                ldc,
+                m,
+                n,
+                k,
+                accumulate,
+                scratch + worker * own);
           }
-        }
-      }
-    }
-
-    /** Packs tiles of A as k-major sixes; of dense rows only the last, incomplete tile. */
-    private void packBand(int first, int rows, int from, int depth, boolean dense, long own) {
-      for (int row = dense ? rows / ROWS * ROWS : 0; row < rows; row += ROWS) {
-        long target = own + 4L * row * depth;
-        int height = Math.min(ROWS, rows - row);
-        if (height < ROWS) {
-          Memory.zero(target, 4L * ROWS * depth);
-        }
-        long source = a + 4 * ((first + row) * ars + from * acs);
-        for (int p = 0; p < depth; p++) {
-          for (int i = 0; i < height; i++) {
-            float value = Memory.getFloat(source + 4 * (i * ars + p * acs));
-            Memory.setFloat(target + 4L * (p * ROWS + i), value);
-          }
-        }
-      }
-    }
-
-    private void tile(
-        int first, int row, int rows, int from, int depth, int panel, boolean dense, long own) {
-      int columns = kernel.columns();
-      int height = Math.min(ROWS, rows - row);
-      int width = Math.min(columns, n - panel * columns);
-      boolean inPlace = dense && height == ROWS;
-      long left = inPlace ? a + 4 * ((first + row) * ars + from) : own + 4L * row * depth;
-      long leftRow = inPlace ? 4 * ars : 4;
-      long leftStep = inPlace ? 4 : 4L * ROWS;
-      long right = panelAt(panel, from);
-      long out = c + 4 * ((first + row) * ldc + panel * columns);
-      boolean fresh = from == 0 && !accumulate;
-      long rightStep = 4L * columns;
-      if (height == ROWS && width == columns) {
-        long start = fresh ? scratch : out;
-        kernel.tile(
-            left,
-            leftRow,
-            leftStep,
-            right,
-            rightStep,
-            start,
-            fresh ? 0 : 4 * ldc,
-            out,
-            4 * ldc,
-            depth);
-        return;
-      }
-      long edge = own + 4L * BAND_LIMIT * DEPTH;
-      if (!fresh) {
-        kernel.copy(out, 4 * ldc, edge, rightStep, height, width);
-      }
-      long start = fresh ? scratch : edge;
-      kernel.tile(
-          left,
-          leftRow,
-          leftStep,
-          right,
-          rightStep,
-          start,
-          fresh ? 0 : rightStep,
-          edge,
-          rightStep,
-          depth);
-      kernel.copy(edge, rightStep, out, 4 * ldc, height, width);
-    }
+        });
   }
 }

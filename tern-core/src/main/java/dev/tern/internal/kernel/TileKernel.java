@@ -2,39 +2,50 @@ package dev.tern.internal.kernel;
 
 /**
  * The innermost loops of {@link MatMul}. Addresses are absolute, strides are bytes. Every element
- * of a product starts from zero or from its old value and takes its terms by fused multiply-add in
- * ascending order of {@code k}: implementations differ in speed, never in bits.
+ * takes its terms by fused multiply-add in ascending order of {@code k} from a given start value:
+ * implementations differ in speed, never in bits.
  */
 interface TileKernel {
   /** Rows of a tile. */
   int ROWS = 6;
 
-  /** Strides along k must stay below this many bytes, and above or at zero. */
-  int STRIDE_LIMIT = 1 << 20;
-
   /** Columns of a tile: the width of a packed panel of B. */
   int columns();
 
   /**
-   * Tile of C, {@code ROWS x columns()}: C = start + A B.
+   * Tile of C, {@code ROWS x columns()}: C = start + A B, where the rows of A lie side by side, as
+   * in a packed strip or a transposed matrix.
    *
-   * @param a first element of A; element (i, p) is at {@code a + i * aRow + p * aStep}
+   * @param a first element of A; element (i, p) is at {@code a + p * aStep + 4 * i}
    * @param b first element of B; element (p, j) is at {@code b + p * bStep + 4 * j}
-   * @param start first of the values that the sums start from; element (i, j) is at {@code start +
-   *     i * startRow + 4 * j}
+   * @param start first value that the sums start from; element (i, j) is at {@code start + i *
+   *     startRow + 4 * j}
    * @param c first element of C; element (i, j) is at {@code c + i * cRow + 4 * j}
    */
   void tile(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k);
+      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k);
+
+  /** Like {@link #tile}, but element (i, p) of A is at {@code a + i * aRow + 4 * p}. */
+  void rows(
+      long a, long aRow, long b, long bStep, long start, long startRow, long c, long cRow, int k);
+
+  /**
+   * Combination of rows: y[j] += sum over p of x[p] * row p [j].
+   *
+   * @param x first of {@code k} factors, side by side
+   * @param rows first element of row 0; rows lie {@code rowStep} apart
+   * @param y first of {@code count} sums, side by side
+   */
+  void combine(long x, long rows, long rowStep, long y, int count, int k);
+
+  /**
+   * Products of rows with one vector: y[i] += sum over p of row i [p] * x[p].
+   *
+   * @param rows first element of row 0; rows lie {@code rowStep} apart, their elements side by side
+   * @param x first of {@code k} factors, side by side
+   * @param y first of {@code count} sums, {@code yStep} apart
+   */
+  void dots(long rows, long rowStep, long x, long y, long yStep, int count, int k);
 
   /** Copies a block of {@code rows x columns} floats between row strides. */
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);

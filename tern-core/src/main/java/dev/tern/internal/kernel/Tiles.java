@@ -42,8 +42,10 @@ final class Tiles {
       for (int round = 0; round < ROUNDS && quiet < 3; round++) {
         long before = bean.getCurrentThreadAllocatedBytes();
         for (int call = 0; call < 16; call++) {
-          kernel.tile(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
-          kernel.tile(a, 4, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
+          kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
+          kernel.rows(a, 4L * DEPTH, b, row, c, row, c, row, DEPTH);
+          kernel.combine(a, b, row, c, COLUMNS, DEPTH);
+          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH);
           kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
         }
         quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;

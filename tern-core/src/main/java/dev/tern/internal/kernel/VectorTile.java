@@ -1,22 +1,28 @@
 package dev.tern.internal.kernel;
 
+import static dev.tern.internal.memory.Memory.ALL;
+
 import dev.tern.internal.memory.Memory;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link TileKernel} of 6 rows by 2 vectors: 12 accumulators, which is enough to hide the latency
- * of two fused multiply-adds a cycle, fits 16 vector registers, and is small enough for C1.
+ * {@link TileKernel} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
+ * of two fused multiply-adds a cycle and, with two vectors of B and two numbers of A, just fill 16
+ * vector registers.
  *
- * <p>How it works: the loop's addresses are slices of the address space whose length is a constant
- * above any offset that the loop can form (an int counter times a stride masked below 2^20), so the
- * compiler proves the bounds tests away. A number of A is broadcast as an int, which is one
- * instruction from memory. The six rows of A are six slices: with them the body is too large to be
- * unrolled, and the unrolled form spills.
+ * <p>How it works. The loop must keep its accumulators in registers, but a compiler free to order
+ * the body hoists all loads to its top and then spills. {@code checkIndex} in the middle of the
+ * body ends a basic block: what stands before it is computed before it, since the check's failure
+ * would need those values. Each limit is below the one before, or the check would be dropped as
+ * proven; an address passes them all. The first check also proves the address positive, so that
+ * access to {@link Memory#ALL} needs no test of its own. A number of A is broadcast as an int: that
+ * is one instruction from memory. Library calls stand in the open, not in methods of their own,
+ * which would count against the limit of what may be inlined here.
  */
 final class VectorTile implements TileKernel {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
@@ -26,7 +32,12 @@ final class VectorTile implements TileKernel {
   private static final int BYTES = 4 * LENGTH;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-  private static final long REACH = 1L << 52;
+
+  /** Above any address, and each a power of two below the one before. */
+  private static final long LIMIT = 1L << 60;
+
+  private static final long LIMIT_2 = 1L << 59;
+  private static final long LIMIT_4 = 1L << 58;
 
   @Override
   public int columns() {
@@ -35,100 +46,201 @@ final class VectorTile implements TileKernel {
 
   @Override
   public void tile(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    product(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
-  }
-
-  private static void product(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    MemorySegment a0 = Memory.ALL.asSlice(a, REACH);
-    MemorySegment a1 = Memory.ALL.asSlice(a + aRow, REACH);
-    MemorySegment a2 = Memory.ALL.asSlice(a + 2 * aRow, REACH);
-    MemorySegment a3 = Memory.ALL.asSlice(a + 3 * aRow, REACH);
-    MemorySegment a4 = Memory.ALL.asSlice(a + 4 * aRow, REACH);
-    MemorySegment a5 = Memory.ALL.asSlice(a + 5 * aRow, REACH);
-    MemorySegment panel = Memory.ALL.asSlice(b, REACH);
-    MemorySegment all = Memory.ALL;
+      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
     long t = start;
-    FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
+    FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t += startRow;
-    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
+    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t += startRow;
-    FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
+    FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t += startRow;
-    FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
+    FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t += startRow;
-    FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
+    FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t += startRow;
-    FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, all, t, ORDER);
-    FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, all, t + BYTES, ORDER);
-    long aMasked = aStep & (STRIDE_LIMIT - 1);
-    long bMasked = bStep & (STRIDE_LIMIT - 1);
+    FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    long nextA = a;
+    long nextB = b;
     for (int p = 0; p < k; p++) {
-      long x = p * aMasked;
-      long y = p * bMasked;
-      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, panel, y, ORDER);
-      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, panel, y + BYTES, ORDER);
-      FloatVector v = IntVector.broadcast(INTS, a0.get(INT, x)).reinterpretAsFloats();
+      long y = Objects.checkIndex(nextB, LIMIT);
+      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
+      long x = Objects.checkIndex(nextA, LIMIT);
+      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
       s00 = v.fma(b0, s00);
       s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, a1.get(INT, x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 4)).reinterpretAsFloats();
       s10 = v.fma(b0, s10);
       s11 = v.fma(b1, s11);
-      v = IntVector.broadcast(INTS, a2.get(INT, x)).reinterpretAsFloats();
+      x = Objects.checkIndex(x, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 8)).reinterpretAsFloats();
       s20 = v.fma(b0, s20);
       s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, a3.get(INT, x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 12)).reinterpretAsFloats();
       s30 = v.fma(b0, s30);
       s31 = v.fma(b1, s31);
-      v = IntVector.broadcast(INTS, a4.get(INT, x)).reinterpretAsFloats();
+      x = Objects.checkIndex(x, LIMIT_4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 16)).reinterpretAsFloats();
       s40 = v.fma(b0, s40);
       s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, a5.get(INT, x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 20)).reinterpretAsFloats();
       s50 = v.fma(b0, s50);
       s51 = v.fma(b1, s51);
+      nextA += aStep;
+      nextB += bStep;
     }
     t = c;
-    s00.intoMemorySegment(all, t, ORDER);
-    s01.intoMemorySegment(all, t + BYTES, ORDER);
+    s00.intoMemorySegment(ALL, t, ORDER);
+    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
     t += cRow;
-    s10.intoMemorySegment(all, t, ORDER);
-    s11.intoMemorySegment(all, t + BYTES, ORDER);
+    s10.intoMemorySegment(ALL, t, ORDER);
+    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
     t += cRow;
-    s20.intoMemorySegment(all, t, ORDER);
-    s21.intoMemorySegment(all, t + BYTES, ORDER);
+    s20.intoMemorySegment(ALL, t, ORDER);
+    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
     t += cRow;
-    s30.intoMemorySegment(all, t, ORDER);
-    s31.intoMemorySegment(all, t + BYTES, ORDER);
+    s30.intoMemorySegment(ALL, t, ORDER);
+    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
     t += cRow;
-    s40.intoMemorySegment(all, t, ORDER);
-    s41.intoMemorySegment(all, t + BYTES, ORDER);
+    s40.intoMemorySegment(ALL, t, ORDER);
+    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
     t += cRow;
-    s50.intoMemorySegment(all, t, ORDER);
-    s51.intoMemorySegment(all, t + BYTES, ORDER);
+    s50.intoMemorySegment(ALL, t, ORDER);
+    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+  }
+
+  @Override
+  public void rows(
+      long a, long aRow, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
+    long a0 = Objects.checkIndex(a, LIMIT);
+    long a1 = Objects.checkIndex(a + aRow, LIMIT);
+    long a2 = Objects.checkIndex(a + 2 * aRow, LIMIT);
+    long a3 = Objects.checkIndex(a + 3 * aRow, LIMIT);
+    long a4 = Objects.checkIndex(a + 4 * aRow, LIMIT);
+    long a5 = Objects.checkIndex(a + 5 * aRow, LIMIT);
+    long t = start;
+    FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t += startRow;
+    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t += startRow;
+    FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t += startRow;
+    FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t += startRow;
+    FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t += startRow;
+    FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    long nextA = 0;
+    long nextB = b;
+    for (int p = 0; p < k; p++) {
+      long y = Objects.checkIndex(nextB, LIMIT);
+      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
+      long x = Objects.checkIndex(nextA, LIMIT);
+      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, a0 + x)).reinterpretAsFloats();
+      s00 = v.fma(b0, s00);
+      s01 = v.fma(b1, s01);
+      v = IntVector.broadcast(INTS, ALL.get(INT, a1 + x)).reinterpretAsFloats();
+      s10 = v.fma(b0, s10);
+      s11 = v.fma(b1, s11);
+      x = Objects.checkIndex(x, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, a2 + x)).reinterpretAsFloats();
+      s20 = v.fma(b0, s20);
+      s21 = v.fma(b1, s21);
+      v = IntVector.broadcast(INTS, ALL.get(INT, a3 + x)).reinterpretAsFloats();
+      s30 = v.fma(b0, s30);
+      s31 = v.fma(b1, s31);
+      x = Objects.checkIndex(x, LIMIT_4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, a4 + x)).reinterpretAsFloats();
+      s40 = v.fma(b0, s40);
+      s41 = v.fma(b1, s41);
+      v = IntVector.broadcast(INTS, ALL.get(INT, a5 + x)).reinterpretAsFloats();
+      s50 = v.fma(b0, s50);
+      s51 = v.fma(b1, s51);
+      nextA += 4;
+      nextB += bStep;
+    }
+    t = c;
+    s00.intoMemorySegment(ALL, t, ORDER);
+    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t += cRow;
+    s10.intoMemorySegment(ALL, t, ORDER);
+    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t += cRow;
+    s20.intoMemorySegment(ALL, t, ORDER);
+    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t += cRow;
+    s30.intoMemorySegment(ALL, t, ORDER);
+    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t += cRow;
+    s40.intoMemorySegment(ALL, t, ORDER);
+    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t += cRow;
+    s50.intoMemorySegment(ALL, t, ORDER);
+    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+  }
+
+  @Override
+  public void combine(long x, long rows, long rowStep, long y, int count, int k) {
+    int whole = FLOATS.loopBound(count);
+    int p = 0;
+    for (; p + 4 <= k; p += 4) {
+      combineFour(x + 4L * p, rows + p * rowStep, rowStep, y, whole);
+    }
+    for (; p < k; p++) {
+      combineOne(x + 4L * p, rows + p * rowStep, y, whole);
+    }
+    ScalarTile.combineFrom(whole, x, rows, rowStep, y, count, k);
+  }
+
+  private static void combineFour(long x, long rows, long rowStep, long y, int whole) {
+    FloatVector x0 = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
+    FloatVector x1 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 4));
+    FloatVector x2 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 8));
+    FloatVector x3 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 12));
+    long r0 = Objects.checkIndex(rows, LIMIT);
+    long r1 = Objects.checkIndex(rows + rowStep, LIMIT);
+    long r2 = Objects.checkIndex(rows + 2 * rowStep, LIMIT);
+    long r3 = Objects.checkIndex(rows + 3 * rowStep, LIMIT);
+    long sums = Objects.checkIndex(y, LIMIT);
+    for (int j = 0; j < whole; j += LENGTH) {
+      long at = 4L * j;
+      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
+      sum = x0.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r0 + at, ORDER), sum);
+      sum = x1.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r1 + at, ORDER), sum);
+      sum = x2.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r2 + at, ORDER), sum);
+      sum = x3.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r3 + at, ORDER), sum);
+      sum.intoMemorySegment(ALL, sums + at, ORDER);
+    }
+  }
+
+  private static void combineOne(long x, long row, long y, int whole) {
+    FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
+    long terms = Objects.checkIndex(row, LIMIT);
+    long sums = Objects.checkIndex(y, LIMIT);
+    for (int j = 0; j < whole; j += LENGTH) {
+      long at = 4L * j;
+      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
+      sum = factor.fma(FloatVector.fromMemorySegment(FLOATS, ALL, terms + at, ORDER), sum);
+      sum.intoMemorySegment(ALL, sums + at, ORDER);
+    }
+  }
+
+  @Override
+  public void dots(long rows, long rowStep, long x, long y, long yStep, int count, int k) {
+    ScalarTile.dotsFrom(0, rows, rowStep, x, y, yStep, count, k);
   }
 
   @Override
@@ -138,19 +250,16 @@ final class VectorTile implements TileKernel {
       long source = from + i * fromRow;
       long target = to + i * toRow;
       for (int j = 0; j < whole; j += LENGTH) {
-        store(load(Memory.ALL, source + 4L * j), target + 4L * j);
+        FloatVector.fromMemorySegment(FLOATS, ALL, source + 4L * j, ORDER)
+            .intoMemorySegment(ALL, target + 4L * j, ORDER);
       }
-      for (int j = whole; j < columns; j++) {
-        Memory.setFloat(target + 4L * j, Memory.getFloat(source + 4L * j));
+      int j = whole;
+      for (; j + 2 <= columns; j += 2) {
+        Memory.setLong(target + 4L * j, Memory.getLong(source + 4L * j));
+      }
+      if (j < columns) {
+        Memory.setInt(target + 4L * j, Memory.getInt(source + 4L * j));
       }
     }
-  }
-
-  private static FloatVector load(MemorySegment from, long offset) {
-    return FloatVector.fromMemorySegment(FLOATS, from, offset, ORDER);
-  }
-
-  private static void store(FloatVector vector, long address) {
-    vector.intoMemorySegment(Memory.ALL, address, ORDER);
   }
 }

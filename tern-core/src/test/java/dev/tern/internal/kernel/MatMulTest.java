@@ -5,106 +5,263 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class MatMulTest {
-  /** The product in plain Java: terms in ascending order of k by fused multiply-add. */
-  private static float expected(
-      long a, long ars, long acs, long b, long brs, long bcs, int k, float start) {
-    float sum = start;
-    for (int p = 0; p < k; p++) {
-      sum = Math.fma(Memory.getFloat(a + 4 * p * acs), Memory.getFloat(b + 4 * p * brs), sum);
+  /** A matrix in memory: element (i, j) is at {@code address + 4 (i rows + j columns)}. */
+  private record Matrix(long address, long rows, long columns) {
+    float get(int i, int j) {
+      return Memory.getFloat(address + 4 * (i * rows + j * columns));
     }
-    return sum;
   }
 
-  private static long matrix(Arena arena, Random random, int elements) {
-    long address = arena.allocate(4L * Math.max(1, elements), 64).address();
-    for (int i = 0; i < elements; i++) {
-      Memory.setFloat(address + 4L * i, random.nextFloat(-1, 1));
+  private static Matrix random(Arena arena, Random random, int m, int n, long rows, long columns) {
+    long elements = 1 + Math.max(0, m - 1) * rows + Math.max(0, n - 1) * columns;
+    long address = arena.allocate(4 * elements, 64).address();
+    for (long i = 0; i < elements; i++) {
+      Memory.setFloat(address + 4 * i, random.nextFloat(-1, 1));
     }
-    return address;
+    return new Matrix(address, rows, columns);
   }
 
-  static void check(int m, int n, int k, int threads) {
+  private static List<TileKernel> kernels() {
+    List<TileKernel> kernels = new ArrayList<>();
+    kernels.add(new ScalarTile(Tiles.columns()));
+    if (VectorSupport.available()) {
+      kernels.add(new VectorTile());
+    }
+    return kernels;
+  }
+
+  /**
+   * The product by every kernel and by 1 to 3 threads, against sums in plain Java and, within the
+   * bound of k roundings, in double precision.
+   */
+  private static void check(
+      int m, int n, int k, long ars, long acs, long brs, long bcs, boolean accumulate) {
     Random random = new Random(m * 31L + n * 7L + k);
-    try (Arena arena = Arena.ofConfined();
-        Workers workers = Workers.of(threads)) {
-      long a = matrix(arena, random, m * k);
-      long b = matrix(arena, random, k * n);
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = random(arena, random, m, k, ars, acs);
+      Matrix b = random(arena, random, k, n, brs, bcs);
       int ldc = n + 3;
-      long c = matrix(arena, random, m * ldc);
-      long scratch = arena.allocate(MatMul.scratchBytes(m, n, k, threads), 64).address();
-      for (int form = 0; form < 8; form++) {
-        long ars = (form & 1) == 0 ? k : 1;
-        long acs = (form & 1) == 0 ? 1 : m;
-        long brs = (form & 2) == 0 ? n : 1;
-        long bcs = (form & 2) == 0 ? 1 : k;
-        boolean accumulate = (form & 4) != 0;
-        float[] before = new float[m * ldc];
-        Memory.copyOut(c, before, 0, before.length);
-        MatMul.run(workers, a, ars, acs, b, brs, bcs, c, ldc, m, n, k, accumulate, scratch);
-        for (int i = 0; i < m; i++) {
-          for (int j = 0; j < ldc; j++) {
-            float old = before[i * ldc + j];
-            float start = accumulate ? old : 0;
-            float want =
-                j >= n
-                    ? old
-                    : expected(a + 4 * i * ars, ars, acs, b + 4 * j * bcs, brs, bcs, k, start);
-            float got = Memory.getFloat(c + 4L * (i * ldc + j));
-            if (Float.floatToRawIntBits(got) != Float.floatToRawIntBits(want)) {
-              assertThat(got).as("form %d, element %d, %d", form, i, j).isEqualTo(want);
-            }
+      Matrix c = random(arena, random, m, ldc, ldc, 1);
+      float[] before = new float[m * ldc];
+      Memory.copyOut(c.address(), before, 0, before.length);
+      float[] want = before.clone();
+      for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+          want[i * ldc + j] = sum(a, b, i, j, k, accumulate ? want[i * ldc + j] : 0);
+        }
+      }
+      for (TileKernel kernel : kernels()) {
+        for (int threads = 1; threads <= 3; threads++) {
+          long scratch = arena.allocate(MatMul.scratchBytes(m, n, k, threads), 64).address();
+          Memory.copyIn(before, 0, c.address(), before.length);
+          try (Workers workers = Workers.of(threads)) {
+            MatMul.run(
+                kernel,
+                workers,
+                a.address(),
+                ars,
+                acs,
+                b.address(),
+                brs,
+                bcs,
+                c.address(),
+                ldc,
+                m,
+                n,
+                k,
+                accumulate,
+                scratch);
           }
+          assertBits(c.address(), want, ldc, kernel + " with " + threads + " threads");
         }
       }
     }
   }
 
-  @ParameterizedTest
+  private static float sum(Matrix a, Matrix b, int i, int j, int k, float start) {
+    float sum = start;
+    double exact = start;
+    double size = Math.abs(start);
+    for (int p = 0; p < k; p++) {
+      sum = Math.fma(a.get(i, p), b.get(p, j), sum);
+      double term = (double) a.get(i, p) * b.get(p, j);
+      exact += term;
+      size += Math.abs(term);
+    }
+    assertThat((double) sum).isBetween(exact - bound(size, k), exact + bound(size, k));
+    return sum;
+  }
+
+  private static double bound(double size, int k) {
+    return (k + 1) * size * Math.ulp(1f) / 2;
+  }
+
+  private static void assertBits(long c, float[] want, int ldc, String by) {
+    for (int i = 0; i < want.length; i++) {
+      float got = Memory.getFloat(c + 4L * i);
+      if (Float.floatToRawIntBits(got) != Float.floatToRawIntBits(want[i])) {
+        assertThat(got).as("%s: row %d, column %d", by, i / ldc, i % ldc).isEqualTo(want[i]);
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "{0} x {1}, {2} terms")
   @CsvSource({
     "0,5,5",
     "5,0,5",
     "5,5,0",
     "1,1,1",
     "1,17,300",
+    "1,100,1",
+    "100,1,3",
+    "515,1,400",
+    "1,1000,400",
+    "63,1,65",
     "6,16,16",
     "7,17,13",
-    "63,1,65",
+    "8,8,8",
+    "12,33,31",
+    "13,64,300",
+    "15,15,15",
+    "17,65,17",
     "64,64,64",
     "65,15,257",
     "130,33,7",
     "200,40,513",
-    "97,101,103"
+    "97,101,103",
+    "27,27,16",
+    "3,2,1000"
   })
   void everyElementIsTheOrderedSumOfItsTermsInEveryForm(int m, int n, int k) {
-    check(m, n, k, 1);
-    check(m, n, k, 2);
+    for (int form = 0; form < 8; form++) {
+      boolean rowsOfA = (form & 1) == 0;
+      boolean rowsOfB = (form & 2) == 0;
+      check(
+          m,
+          n,
+          k,
+          rowsOfA ? k + 1 : 1,
+          rowsOfA ? 1 : m + 2,
+          rowsOfB ? n + 5 : 1,
+          rowsOfB ? 1 : k + 3,
+          (form & 4) != 0);
+    }
+  }
+
+  @ParameterizedTest(name = "{0} x {1}, {2} terms")
+  @CsvSource({"1,20,30", "20,1,30", "30,40,50", "7,65,300"})
+  void stridesMayBeAny(int m, int n, int k) {
+    check(m, n, k, 2L * k + 1, 2, 3L * n, 3, false);
+    check(m, n, k, 2, 2L * m + 1, 3, 3L * k, true);
+    check(m, n, k, 0, 1, n, 1, false);
+    check(m, n, k, 1, 0, 0, 1, true);
+    check(m, n, k, 0, 0, 1, 0, false);
   }
 
   @Test
-  void theScalarAndTheVectorTileGiveTheSameBits() {
-    if (!VectorSupport.available()) {
-      return;
-    }
-    int columns = Tiles.columns();
-    Random random = new Random(3);
+  void aMatrixTooWideForOneSlabIsTakenInSeveral() {
+    check(7, 4100, 300, 300, 1, 4100, 1, false);
+    check(14, 4100, 260, 1, 14, 1, 260, true);
+  }
+
+  @Test
+  void zerosAndInfinitiesKeepTheirBits() {
     try (Arena arena = Arena.ofConfined()) {
-      long a = matrix(arena, random, 6 * 100);
-      long b = matrix(arena, random, columns * 100);
-      long zero = arena.allocate(64, 64).address();
-      float[][] results = new float[2][6 * columns];
-      for (int i = 0; i < 2; i++) {
-        TileKernel kernel = i == 0 ? new ScalarTile(columns) : new VectorTile();
-        long c = matrix(arena, random, 6 * columns);
-        kernel.tile(a, 400, 4, b, 4L * columns, zero, 0, c, 4L * columns, 100);
-        Memory.copyOut(c, results[i], 0, 6 * columns);
+      float[] values = {-0f, 0f, Float.MIN_VALUE, -Float.MIN_VALUE, 1e38f, Float.POSITIVE_INFINITY};
+      Random random = new Random(5);
+      Matrix a = random(arena, random, 20, 6, 6, 1);
+      Matrix b = random(arena, random, 6, 20, 20, 1);
+      for (int i = 0; i < 120; i++) {
+        Memory.setFloat(a.address() + 4L * i, values[random.nextInt(values.length - 1)]);
+        Memory.setFloat(b.address() + 4L * i, values[random.nextInt(values.length)]);
       }
-      assertThat(results[1]).containsExactly(results[0]);
+      float[] want = new float[400];
+      for (int i = 0; i < 400; i++) {
+        float sum = 0;
+        for (int p = 0; p < 6; p++) {
+          sum = Math.fma(a.get(i / 20, p), b.get(p, i % 20), sum);
+        }
+        want[i] = sum;
+      }
+      long c = arena.allocate(1600, 64).address();
+      long scratch = arena.allocate(MatMul.scratchBytes(20, 20, 6, 1), 64).address();
+      for (TileKernel kernel : kernels()) {
+        MatMul.run(
+            kernel,
+            MatMul.ALONE,
+            a.address(),
+            6,
+            1,
+            b.address(),
+            20,
+            1,
+            c,
+            20,
+            20,
+            20,
+            6,
+            false,
+            scratch);
+        for (int i = 0; i < 400; i++) {
+          // floatToIntBits: the bits of a NaN are not promised.
+          assertThat(Float.floatToIntBits(Memory.getFloat(c + 4L * i)))
+              .as("%s: element %d", kernel, i)
+              .isEqualTo(Float.floatToIntBits(want[i]));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "{0} products of {1} x {2}, {3} terms")
+  @CsvSource({"0,3,4,5", "1,27,27,16", "70,27,27,16", "33,1,9,8", "40,9,1,8"})
+  void aBatchIsManyProducts(int count, int m, int n, int k) {
+    Random random = new Random(count);
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = random(arena, random, count * m, k, k, 1);
+      Matrix b = random(arena, random, count * n, k, k, 1);
+      Matrix c = random(arena, random, count * m, n, n, 1);
+      for (int threads = 1; threads <= 3; threads++) {
+        long scratch = arena.allocate(MatMul.batchedScratchBytes(m, n, k, threads), 64).address();
+        Memory.zero(c.address(), 4L * count * m * n);
+        try (Workers workers = Workers.of(threads)) {
+          MatMul.batched(
+              workers,
+              count,
+              a.address(),
+              (long) m * k,
+              k,
+              1,
+              b.address(),
+              (long) n * k,
+              1,
+              k,
+              c.address(),
+              (long) m * n,
+              n,
+              m,
+              n,
+              k,
+              false,
+              scratch);
+        }
+        for (int i = 0; i < count * m; i++) {
+          for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int p = 0; p < k; p++) {
+              sum = Math.fma(a.get(i, p), b.get(i / m * n + j, p), sum);
+            }
+            assertThat(c.get(i, j)).as("row %d, column %d", i, j).isEqualTo(sum);
+          }
+        }
+      }
     }
   }
 }

@@ -1,0 +1,271 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.runtime.Workers;
+
+/**
+ * One matrix product, cut into blocks. B is packed into panels as wide as a tile, a slab of it at a
+ * time (at most {@link #SLAB} numbers) and shared by all threads; then tasks, each a chunk of rows
+ * of C, walk over the slab in blocks of {@link #DEPTH} along k, pack their rows of A into strips as
+ * high as a tile, and run the tile kernel over strips and panels.
+ *
+ * <p>Every element of C belongs to one task, and blocks along k are taken in order, each from the
+ * sums that the one before left in C: neither the cut nor the number of threads changes a bit.
+ *
+ * <p>Packing is left out where it does not pay: rows of A are read in place when there are few
+ * panels, rows of B when there are few strips.
+ */
+final class Product {
+  private static final int ROWS = TileKernel.ROWS;
+
+  /** Terms per block: a panel of B and a strip of A of this length share the first-level cache. */
+  private static final int DEPTH = 256;
+
+  /** Strips of A packed at a time, half of a second-level cache. */
+  private static final int STRIPS = 16;
+
+  /** Numbers of B packed at a time. */
+  private static final int SLAB = 1 << 20;
+
+  /** Columns of B packed at a time. */
+  private static final int SLAB_COLUMNS = 4096;
+
+  /** Below this many multiplications a second thread costs more than it does. */
+  private static final long WORTH_SHARING = 200_000;
+
+  private static final int WORTH_SHARING_PACKING = 1 << 17;
+  private static final int FEW_STRIPS = 2;
+  private static final int FEW_PANELS = 2;
+
+  private final TileKernel kernel;
+  private final int width;
+  private final long a;
+  private final long aRow;
+  private final long aStep;
+  private final long b;
+  private final long bStep;
+  private final long bColumn;
+  private final long c;
+  private final long cRow;
+  private final int m;
+  private final int n;
+  private final int k;
+  private final boolean accumulate;
+  private final long slab;
+  private final long own;
+  private final long ownBytes;
+  private final boolean packB;
+  private final boolean packA;
+
+  // The slab at hand: columns from column to columnEnd, terms from term to termEnd.
+  private int column;
+  private int columnEnd;
+  private int term;
+  private int termEnd;
+  private int depth;
+  private int chunks;
+
+  Product(
+      TileKernel kernel,
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long bColumn,
+      long c,
+      long cRow,
+      int m,
+      int n,
+      int k,
+      boolean accumulate,
+      long scratch) {
+    this.kernel = kernel;
+    this.width = kernel.columns();
+    this.a = a;
+    this.aRow = aRow;
+    this.aStep = aStep;
+    this.b = b;
+    this.bStep = bStep;
+    this.bColumn = bColumn;
+    this.c = c;
+    this.cRow = cRow;
+    this.m = m;
+    this.n = n;
+    this.k = k;
+    this.accumulate = accumulate;
+    this.slab = scratch;
+    this.own = scratch + slabBytes(n, k, width);
+    this.ownBytes = ownBytes(k, width);
+    this.packB = bColumn != 4 || strips(m) > FEW_STRIPS;
+    this.packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
+  }
+
+  static long scratchBytes(int n, int k, int width, int threads) {
+    return slabBytes(n, k, width) + threads * ownBytes(k, width);
+  }
+
+  private static long slabBytes(int n, int k, int width) {
+    long columns = (Math.min(n, SLAB_COLUMNS) + width - 1L) / width * width;
+    return 4 * columns * Math.min(k, Math.max(DEPTH, SLAB / columns));
+  }
+
+  /** A worker's packed strips and, after them, a tile for the edges of C. */
+  private static long ownBytes(int k, int width) {
+    return 4L * ROWS * (STRIPS * (long) Math.min(k, DEPTH) + width) + 63 & -64;
+  }
+
+  private static int strips(int rows) {
+    return (rows + ROWS - 1) / ROWS;
+  }
+
+  private int panels(int columns) {
+    return (columns + width - 1) / width;
+  }
+
+  /** The whole product; {@code workers} take part when it is large enough. */
+  void run(Workers workers) {
+    int threads = (long) m * n * k < WORTH_SHARING ? 1 : workers.threads();
+    for (column = 0; column < n; column = columnEnd) {
+      columnEnd = Math.min(n, column + SLAB_COLUMNS);
+      int packed = panels(columnEnd - column) * width;
+      int terms = Math.max(DEPTH, SLAB / packed);
+      for (term = 0; term < k; term = termEnd) {
+        termEnd = Math.min(k, term + terms);
+        slab(workers, threads);
+      }
+    }
+  }
+
+  private void slab(Workers workers, int threads) {
+    int length = termEnd - term;
+    int blocks = (length + DEPTH - 1) / DEPTH;
+    depth = (length + blocks - 1) / blocks;
+    int panels = panels(columnEnd - column);
+    int tasks = blocks * panels;
+    boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
+    if (shared) {
+      workers.run(tasks, (index, worker) -> packPanel(index / panels, index % panels));
+    } else {
+      for (int index = 0; index < tasks; index++) {
+        packPanel(index / panels, index % panels);
+      }
+    }
+    int strips = strips(m);
+    if (threads == 1) {
+      chunks = 1;
+      rows(0, 0);
+    } else {
+      int whole = (strips + STRIPS - 1) / STRIPS;
+      chunks = Math.min(strips, (whole + threads - 1) / threads * threads);
+      workers.run(chunks, this::rows);
+    }
+  }
+
+  private int blockTerms(int block) {
+    return Math.min(depth, termEnd - term - block * depth);
+  }
+
+  private long packedPanel(int block, int panel) {
+    int panels = panels(columnEnd - column);
+    return slab + 4L * width * ((long) block * depth * panels + (long) panel * blockTerms(block));
+  }
+
+  private void packPanel(int block, int panel) {
+    int first = column + panel * width;
+    int columns = Math.min(width, columnEnd - first);
+    if (packB || columns < width) {
+      int from = term + block * depth;
+      Packing.pack(
+          kernel,
+          b + from * bStep + first * bColumn,
+          bColumn,
+          bStep,
+          columns,
+          blockTerms(block),
+          packedPanel(block, panel),
+          width);
+    }
+  }
+
+  /** One chunk of rows against the slab. */
+  private void rows(int chunk, int worker) {
+    int strips = strips(m);
+    int from = (int) ((long) strips * chunk / chunks);
+    int to = (int) ((long) strips * (chunk + 1) / chunks);
+    for (int strip = from; strip < to; strip += STRIPS) {
+      int count = Math.min(STRIPS, to - strip);
+      for (int block = 0; term + block * depth < termEnd; block++) {
+        block(strip, count, block, own + worker * ownBytes);
+      }
+    }
+  }
+
+  private void block(int strip, int count, int block, long mine) {
+    int terms = blockTerms(block);
+    int from = term + block * depth;
+    int panels = panels(columnEnd - column);
+    for (int s = 0; s < count; s++) {
+      int rows = Math.min(ROWS, m - (strip + s) * ROWS);
+      if (packA || rows < ROWS) {
+        Packing.pack(
+            kernel,
+            a + (strip + s) * (long) ROWS * aRow + from * aStep,
+            aRow,
+            aStep,
+            rows,
+            terms,
+            mine + 4L * s * ROWS * terms,
+            ROWS);
+      }
+    }
+    boolean fits = (long) panels * width * terms <= 6144;
+    int outer = fits ? count : panels;
+    int inner = fits ? panels : count;
+    for (int i = 0; i < outer; i++) {
+      for (int j = 0; j < inner; j++) {
+        int s = fits ? i : j;
+        int panel = fits ? j : i;
+        tile(strip + s, mine + 4L * s * ROWS * terms, block, panel, mine);
+      }
+    }
+  }
+
+  private void tile(int strip, long packedA, int block, int panel, long mine) {
+    int terms = blockTerms(block);
+    int from = term + block * depth;
+    int row = strip * ROWS;
+    int first = column + panel * width;
+    int rows = Math.min(ROWS, m - row);
+    int columns = Math.min(width, columnEnd - first);
+    boolean direct = !packB && columns == width;
+    long panelB = direct ? b + from * bStep + 4L * first : packedPanel(block, panel);
+    long stepB = direct ? bStep : 4L * width;
+    long target = c + row * cRow + 4L * first;
+    boolean start = accumulate || from > 0;
+    if (rows == ROWS && columns == width) {
+      long startAt = start ? target : MatMul.ZEROS;
+      long startRow = start ? cRow : 0;
+      if (packA) {
+        kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, target, cRow, terms);
+      } else {
+        long inPlace = a + row * aRow + 4L * from;
+        kernel.rows(inPlace, aRow, panelB, stepB, startAt, startRow, target, cRow, terms);
+      }
+      return;
+    }
+    long edge = mine + 4L * STRIPS * ROWS * Math.min(k, DEPTH);
+    long edgeRow = 4L * width;
+    if (start) {
+      kernel.copy(target, cRow, edge, edgeRow, rows, columns);
+    }
+    long startAt = start ? edge : MatMul.ZEROS;
+    long startRow = start ? edgeRow : 0;
+    if (packA || rows < ROWS) {
+      kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+    } else {
+      long inPlace = a + row * aRow + 4L * from;
+      kernel.rows(inPlace, aRow, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+    }
+    kernel.copy(edge, edgeRow, target, cRow, rows, columns);
+  }
+}
