@@ -19,6 +19,7 @@ import picocli.CommandLine.ScopeType;
       TrainCommand.class,
       EvaluateCommand.class,
       PredictCommand.class,
+      DataCommand.class,
       BenchCommand.class,
       InfoCommand.class,
       CompletionCommand.class,

@@ -1,0 +1,151 @@
+package dev.tern.cli;
+
+import dev.tern.cli.run.Format;
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/** Counts what columns hold, for people to look at; not for speed. */
+final class ColumnStatistics {
+  /** A slot with more distinct ids than this is said to have more. */
+  private static final int MAX_DISTINCT = 1 << 20;
+
+  private final Schema schema;
+  private final Numbers[] labels;
+  private final Numbers[] dense;
+  private final Ids[] slots;
+  private long rows;
+
+  private ColumnStatistics(Schema schema) {
+    this.schema = schema;
+    labels = new Numbers[schema.labelDim()];
+    dense = new Numbers[schema.denseDim()];
+    slots = new Ids[schema.slotCount()];
+    Arrays.setAll(labels, i -> new Numbers());
+    Arrays.setAll(dense, i -> new Numbers());
+    Arrays.setAll(slots, i -> new Ids());
+  }
+
+  /** Statistics of all rows of {@code reader}. */
+  static ColumnStatistics of(DataReader reader) {
+    ColumnStatistics statistics = new ColumnStatistics(reader.schema());
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        statistics.add(batch);
+      }
+    }
+    return statistics;
+  }
+
+  private void add(Batch batch) {
+    rows += batch.size();
+    for (int i = 0; i < batch.size() * labels.length; i++) {
+      labels[i % labels.length].add(batch.labels()[i]);
+    }
+    for (int i = 0; i < batch.size() * dense.length; i++) {
+      dense[i % dense.length].add(batch.dense()[i]);
+    }
+    for (int s = 0; s < slots.length; s++) {
+      slots[s].add(batch, s);
+    }
+  }
+
+  /** Rows counted. */
+  long rows() {
+    return rows;
+  }
+
+  /** Prints a table of each kind of column. */
+  void print(PrintWriter out) {
+    numbers(out, "label", schema.labels(), labels);
+    if (dense.length > 0) {
+      numbers(out, "dense", schema.dense(), dense);
+    }
+    if (slots.length > 0) {
+      out.printf(
+          "%-24s %12s %12s %22s %22s%n", "sparse", "ids a row", "distinct", "least", "greatest");
+      for (int s = 0; s < slots.length; s++) {
+        slots[s].print(out, schema.slots().get(s).name(), rows);
+      }
+    }
+  }
+
+  private static void numbers(PrintWriter out, String kind, List<String> names, Numbers[] columns) {
+    out.printf("%-24s %12s %12s %12s %12s%n", kind, "mean", "least", "greatest", "missing");
+    for (int i = 0; i < columns.length; i++) {
+      columns[i].print(out, names.get(i));
+    }
+    out.println();
+  }
+
+  private static final class Numbers {
+    private long count;
+    private long missing;
+    private double sum;
+    private double least = Double.POSITIVE_INFINITY;
+    private double greatest = Double.NEGATIVE_INFINITY;
+
+    void add(float value) {
+      if (Float.isNaN(value)) {
+        missing++;
+        return;
+      }
+      count++;
+      sum += value;
+      least = Math.min(least, value);
+      greatest = Math.max(greatest, value);
+    }
+
+    void print(PrintWriter out, String name) {
+      out.printf(
+          "%-24s %12s %12s %12s %12s%n",
+          name,
+          number(count == 0 ? Double.NaN : sum / count),
+          number(least),
+          number(greatest),
+          Format.whole(missing));
+    }
+
+    private static String number(double value) {
+      return Double.isFinite(value) ? String.format(Locale.ROOT, "%.6g", value) : "–";
+    }
+  }
+
+  private static final class Ids {
+    private final Set<Long> distinct = new HashSet<>();
+    private long count;
+    private long least = Long.MAX_VALUE;
+    private long greatest = Long.MIN_VALUE;
+
+    void add(Batch batch, int slot) {
+      long[] ids = batch.ids(slot);
+      int end = batch.idCount(slot);
+      for (int i = 0; i < end; i++) {
+        least = Math.min(least, ids[i]);
+        greatest = Math.max(greatest, ids[i]);
+        if (distinct.size() <= MAX_DISTINCT) {
+          distinct.add(ids[i]);
+        }
+      }
+      count += end;
+    }
+
+    void print(PrintWriter out, String name, long rows) {
+      boolean many = distinct.size() > MAX_DISTINCT;
+      out.printf(
+          "%-24s %12s %12s %22s %22s%n",
+          name,
+          Format.fixed(rows == 0 ? Double.NaN : (double) count / rows, 2),
+          (many ? "over " : "") + Format.whole(Math.min(distinct.size(), MAX_DISTINCT)),
+          count == 0 ? "–" : Long.toString(least),
+          count == 0 ? "–" : Long.toString(greatest));
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package dev.tern.cli;
+
+import picocli.CommandLine.Command;
+
+/** {@code tern data}: what can be done with data without a model. */
+@Command(
+    name = "data",
+    description = "Generates, converts, inspects and verifies data.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {ConvertCommand.class, InspectCommand.class, VerifyCommand.class})
+final class DataCommand {}

@@ -1,0 +1,82 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.DataConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The arguments that say which files to read and how. */
+final class DataOptions {
+  @Parameters(arity = "1..*", paramLabel = "DATA", description = "Files; * and ? match names.")
+  private List<Path> files = List.of();
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration whose section data describes the files.")
+  private Optional<Path> config = Optional.empty();
+
+  @Option(
+      names = "--format",
+      paramLabel = "FORMAT",
+      description = "csv, norm, raw or parquet; else by the first file's name.")
+  private Optional<String> format = Optional.empty();
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "A key of the section data, as in --set data.label.column=click.")
+  private List<String> overrides = List.of();
+
+  /** The files and how to read them: {@code config.train()} are the files. */
+  DataConfig resolve() {
+    List<String> all = new ArrayList<>();
+    if (config.isEmpty() || format.isPresent()) {
+      all.add("data.format=" + format.orElseGet(() -> formatOf(files.getFirst())));
+    }
+    if (isTabbed(files.getFirst()) && config.isEmpty()) {
+      all.add("data.delimiter=tab");
+    }
+    all.addAll(overrides);
+    String names = String.join("\", \"", files.stream().map(Path::toString).toList());
+    all.add("data.train=[\"" + names + "\"]");
+    try {
+      String yaml = config.isPresent() ? Files.readString(config.get()) : "";
+      return DataConfig.parse(yaml, config.map(Path::toString).orElse("data"), all);
+    } catch (IOException e) {
+      throw new ConfigException(
+          config.get() + ": got an error reading it (" + e + "), expected a configuration", e);
+    }
+  }
+
+  /** The format that a file's name tells. */
+  static String formatOf(Path file) {
+    String name = plainName(file);
+    for (String known : List.of("csv", "tsv", "norm", "raw", "parquet")) {
+      if (name.endsWith("." + known)) {
+        return known.equals("tsv") ? "csv" : known;
+      }
+    }
+    throw new ConfigException(
+        file
+            + ": got a name that tells no format, expected .csv, .tsv, .norm, .raw or .parquet;"
+            + " give the format");
+  }
+
+  /** Whether a file's name tells that TABs separate its fields. */
+  static boolean isTabbed(Path file) {
+    return plainName(file).endsWith(".tsv");
+  }
+
+  private static String plainName(Path file) {
+    String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
+    return name.endsWith(".gz") ? name.substring(0, name.length() - 3) : name;
+  }
+}

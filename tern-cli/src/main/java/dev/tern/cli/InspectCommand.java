@@ -1,0 +1,50 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.run.Format;
+import dev.tern.data.DataReader;
+import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern data inspect}: what the columns hold. */
+@Command(
+    name = "inspect",
+    description = "Prints the columns of files and what the first rows hold.",
+    mixinStandardHelpOptions = true)
+final class InspectCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private DataOptions data = new DataOptions();
+
+  @Option(
+      names = "--rows",
+      paramLabel = "N",
+      defaultValue = "100000",
+      description = "Rows to look at (default ${DEFAULT-VALUE}).")
+  private long rows;
+
+  @Override
+  public Integer call() {
+    DataConfig config = data.resolve();
+    PrintWriter out = spec.commandLine().getOut();
+    try (DataReader all = DataSource.strict(config).open(config.train())) {
+      String count =
+          all.rowCount().isPresent() ? Format.whole(all.rowCount().getAsLong()) : "unknown";
+      Schema schema = all.schema();
+      out.printf(
+          "%s, %s rows: %d labels, %d dense, %d sparse columns%n",
+          config.format(), count, schema.labelDim(), schema.denseDim(), schema.slotCount());
+      ColumnStatistics statistics = ColumnStatistics.of(Readers.take(all, rows));
+      out.printf("of the first %s rows:%n%n", Format.whole(statistics.rows()));
+      statistics.print(out);
+      out.flush();
+    }
+    return 0;
+  }
+}

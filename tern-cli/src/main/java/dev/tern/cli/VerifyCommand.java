@@ -1,0 +1,67 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.run.Format;
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.TextDictionary;
+import dev.tern.files.ReadPolicy;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern data verify}: reads everything and lists what is wrong. */
+@Command(
+    name = "verify",
+    description = "Reads all rows and prints every fault; exits with 1 if there is one.",
+    mixinStandardHelpOptions = true)
+final class VerifyCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private DataOptions data = new DataOptions();
+
+  @Option(
+      names = "--max-faults",
+      paramLabel = "N",
+      defaultValue = "20",
+      description = "Faults to print; all are counted (default ${DEFAULT-VALUE}).")
+  private long maxFaults;
+
+  private long faults;
+
+  @Override
+  public Integer call() {
+    DataConfig config = data.resolve();
+    long rows = 0;
+    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+      ReadPolicy policy = ReadPolicy.STRICT.withFaults(fault -> print(fault, progress));
+      DataSource source = new DataSource(config, policy, TextDictionary.none());
+      try (DataReader reader = source.open(config.train())) {
+        progress.begin("verify", "rows", 0, reader.rowCount().orElse(0));
+        for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+          try (Batch batch = next.get()) {
+            rows += batch.size();
+          }
+          progress.update(rows, faults == 0 ? "" : faults + " faults");
+        }
+      } catch (DataException e) {
+        print(e, progress);
+      }
+    }
+    String good = Format.whole(rows) + " good rows, ";
+    spec.commandLine().getOut().println(good + Format.whole(faults) + " faults");
+    spec.commandLine().getOut().flush();
+    return faults == 0 ? 0 : 1;
+  }
+
+  private void print(DataException fault, Progress progress) {
+    faults++;
+    if (faults <= maxFaults) {
+      progress.note(String.valueOf(fault.getMessage()));
+    }
+  }
+}
