@@ -44,16 +44,18 @@ final class DataCommandTest {
   }
 
   @Test
-  void encodedRowsAreTheSameAfterNormAndRaw() throws IOException {
+  void encodedRowsAreTheSameAfterNormRawAndParquet() throws IOException {
     Path plain = temp.resolve("plain.csv");
-    assertThat(convert(csv, plain, "--encode").err()).contains("wrote 3 rows");
-    String[] missing = {"--set", "data.dense.missing=0"};
+    assertThat(convert(csv, plain, "--encode").out()).contains("wrote 3 rows");
+    String[] ids = {"--set", "data.sparse.encode=id"};
     Path norm = temp.resolve("rows.norm");
     assertThat(convert(csv, norm, "--encode", "--keys", "u32").code()).isZero();
     Path raw = temp.resolve("rows.raw");
     assertThat(convert(norm, raw, "--keys", "u32").code()).isZero();
+    Path parquet = temp.resolve("rows.parquet");
+    assertThat(convert(raw, parquet, "--set", "data.key_type=u32").code()).isZero();
     Path back = temp.resolve("back.csv");
-    assertThat(convert(raw, back, missing).code()).isZero();
+    assertThat(convert(parquet, back, ids).code()).isZero();
     assertThat(Files.readString(back))
         .isEqualTo(Files.readString(plain))
         .contains("y,a,c", "1,0.5,1");
@@ -89,6 +91,18 @@ final class DataCommandTest {
     try (Stream<Path> files = Files.list(temp)) {
       assertThat(files).containsExactly(csv);
     }
+  }
+
+  @Test
+  void aFileThatIsThereIsReplacedOnlyWhereAsked() throws IOException {
+    Path norm = temp.resolve("rows.norm");
+    Files.writeString(norm, "mine");
+    Result refused = convert(csv, norm);
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err()).contains(norm + ": got a file that is there already", "--overwrite");
+    assertThat(norm).hasContent("mine");
+    assertThat(convert(csv, norm, "--overwrite").code()).isZero();
+    assertThat(Files.size(norm)).isGreaterThan(16);
   }
 
   @Test

@@ -1,0 +1,128 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.files.CsvOptions;
+import dev.tern.files.CsvWriter;
+import dev.tern.files.DataWriter;
+import dev.tern.files.KeyType;
+import dev.tern.files.NormCheck;
+import dev.tern.files.NormWriter;
+import dev.tern.files.ParquetLayout;
+import dev.tern.files.ParquetWriter;
+import dev.tern.files.RawOptions;
+import dev.tern.files.RawWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** The arguments that say how files are written. */
+final class WriteOptions {
+  @Option(
+      names = "--keys",
+      paramLabel = "TYPE",
+      description = "Type of ids in Norm, Raw and Parquet: u32, i32 (not Norm) or i64 (default).")
+  private String keys = "i64";
+
+  @Option(
+      names = "--check",
+      paramLabel = "CHECK",
+      description = "Checksums in Norm: none or sum (default).")
+  private String check = "sum";
+
+  @Option(
+      names = "--hugectr",
+      description =
+          "Parquet as HugeCTR reads it: no nulls, _metadata.json and _file_list.txt beside it.")
+  private boolean hugeCtr;
+
+  @Option(names = "--overwrite", description = "Replace files that are there already.")
+  private boolean overwrite;
+
+  /** Starts {@code file}, which is there only once the writer is finished. */
+  DataWriter create(Path file, String format, Schema schema) {
+    requireFree(file);
+    return switch (format) {
+      case "csv" ->
+          CsvWriter.create(
+              file, schema, DataOptions.isTabbed(file) ? CsvOptions.tsv() : CsvOptions.csv());
+      case "norm" -> NormWriter.create(file, schema, normCheck(), normKeys());
+      case "raw" -> RawWriter.create(file, RawOptions.floats(oneHot(schema)).withKeys(keyType()));
+      case "parquet" -> ParquetWriter.create(file, schema, layout());
+      default ->
+          throw new ConfigException(
+              file
+                  + ": got the format "
+                  + format
+                  + ", expected csv, norm, raw or parquet; give one of them");
+    };
+  }
+
+  /** Refuses {@code file} where it stands already, unless it may be replaced, or is compressed. */
+  void requireFree(Path file) {
+    if (Files.exists(file) && !overwrite) {
+      throw new ConfigException(
+          file
+              + ": got a file that is there already, expected a new one; give --overwrite to"
+              + " replace it, or another --out");
+    }
+    if (String.valueOf(file.getFileName()).endsWith(".gz")) {
+      throw new ConfigException(
+          file
+              + ": got the name of a gzip file, expected one without .gz, as Tern writes no gzip;"
+              + " compress the file afterwards");
+    }
+  }
+
+  /** Type of the ids. */
+  KeyType keyType() {
+    return constant(KeyType.class, "--keys", keys);
+  }
+
+  private KeyType normKeys() {
+    if (keyType() == KeyType.I32) {
+      throw new ConfigException(
+          "--keys: got i32 for Norm, expected u32 or i64; give one of them, or write Raw");
+    }
+    return keyType();
+  }
+
+  private NormCheck normCheck() {
+    return constant(NormCheck.class, "--check", check);
+  }
+
+  private ParquetLayout layout() {
+    ParquetLayout layout = ParquetLayout.DEFAULT.withKeys(keyType());
+    return hugeCtr ? layout.asHugeCtr() : layout;
+  }
+
+  private static <E extends Enum<E>> E constant(Class<E> type, String option, String text) {
+    List<String> names =
+        List.of(type.getEnumConstants()).stream()
+            .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+            .toList();
+    int index = names.indexOf(text);
+    if (index < 0) {
+      throw new ConfigException(
+          option
+              + ": got "
+              + text
+              + ", expected one of "
+              + String.join(", ", names)
+              + "; give one of them");
+    }
+    return type.getEnumConstants()[index];
+  }
+
+  /** Raw files hold as many ids in each row; slots that leave it open are taken for one-hot. */
+  private static Schema oneHot(Schema schema) {
+    List<Slot> slots =
+        schema.slots().stream()
+            .map(slot -> slot.hotness() == 0 ? Slot.oneHot(slot.name()) : slot)
+            .toList();
+    return new Schema(schema.labels(), schema.dense(), slots);
+  }
+}
