@@ -15,6 +15,7 @@ final class Packing {
   private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long LOW = 0xFFFFFFFFL;
   private static final long LIMIT = 1L << 60;
+  private static final int ROWS_AT_A_TIME = 16;
 
   private Packing() {}
 
@@ -38,6 +39,31 @@ final class Packing {
     } else {
       for (int i = 0; i < lines; i++) {
         strided(from + i * line, step, count, to + 4L * i, 4L * width);
+      }
+    }
+  }
+
+  /**
+   * Packs {@code groups} blocks that lie side by side, each of {@code width} lines which are
+   * columns in memory. A few rows at a time, so that every row is read from end to end.
+   *
+   * @param groupBytes from one packed block to the next
+   */
+  static void packSideBySide(
+      TileKernel kernel,
+      long from,
+      long step,
+      int groups,
+      int width,
+      int count,
+      long to,
+      long groupBytes) {
+    long row = 4L * width;
+    for (int p = 0; p < count; p += ROWS_AT_A_TIME) {
+      int rows = Math.min(ROWS_AT_A_TIME, count - p);
+      for (int group = 0; group < groups; group++) {
+        long source = from + p * step + group * row;
+        kernel.copy(source, step, to + group * groupBytes + p * row, row, rows, width);
       }
     }
   }

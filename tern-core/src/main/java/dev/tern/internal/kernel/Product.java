@@ -33,6 +33,10 @@ final class Product {
   private static final long WORTH_SHARING = 200_000;
 
   private static final int WORTH_SHARING_PACKING = 1 << 17;
+
+  /** Panels packed by one task: together they read a row of B in longer pieces. */
+  private static final int PANELS = 4;
+
   private static final int FEW_STRIPS = 2;
   private static final int FEW_PANELS = 2;
 
@@ -141,13 +145,14 @@ final class Product {
     int blocks = (length + DEPTH - 1) / DEPTH;
     depth = (length + blocks - 1) / blocks;
     int panels = panels(columnEnd - column);
-    int tasks = blocks * panels;
+    int groups = (panels + PANELS - 1) / PANELS;
+    int tasks = blocks * groups;
     boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
     if (shared) {
-      workers.run(tasks, (index, worker) -> packPanel(index / panels, index % panels));
+      workers.run(tasks, (index, worker) -> packPanels(index / groups, index % groups * PANELS));
     } else {
       for (int index = 0; index < tasks; index++) {
-        packPanel(index / panels, index % panels);
+        packPanels(index / groups, index % groups * PANELS);
       }
     }
     int strips = strips(m);
@@ -170,20 +175,23 @@ final class Product {
     return slab + 4L * width * ((long) block * depth * panels + (long) panel * blockTerms(block));
   }
 
-  private void packPanel(int block, int panel) {
-    int first = column + panel * width;
-    int columns = Math.min(width, columnEnd - first);
-    if (packB || columns < width) {
-      int from = term + block * depth;
-      Packing.pack(
-          kernel,
-          b + from * bStep + first * bColumn,
-          bColumn,
-          bStep,
-          columns,
-          blockTerms(block),
-          packedPanel(block, panel),
-          width);
+  private void packPanels(int block, int firstPanel) {
+    int panels = Math.min(PANELS, panels(columnEnd - column) - firstPanel);
+    int whole = Math.min(panels, (columnEnd - column) / width - firstPanel);
+    int terms = blockTerms(block);
+    long from =
+        b + (term + (long) block * depth) * bStep + (column + (long) firstPanel * width) * bColumn;
+    long to = packedPanel(block, firstPanel);
+    long panelBytes = 4L * width * terms;
+    int done = packB ? 0 : whole;
+    if (packB && bColumn == 4) {
+      Packing.packSideBySide(kernel, from, bStep, whole, width, terms, to, panelBytes);
+      done = whole;
+    }
+    for (int i = done; i < panels; i++) {
+      int columns = Math.min(width, columnEnd - column - (firstPanel + i) * width);
+      long source = from + (long) i * width * bColumn;
+      Packing.pack(kernel, source, bColumn, bStep, columns, terms, to + i * panelBytes, width);
     }
   }
 
@@ -204,20 +212,7 @@ final class Product {
     int terms = blockTerms(block);
     int from = term + block * depth;
     int panels = panels(columnEnd - column);
-    for (int s = 0; s < count; s++) {
-      int rows = Math.min(ROWS, m - (strip + s) * ROWS);
-      if (packA || rows < ROWS) {
-        Packing.pack(
-            kernel,
-            a + (strip + s) * (long) ROWS * aRow + from * aStep,
-            aRow,
-            aStep,
-            rows,
-            terms,
-            mine + 4L * s * ROWS * terms,
-            ROWS);
-      }
-    }
+    packStrips(strip, count, terms, from, mine);
     boolean fits = (long) panels * width * terms <= 6144;
     int outer = fits ? count : panels;
     int inner = fits ? panels : count;
@@ -227,6 +222,22 @@ final class Product {
         int panel = fits ? j : i;
         tile(strip + s, mine + 4L * s * ROWS * terms, block, panel, mine);
       }
+    }
+  }
+
+  private void packStrips(int strip, int count, int terms, int from, long mine) {
+    long first = a + strip * (long) ROWS * aRow + from * aStep;
+    long stripBytes = 4L * ROWS * terms;
+    int whole = Math.min(count, m / ROWS - strip);
+    int done = packA ? 0 : whole;
+    if (packA && aRow == 4) {
+      Packing.packSideBySide(kernel, first, aStep, whole, ROWS, terms, mine, stripBytes);
+      done = whole;
+    }
+    for (int s = done; s < count; s++) {
+      int rows = Math.min(ROWS, m - (strip + s) * ROWS);
+      long source = first + s * (long) ROWS * aRow;
+      Packing.pack(kernel, source, aRow, aStep, rows, terms, mine + s * stripBytes, ROWS);
     }
   }
 

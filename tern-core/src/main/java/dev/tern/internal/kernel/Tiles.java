@@ -47,6 +47,8 @@ final class Tiles {
           kernel.combine(a, b, row, c, COLUMNS, DEPTH);
           kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH);
           kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
+          kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
+          kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);
         }
         quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
       }

@@ -32,6 +32,7 @@ final class VectorTile implements TileKernel {
   private static final int BYTES = 4 * LENGTH;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+  private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
 
   /** Above any address, and each a power of two below the one before. */
   private static final long LIMIT = 1L << 60;
@@ -245,6 +246,48 @@ final class VectorTile implements TileKernel {
 
   @Override
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
+    if (columns == 2 * LENGTH) {
+      copyTwoVectors(from, fromRow, to, toRow, rows);
+    } else if (columns == ROWS) {
+      copySix(from, fromRow, to, toRow, rows);
+    } else {
+      copyAny(from, fromRow, to, toRow, rows, columns);
+    }
+  }
+
+  private static void copyTwoVectors(long from, long fromRow, long to, long toRow, int rows) {
+    long source = from;
+    long target = to;
+    for (int i = 0; i < rows; i++) {
+      long x = Objects.checkIndex(source, LIMIT);
+      FloatVector low = FloatVector.fromMemorySegment(FLOATS, ALL, x, ORDER);
+      FloatVector high = FloatVector.fromMemorySegment(FLOATS, ALL, x + BYTES, ORDER);
+      long y = Objects.checkIndex(target, LIMIT);
+      low.intoMemorySegment(ALL, y, ORDER);
+      high.intoMemorySegment(ALL, y + BYTES, ORDER);
+      source += fromRow;
+      target += toRow;
+    }
+  }
+
+  private static void copySix(long from, long fromRow, long to, long toRow, int rows) {
+    long source = from;
+    long target = to;
+    for (int i = 0; i < rows; i++) {
+      long x = Objects.checkIndex(source, LIMIT);
+      long first = ALL.get(PAIR, x);
+      long second = ALL.get(PAIR, x + 8);
+      long third = ALL.get(PAIR, x + 16);
+      long y = Objects.checkIndex(target, LIMIT);
+      ALL.set(PAIR, y, first);
+      ALL.set(PAIR, y + 8, second);
+      ALL.set(PAIR, y + 16, third);
+      source += fromRow;
+      target += toRow;
+    }
+  }
+
+  private static void copyAny(long from, long fromRow, long to, long toRow, int rows, int columns) {
     int whole = FLOATS.loopBound(columns);
     for (int i = 0; i < rows; i++) {
       long source = from + i * fromRow;
