@@ -1,16 +1,16 @@
 package dev.tern.bench;
 
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /**
  * One case of a suite.
  *
  * @param runs what was measured, in order; the median counts
- * @param peer name of the peer, empty if none ran
+ * @param peer name of the peer
+ * @param peerRuns what the peer measured of itself, empty if none ran
  */
 record Result(
     String bench,
@@ -19,68 +19,89 @@ record Result(
     List<Double> runs,
     String unit,
     String peer,
-    OptionalDouble peerValue) {
+    List<Double> peerRuns) {
   double value() {
-    double[] sorted = runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    return sorted[sorted.length / 2];
+    return median(runs);
+  }
+
+  double peerValue() {
+    return median(peerRuns);
   }
 
   /** For rates: above 1, Tern is faster. */
-  OptionalDouble ratio() {
-    return peerValue.isPresent()
-        ? OptionalDouble.of(value() / peerValue.getAsDouble())
-        : OptionalDouble.empty();
+  double ratio() {
+    return value() / peerValue();
+  }
+
+  private static double median(List<Double> runs) {
+    List<Double> sorted = runs.stream().sorted().toList();
+    int half = sorted.size() / 2;
+    return sorted.size() % 2 == 1
+        ? sorted.get(half)
+        : (sorted.get(half - 1) + sorted.get(half)) / 2;
+  }
+
+  private static String list(List<Double> runs) {
+    return runs.stream()
+        .map(run -> String.format(Locale.ROOT, "%.1f", run))
+        .collect(Collectors.joining(",", "[", "]"));
+  }
+
+  private static String spread(List<Double> runs) {
+    return String.format(
+        Locale.ROOT,
+        "(%d runs, %,.0f to %,.0f)",
+        runs.size(),
+        Collections.min(runs),
+        Collections.max(runs));
   }
 
   String toJson() {
-    StringBuilder json = new StringBuilder();
-    json.append(
-        String.format(
-            Locale.ROOT,
-            "{\"bench\":\"%s\",\"case\":\"%s\",\"threads\":%d,\"value\":%.1f,\"unit\":\"%s\"",
-            bench,
-            name,
-            threads,
-            value(),
-            unit));
-    json.append(
-        runs.stream()
-            .map(run -> String.format(Locale.ROOT, "%.1f", run))
-            .collect(Collectors.joining(",", ",\"runs\":[", "]")));
-    if (peerValue.isPresent()) {
-      json.append(
-          String.format(
-              Locale.ROOT,
-              ",\"peer\":\"%s\",\"peer_value\":%.1f,\"ratio\":%.3f",
-              peer,
-              peerValue.getAsDouble(),
-              ratio().getAsDouble()));
-    }
-    return json.append('}').toString();
-  }
-
-  String toText() {
-    double[] sorted = runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
     String own =
         String.format(
             Locale.ROOT,
-            "%-10s %-36s %d threads  %,.0f %s (%d runs, %,.0f to %,.0f)",
+            "{\"bench\":\"%s\",\"case\":\"%s\",\"threads\":%d,\"value\":%.1f,\"unit\":\"%s\","
+                + "\"runs\":%s",
             bench,
             name,
             threads,
             value(),
             unit,
-            sorted.length,
-            Arrays.stream(sorted).min().orElse(Double.NaN),
-            Arrays.stream(sorted).max().orElse(Double.NaN));
-    return peerValue.isPresent()
-        ? own
-            + String.format(
+            list(runs));
+    String beside =
+        peerRuns.isEmpty()
+            ? ""
+            : String.format(
                 Locale.ROOT,
-                "  %s %,.0f  ratio %.2f",
+                ",\"peer\":\"%s\",\"peer_value\":%.1f,\"peer_runs\":%s,\"ratio\":%.3f",
                 peer,
-                peerValue.getAsDouble(),
-                ratio().getAsDouble())
-        : own;
+                peerValue(),
+                list(peerRuns),
+                ratio());
+    return own + beside + "}";
+  }
+
+  String toText() {
+    String own =
+        String.format(
+            Locale.ROOT,
+            "%-8s %-34s %d threads  %,.0f %s %s",
+            bench,
+            name,
+            threads,
+            value(),
+            unit,
+            spread(runs));
+    String beside =
+        peerRuns.isEmpty()
+            ? ""
+            : String.format(
+                Locale.ROOT,
+                "  %s %,.0f %s  ratio %.2f",
+                peer,
+                peerValue(),
+                spread(peerRuns),
+                ratio());
+    return own + beside;
   }
 }

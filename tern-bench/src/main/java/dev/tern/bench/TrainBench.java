@@ -19,20 +19,21 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * {@code bench train}: samples a second of whole training steps (look up, forward, backward, both
- * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, which is run in
- * turn when {@code --peer-python} names a Python with PyTorch.
+ * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, which is run before
+ * and after, with half of the repeats each, when {@code --peer-python} names a Python with PyTorch:
+ * the machine's pace may drift, and both must see the same of it.
  *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
  * which counts steps and leaves out reports. The first repeats warm up and do not count. A run
@@ -104,6 +105,7 @@ final class TrainBench {
   }
 
   private static Result measure(Arguments arguments, String model, int threads) {
+    List<Double> peer = new ArrayList<>(peer(arguments, model, threads));
     Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     long rows = Long.parseLong(arguments.text("--rows-total"));
     CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
@@ -153,7 +155,7 @@ final class TrainBench {
               + ", expected it to fall");
     }
     String name = model + " batch=" + batch + " optimizer=" + arguments.text("--optimizer");
-    OptionalDouble peer = peer(arguments, model, threads);
+    peer.addAll(peer(arguments, model, threads));
     return new Result("train", name, threads, runs, "samples/s", "pytorch", peer);
   }
 
@@ -173,10 +175,11 @@ final class TrainBench {
     }
   }
 
-  private static OptionalDouble peer(Arguments arguments, String model, int threads) {
+  /** Samples a second of the peer's repeats; none without a peer. */
+  private static List<Double> peer(Arguments arguments, String model, int threads) {
     String python = arguments.text("--peer-python");
     if (python.isEmpty()) {
-      return OptionalDouble.empty();
+      return List.of();
     }
     List<String> command =
         List.of(
@@ -192,7 +195,7 @@ final class TrainBench {
             "--steps",
             arguments.text("--steps"),
             "--repeats",
-            arguments.text("--repeats"),
+            Integer.toString((arguments.integer("--repeats") + 1) / 2),
             "--optimizer",
             arguments.text("--optimizer"),
             "--rows-total",
@@ -203,11 +206,11 @@ final class TrainBench {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      Matcher value = Pattern.compile("\"value\":([0-9.]+)").matcher(output);
-      if (process.waitFor() != 0 || !value.find()) {
+      Matcher runs = Pattern.compile("\"runs\":\\[([0-9., ]+)]").matcher(output);
+      if (process.waitFor() != 0 || !runs.find()) {
         throw new IllegalArgumentException("peer: got no result from " + command + ": " + output);
       }
-      return OptionalDouble.of(Double.parseDouble(value.group(1)));
+      return Arrays.stream(runs.group(1).split(",")).map(Double::valueOf).toList();
     } catch (IOException e) {
       throw new UncheckedIOException("peer: cannot run " + python, e);
     } catch (InterruptedException e) {
