@@ -5,8 +5,13 @@ import picocli.CommandLine.Command;
 /** {@code tern data}: what can be done with data without a model. */
 @Command(
     name = "data",
-    description = "Generates, converts, inspects and verifies data.",
+    description = "Generates, converts, inspects and verifies data files.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {ConvertCommand.class, InspectCommand.class, VerifyCommand.class})
+    subcommands = {
+      GenerateCommand.class,
+      ConvertCommand.class,
+      InspectCommand.class,
+      VerifyCommand.class
+    })
 final class DataCommand {}

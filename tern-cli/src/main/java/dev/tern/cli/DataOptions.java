@@ -2,6 +2,8 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.config.YamlText;
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -45,24 +48,32 @@ final class DataOptions {
       all.add("data.delimiter=tab");
     }
     all.addAll(overrides);
-    String names = String.join("\", \"", files.stream().map(Path::toString).toList());
-    all.add("data.train=[\"" + names + "\"]");
+    all.add("data.train=" + list(files));
     try {
       String yaml = config.isPresent() ? Files.readString(config.get()) : "";
       return DataConfig.parse(yaml, config.map(Path::toString).orElse("data"), all);
     } catch (IOException e) {
       throw new ConfigException(
-          config.get() + ": got an error reading it (" + e + "), expected a configuration", e);
+          config.get()
+              + ": got an error reading it ("
+              + DataException.reason(e)
+              + "), expected a configuration; check the path",
+          e);
     }
+  }
+
+  /** {@code files} as the value of a key. */
+  static String list(List<Path> files) {
+    return files.stream()
+        .map(file -> YamlText.quote(file.toString()))
+        .collect(Collectors.joining(", ", "[", "]"));
   }
 
   /** The format that a file's name tells. */
   static String formatOf(Path file) {
-    String name = plainName(file);
-    for (String known : List.of("csv", "tsv", "norm", "raw", "parquet")) {
-      if (name.endsWith("." + known)) {
-        return known.equals("tsv") ? "csv" : known;
-      }
+    String ending = ending(file);
+    if (tellsFormat(file)) {
+      return ending.equals("tsv") ? "csv" : ending;
     }
     throw new ConfigException(
         file
@@ -70,13 +81,19 @@ final class DataOptions {
             + " give the format");
   }
 
-  /** Whether a file's name tells that TABs separate its fields. */
-  static boolean isTabbed(Path file) {
-    return plainName(file).endsWith(".tsv");
+  /** Whether a file's name tells its format. */
+  static boolean tellsFormat(Path file) {
+    return List.of("csv", "tsv", "norm", "raw", "parquet").contains(ending(file));
   }
 
-  private static String plainName(Path file) {
+  /** Whether a file's name tells that TABs separate its fields. */
+  static boolean isTabbed(Path file) {
+    return ending(file).equals("tsv");
+  }
+
+  private static String ending(Path file) {
     String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
-    return name.endsWith(".gz") ? name.substring(0, name.length() - 3) : name;
+    String plain = name.endsWith(".gz") ? name.substring(0, name.length() - 3) : name;
+    return plain.substring(plain.lastIndexOf('.') + 1);
   }
 }

@@ -85,7 +85,7 @@ final class DataSource {
   Optional<Optimum> optimum() {
     DataConfig.Synthetic synthetic = config.synthetic();
     return isSynthetic() && synthetic.evalRows() > 0
-        ? Optional.of(generator().optimum(synthetic.rows(), synthetic.evalRows()))
+        ? Optional.of(generator().optimum(synthetic.rows(), synthetic.evalRows(), done -> {}))
         : Optional.empty();
   }
 

@@ -2,10 +2,12 @@ package dev.tern.cli;
 
 import java.io.PrintWriter;
 import java.util.Objects;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code tern} command: its subcommands are classes of this package, listed here. */
 @Command(
@@ -55,6 +57,8 @@ public final class Main {
     Failures failures = new Failures(() -> main.debug);
     CommandLine command =
         new CommandLine(main)
+            .registerConverter(long.class, text -> number(text, "a whole number", Long::valueOf))
+            .registerConverter(double.class, text -> number(text, "a number", Double::valueOf))
             .setOut(out)
             .setErr(err)
             .setParameterExceptionHandler(failures)
@@ -65,6 +69,14 @@ public final class Main {
       return command.execute(args);
     } catch (OutOfMemoryError e) {
       return failures.report(command, e);
+    }
+  }
+
+  private static <T> T number(String text, String expected, Function<String, T> parser) {
+    try {
+      return parser.apply(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException("got " + text + ", expected " + expected);
     }
   }
 

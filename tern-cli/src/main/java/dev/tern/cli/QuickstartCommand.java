@@ -72,7 +72,8 @@ final class QuickstartCommand implements Callable<Integer> {
     }
   }
 
-  private static String text() {
+  /** The configuration. */
+  static String text() {
     try (InputStream in = QuickstartCommand.class.getResourceAsStream("/" + CONFIG)) {
       return new String(Objects.requireNonNull(in, CONFIG).readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -44,7 +44,7 @@ final class WriteOptions {
 
   /** Starts {@code file}, which is there only once the writer is finished. */
   DataWriter create(Path file, String format, Schema schema) {
-    requireFree(file);
+    check(file);
     return switch (format) {
       case "csv" ->
           CsvWriter.create(
@@ -61,8 +61,10 @@ final class WriteOptions {
     };
   }
 
-  /** Refuses {@code file} where it stands already, unless it may be replaced, or is compressed. */
-  void requireFree(Path file) {
+  /** Refuses {@code file} where it stands already and may not be replaced, and bad options. */
+  void check(Path file) {
+    keyType();
+    normCheck();
     if (Files.exists(file) && !overwrite) {
       throw new ConfigException(
           file
@@ -80,6 +82,11 @@ final class WriteOptions {
   /** Type of the ids. */
   KeyType keyType() {
     return constant(KeyType.class, "--keys", keys);
+  }
+
+  /** Whether Parquet is written as HugeCTR reads it. */
+  boolean isHugeCtr() {
+    return hugeCtr;
   }
 
   private KeyType normKeys() {

@@ -13,6 +13,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class DataCommandTest {
   private static final String LABEL = "data.label.column=y";
@@ -103,6 +105,124 @@ final class DataCommandTest {
     assertThat(norm).hasContent("mine");
     assertThat(convert(csv, norm, "--overwrite").code()).isZero();
     assertThat(Files.size(norm)).isGreaterThan(16);
+  }
+
+  @Test
+  void generatedRowsStandBesideTheBestThatCanBeReached() throws IOException {
+    Path norm = temp.resolve("new/rows.norm");
+    String[] command = {
+      "data",
+      "generate",
+      "--like",
+      "criteo",
+      "--rows",
+      "300",
+      "--seed",
+      "5",
+      "--scale",
+      "0.01",
+      "--keys",
+      "u32",
+      "--check",
+      "none",
+      "--out",
+      norm.toString()
+    };
+    Result result = tern(command);
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains("rows.norm: wrote 300 rows", "best reachable AUC 0.");
+    assertThat(Files.readString(temp.resolve("new/rows.norm.optimum.json")))
+        .contains("\"rows\" : 300", "\"auc\" : 0.");
+    assertThat(tern("data", "verify", norm.toString()).out()).contains("300 good rows, 0 faults");
+    assertThat(tern(command).err()).contains("rows.norm: got a file that is there already");
+  }
+
+  @Test
+  void aGeneratedFolderHoldsAConfigurationThatTrainsOnIt() throws IOException {
+    Path folder = temp.resolve("set");
+    Result result =
+        tern(
+            "data",
+            "generate",
+            "--rows",
+            "2000",
+            "--eval-rows",
+            "500",
+            "--scale",
+            "0.001",
+            "--format",
+            "parquet",
+            "--out",
+            folder.toString());
+    assertThat(result.code()).as(result.err()).isZero();
+    Result trained =
+        tern(
+            "train",
+            folder.resolve("train.yaml").toString(),
+            "--set",
+            "model.hidden=8",
+            "--set",
+            "model.embedding=4",
+            "--set",
+            "train.memory=64m");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.out()).contains("best AUC");
+    assertThat(folder.resolve("run/report.html")).exists();
+  }
+
+  @Test
+  void aFailedGenerationLeavesNothing() throws IOException {
+    Path folder = temp.resolve("a/b");
+    Files.createDirectories(folder.resolve("eval.norm.optimum.json"));
+    Result result =
+        tern(
+            "data",
+            "generate",
+            "--rows",
+            "20",
+            "--eval-rows",
+            "5",
+            "--format",
+            "norm",
+            "--overwrite",
+            "--out",
+            folder.toString());
+    assertThat(result.code()).isEqualTo(1);
+    assertThat(result.err()).contains("eval.norm.optimum.json: got a folder or device");
+    try (Stream<Path> left = Files.list(folder)) {
+      assertThat(left).containsExactly(folder.resolve("eval.norm.optimum.json"));
+    }
+    Path blocked = Files.writeString(temp.resolve("file"), "");
+    Result refused =
+        tern("data", "generate", "--rows", "5", "--out", blocked.resolve("x/r.csv").toString());
+    assertThat(refused.code()).isEqualTo(1);
+    assertThat(refused.err()).contains("r.csv: got an error creating it").doesNotContain("java.");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --rows 0                          | --rows: got 0, expected a whole number from 1 to
+          --rows 1x                         | got 1x, expected a whole number
+          --rows 5 --scale 0                | --scale: got 0.0, expected 0.000001 to 100
+          --rows 5 --like movielens         | --like: got movielens, expected criteo
+          --rows 5 --eval-rows 5            | expected a folder for two files
+          --rows 5 --keys i32 --format norm | --keys: got i32 for Norm, expected u32 or i64
+          --rows 5 --check crc              | --check: got crc, expected one of none, sum
+          --rows 5 --format arrow           | got the format arrow, expected csv, norm, raw or
+          """)
+  void wrongArgumentsOfGenerateAreRefused(String arguments, String message) throws IOException {
+    List<String> all = new ArrayList<>(List.of("data", "generate"));
+    all.addAll(List.of(arguments.split(" +")));
+    all.addAll(List.of("--out", temp.resolve("out.csv").toString()));
+    Result result = tern(all.toArray(String[]::new));
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err()).contains(message).doesNotContain("\tat ");
+    try (Stream<Path> files = Files.list(temp)) {
+      assertThat(files).containsExactly(csv);
+    }
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -46,16 +47,15 @@ final class AtomicFolder {
     } catch (IOException e) {
       undo(absolute, writing, replaced, e);
       throw new UncheckedIOException(
-          target + ": cannot be written: " + reason(e) + "; free space or choose another folder",
+          target
+              + ": got an error writing it ("
+              + DataException.reason(e)
+              + "), expected room on the disk; free some or choose another folder",
           e);
     } catch (RuntimeException | Error e) {
       undo(absolute, writing, replaced, e);
       throw e;
     }
-  }
-
-  private static String reason(IOException e) {
-    return e.getClass().getSimpleName() + " " + e.getMessage();
   }
 
   private static void undo(Path target, Path writing, Path replaced, Throwable because) {
@@ -147,7 +147,7 @@ final class AtomicFolder {
       stream.forEach(children::add);
       return children;
     } catch (IOException e) {
-      throw new UncheckedIOException(parent + ": cannot be listed: " + reason(e), e);
+      throw new UncheckedIOException(parent + ": cannot be listed: " + DataException.reason(e), e);
     }
   }
 }

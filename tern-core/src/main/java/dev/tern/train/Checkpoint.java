@@ -39,6 +39,7 @@ public final class Checkpoint {
   private static final long FORMAT = 1;
   private static final String MANIFEST = "manifest.json";
   private static final String MANIFEST_HASH = "manifest.sha256";
+  private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
   private static final String DENSE = "dense.safetensors";
   private static final String OPTIMIZER = "optimizer.safetensors";
   private static final String ENCODERS = "encoders.json";
@@ -117,24 +118,25 @@ public final class Checkpoint {
     try {
       return Files.readString(file);
     } catch (IOException e) {
-      throw new DataException(file + ": cannot be read: " + e + "; the checkpoint is damaged", e);
+      throw new DataException(
+          file
+              + ": got an error reading it ("
+              + DataException.reason(e)
+              + "), expected a file of a checkpoint; "
+              + DAMAGED,
+          e);
     }
   }
 
   private static void checkHash(Path file, String expected) {
     if (!Files.exists(file)) {
       throw new DataException(
-          file + ": got no file, expected one as " + MANIFEST + " says; the checkpoint is damaged");
+          file + ": got no such file, expected one as " + MANIFEST + " says; " + DAMAGED);
     }
     String got = sha256(file);
     if (!got.equals(expected)) {
       throw new DataException(
-          file
-              + ": got SHA-256 "
-              + got
-              + ", expected "
-              + expected
-              + "; the file was changed or damaged, use another checkpoint");
+          file + ": got SHA-256 " + got + ", expected " + expected + "; " + DAMAGED);
     }
   }
 
@@ -147,7 +149,8 @@ public final class Checkpoint {
       }
       return HexFormat.of().formatHex(in.getMessageDigest().digest());
     } catch (IOException e) {
-      throw new UncheckedIOException(file + ": cannot be read: " + e.getMessage(), e);
+      throw new UncheckedIOException(
+          file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError("every JDK has SHA-256", e);
     }
@@ -261,7 +264,11 @@ public final class Checkpoint {
             Files.writeString(folder.resolve(MANIFEST_HASH), sha256(folder.resolve(MANIFEST)));
           } catch (IOException e) {
             throw new UncheckedIOException(
-                target + ": cannot be written: " + e + "; free space or choose another folder", e);
+                target
+                    + ": got an error writing it ("
+                    + DataException.reason(e)
+                    + "), expected room on the disk; free some or choose another folder",
+                e);
           }
         });
   }

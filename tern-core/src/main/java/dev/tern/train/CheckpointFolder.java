@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,7 +31,8 @@ final class CheckpointFolder {
         try {
           AtomicFolder.delete(other);
         } catch (IOException e) {
-          throw new UncheckedIOException(other + ": cannot be removed: " + e.getMessage(), e);
+          throw new UncheckedIOException(
+              other + ": cannot be removed: " + DataException.reason(e), e);
         }
       }
     }

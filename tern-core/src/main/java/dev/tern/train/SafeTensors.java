@@ -285,7 +285,8 @@ final class SafeTensors implements AutoCloseable {
   }
 
   private static UncheckedIOException failure(Path path, String verb, IOException e) {
-    return new UncheckedIOException(path + ": cannot be " + verb + ": " + e.getMessage(), e);
+    return new UncheckedIOException(
+        path + ": cannot be " + verb + ": " + DataException.reason(e) + "; check the disk", e);
   }
 
   /** Makes what was written durable. */

@@ -87,7 +87,7 @@ final class AtomicFolderTest {
     Path file = Files.writeString(parent.resolve("file"), "x");
     assertThatThrownBy(() -> AtomicFolder.write(file.resolve("target"), content("new")))
         .isInstanceOf(UncheckedIOException.class)
-        .hasMessageContaining("target: cannot be written");
+        .hasMessageContaining("target: got an error writing it");
     assertThat(names()).containsExactly("file");
   }
 

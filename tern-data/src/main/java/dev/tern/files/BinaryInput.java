@@ -57,7 +57,9 @@ final class BinaryInput implements AutoCloseable {
     String got =
         e instanceof NoSuchFileException
             ? "got no such file, expected data; check the path"
-            : "got " + e + ", expected a readable file; check the path and its permissions";
+            : "got an error reading it ("
+                + DataException.reason(e)
+                + "), expected a file; check the path and its permissions";
     return new DataException(file + ": " + got, e);
   }
 

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -20,6 +21,9 @@ import java.util.stream.IntStream;
  * to train and one to evaluate, share teacher and ids. Ids of different slots differ.
  */
 public final class CriteoGenerator {
+  /** Rows that {@link #optimum} takes: 8 bytes of heap each. */
+  public static final int MAX_OPTIMUM_ROWS = 1 << 27;
+
   /** Distinct ids of C1 to C26 in Criteo's 45,840,617 rows. */
   private static final int[] CARDINALITIES = {
     1460, 583, 10131227, 2202608, 305, 24, 12517, 633, 3, 93145, 5683, 8351593, 3194, 27, 14992,
@@ -28,7 +32,7 @@ public final class CriteoGenerator {
 
   private static final double CRITEO_ROWS = 45_840_617;
   private static final int SMALL = 100;
-  private static final int MAX_OPTIMUM_ROWS = 1 << 30;
+
   private static final Schema SCHEMA =
       new Schema(
           List.of("label"),
@@ -93,31 +97,38 @@ public final class CriteoGenerator {
     return teacher.draw(row, new float[CriteoTeacher.DENSE], new int[CriteoTeacher.SLOTS]);
   }
 
-  /** What a perfect model reaches on {@code rows} rows from {@code firstRow}: at most 2^30 rows. */
-  public Optimum optimum(long firstRow, long rows) {
+  /**
+   * What a perfect model reaches on {@code rows} rows from {@code firstRow}.
+   *
+   * @param rows at most {@link #MAX_OPTIMUM_ROWS}
+   * @param progress told now and then how many rows are done
+   */
+  public Optimum optimum(long firstRow, long rows, LongConsumer progress) {
     requireRange(firstRow, rows);
     if (rows > MAX_OPTIMUM_ROWS) {
       throw new IllegalArgumentException(
           "optimum: got %s rows, expected at most %s; take a part of the set"
               .formatted(rows, MAX_OPTIMUM_ROWS));
     }
-    double[] positives = new double[(int) rows];
-    double[] negatives = new double[(int) rows];
+    double[] probabilities = new double[(int) rows];
     int positive = 0;
-    int negative = 0;
+    int negative = probabilities.length;
     float[] dense = new float[CriteoTeacher.DENSE];
     int[] ranks = new int[CriteoTeacher.SLOTS];
     for (long row = firstRow; row < firstRow + rows; row++) {
       double p = teacher.draw(row, dense, ranks);
       if (teacher.label(row, p)) {
-        positives[positive] = p;
+        probabilities[positive] = p;
         positive++;
       } else {
-        negatives[negative] = p;
-        negative++;
+        negative--;
+        probabilities[negative] = p;
+      }
+      if ((row & 0xFFF) == 0) {
+        progress.accept(row - firstRow);
       }
     }
-    return Optimum.of(Arrays.copyOf(positives, positive), Arrays.copyOf(negatives, negative));
+    return Optimum.of(probabilities, positive);
   }
 
   private static void requireRange(long firstRow, long rows) {

@@ -15,9 +15,9 @@ import java.util.Arrays;
  * <p>The logit of a row is {@code bias + spread (dense + ids + pairs)}: slopes on the standardised
  * ln(x + 1), an effect for each id, and inner products of two-dimensional vectors of the ids of
  * paired slots, so a factorization machine can express it. Effects fade with rank, {@code 1 / (1 +
- * rank / 40)}, and end at rank 2,000: what is rare enough to be seen a few times only matters
- * little. The three parts are given their shares of the variance, and spread and bias solved for,
- * on rows of a stream of their own.
+ * rank / 10)}, and end at rank 500: what is rare enough to be seen a few times only matters little.
+ * The three parts are given their shares of the variance, and spread and bias solved for, on rows
+ * of a stream of their own.
  */
 final class CriteoTeacher {
   static final int DENSE = 13;
@@ -98,7 +98,6 @@ final class CriteoTeacher {
     parts[1] = 0;
     for (int s = 0; s < SLOTS; s++) {
       double rest = 1 - uniform(mix(state + 100 + s)) * tail[s];
-
       int rank = (int) (1 / (rest * rest)) - 1;
       ranks[s] = rank;
       parts[1] += rank < effects[s].length ? effects[s][rank] : 0;

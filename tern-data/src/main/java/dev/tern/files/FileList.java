@@ -68,11 +68,7 @@ public final class FileList {
   public static void write(Path list, List<Path> files) {
     StringBuilder text = new StringBuilder().append(files.size()).append('\n');
     files.forEach(file -> text.append(file).append('\n'));
-    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
-    try (OutputFile out = OutputFile.create(list)) {
-      out.write(bytes, 0, bytes.length);
-      out.finish();
-    }
+    WholeFile.write(list, text.toString());
   }
 
   /** {@code paths} with each file list among them replaced by the files it names. */

@@ -1,6 +1,10 @@
 package dev.tern.files;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What a perfect model of a generated set would reach: one that scores each row with its true
@@ -13,35 +17,47 @@ import java.util.Arrays;
  * @param logLoss mean of -ln of the true probability of the drawn label
  */
 public record Optimum(long rows, double positiveRate, double auc, double logLoss) {
-  /** Exact, from the true probabilities of rows of each label; both arrays are sorted. */
-  static Optimum of(double[] positives, double[] negatives) {
+  /**
+   * Exact, from the true probabilities of the rows, which are sorted in place: of those with label
+   * 1 up to {@code positives}, then of the others.
+   */
+  static Optimum of(double[] p, int positives) {
     double loss = 0;
-    for (double p : positives) {
-      loss -= StrictMath.log(p);
+    for (int i = 0; i < p.length; i++) {
+      loss -= i < positives ? StrictMath.log(p[i]) : StrictMath.log1p(-p[i]);
     }
-    for (double p : negatives) {
-      loss -= StrictMath.log1p(-p);
-    }
-    long rows = (long) positives.length + negatives.length;
-    return new Optimum(
-        rows, (double) positives.length / rows, auc(positives, negatives), loss / rows);
+    return new Optimum(p.length, (double) positives / p.length, auc(p, positives), loss / p.length);
   }
 
-  private static double auc(double[] positives, double[] negatives) {
-    Arrays.sort(positives);
-    Arrays.sort(negatives);
+  private static double auc(double[] p, int positives) {
+    Arrays.sort(p, 0, positives);
+    Arrays.sort(p, positives, p.length);
     long twice = 0;
-    int below = 0;
-    int upTo = 0;
-    for (double p : positives) {
-      while (below < negatives.length && negatives[below] < p) {
+    int below = positives;
+    int upTo = positives;
+    for (int i = 0; i < positives; i++) {
+      while (below < p.length && p[below] < p[i]) {
         below++;
       }
-      while (upTo < negatives.length && negatives[upTo] <= p) {
+      while (upTo < p.length && p[upTo] <= p[i]) {
         upTo++;
       }
-      twice += below + upTo;
+      twice += (long) below - positives + upTo - positives;
     }
-    return twice / 2.0 / ((double) positives.length * negatives.length);
+    return twice / 2.0 / ((double) positives * (p.length - positives));
+  }
+
+  /** The four as a JSON object; what is NaN is null. */
+  public String toJson() {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("rows", rows);
+    object.put("positive_rate", orNull(positiveRate));
+    object.put("auc", orNull(auc));
+    object.put("log_loss", orNull(logLoss));
+    return JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(object) + "\n";
+  }
+
+  private static @Nullable Double orNull(double value) {
+    return Double.isNaN(value) ? null : value;
   }
 }

@@ -5,27 +5,33 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
 /**
  * A file in the making: bytes go to a hidden file beside the target, which {@link #finish} forces
- * to disk and renames to the target. Closed before that, nothing is left behind.
+ * to disk and renames to the target. Closed before that, nothing is left behind, folders made for
+ * it included.
  */
 final class OutputFile implements AutoCloseable {
   private final Path target;
   private final Path part;
   private final FileChannel channel;
+  private final List<Path> made;
   private long position;
   private boolean finished;
 
-  private OutputFile(Path target, Path part, FileChannel channel) {
+  private OutputFile(Path target, Path part, FileChannel channel, List<Path> made) {
     this.target = target;
     this.part = part;
     this.channel = channel;
+    this.made = made;
   }
 
   /** Starts a file that will stand at {@code target}; folders above it are made. */
@@ -38,19 +44,29 @@ final class OutputFile implements AutoCloseable {
     }
     String name =
         "." + absolute.getFileName() + "." + Long.toHexString(System.nanoTime()) + ".part";
+    List<Path> made = missing(folder);
     try {
       Files.createDirectories(folder);
       Path part = folder.resolve(name);
       FileChannel channel =
           FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       part.toFile().deleteOnExit();
-      return new OutputFile(absolute, part, channel);
+      return new OutputFile(absolute, part, channel, made);
     } catch (IOException e) {
       throw new DataException(
-          "%s: got %s creating it, expected a writable folder; choose another place"
-              .formatted(target, e),
+          "%s: got an error creating it (%s), expected a folder that can be written; choose another"
+              .formatted(target, DataException.reason(e)),
           e);
     }
+  }
+
+  /** {@code folder} and those above it that are not there, the deepest first. */
+  private static List<Path> missing(Path folder) {
+    List<Path> missing = new ArrayList<>();
+    for (Path up = folder; up != null && Files.notExists(up); up = up.getParent()) {
+      missing.add(up);
+    }
+    return missing;
   }
 
   /** Bytes written. */
@@ -89,9 +105,9 @@ final class OutputFile implements AutoCloseable {
       }
     } catch (IOException e) {
       throw new DataException(
-          ("%s: got %s writing at byte %s, expected room on the disk; free some or choose "
-                  + "another place")
-              .formatted(target, e, at),
+          ("%s: got an error writing at byte %s (%s), expected room on the disk; free some or "
+                  + "choose another place")
+              .formatted(target, at, DataException.reason(e)),
           e);
     }
   }
@@ -106,8 +122,9 @@ final class OutputFile implements AutoCloseable {
       forceFolder();
     } catch (IOException e) {
       throw new DataException(
-          "%s: got %s completing it, expected a writable place; choose another"
-              .formatted(target, e),
+          ("%s: got an error completing it (%s), expected room on the disk; free some or "
+                  + "choose another place")
+              .formatted(target, DataException.reason(e)),
           e);
     }
     finished = true;
@@ -128,15 +145,29 @@ final class OutputFile implements AutoCloseable {
     }
   }
 
+  /** Removes the folders made for this file, up to the first that holds something else. */
+  private void removeFolders() throws IOException {
+    try {
+      for (Path folder : made) {
+        Files.deleteIfExists(folder);
+      }
+    } catch (DirectoryNotEmptyException _) {
+      // Another file went there meanwhile.
+    }
+  }
+
   @Override
   public void close() {
     try {
       channel.close();
-      if (!finished) {
-        Files.deleteIfExists(part);
+      if (!finished && Files.deleteIfExists(part)) {
+        removeFolders();
       }
     } catch (IOException e) {
-      throw new DataException("%s: got %s removing it; delete it by hand".formatted(part, e), e);
+      throw new DataException(
+          "%s: got an error removing it (%s); delete it by hand"
+              .formatted(part, DataException.reason(e)),
+          e);
     }
   }
 }

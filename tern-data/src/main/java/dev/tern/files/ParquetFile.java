@@ -59,7 +59,7 @@ final class ParquetFile implements AutoCloseable {
         throw e;
       }
     } catch (IOException e) {
-      throw new DataException(path + ": got " + e + ", expected a readable file", e);
+      throw BinaryInput.unreadable(path, e);
     }
   }
 
@@ -195,11 +195,17 @@ final class ParquetFile implements AutoCloseable {
         int got = channel.read(buffer, offset + buffer.position() - at);
         if (got < 0) {
           throw new DataException(
-              path + ": got the end of the file reading byte " + offset + REWRITE);
+              path
+                  + ": byte "
+                  + offset
+                  + ": got the end of the file, expected "
+                  + length
+                  + " bytes"
+                  + REWRITE);
         }
       }
     } catch (IOException e) {
-      throw new DataException(path + ": got " + e + " reading byte " + offset, e);
+      throw BinaryInput.unreadable(path, e);
     }
   }
 
@@ -222,7 +228,7 @@ final class ParquetFile implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      throw new DataException(path + ": got " + e + " closing it", e);
+      throw BinaryInput.unreadable(path, e);
     }
   }
 }

@@ -42,7 +42,7 @@ record ParquetMetadata(
       }
       return parse(path, JsonMapper.shared().readTree(Files.readAllBytes(path)));
     } catch (IOException e) {
-      throw new DataException(path + ": got " + e + ", expected a readable file", e);
+      throw BinaryInput.unreadable(path, e);
     } catch (JacksonException e) {
       throw new DataException(
           path + ": got bytes that are no JSON (" + e.getOriginalMessage() + "); write it again",

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -39,13 +40,16 @@ public record Config(
           file + ": got no such file, expected a configuration; check the path", e);
     } catch (CharacterCodingException e) {
       throw new ConfigException(
-          file + ": got bytes that are not UTF-8, expected a configuration in YAML", e);
+          file
+              + ": got bytes that are not UTF-8, expected a configuration in YAML; save it as"
+              + " UTF-8",
+          e);
     } catch (IOException e) {
       throw new ConfigException(
           file
               + ": got an error reading it ("
-              + e.getMessage()
-              + "), expected a configuration file",
+              + DataException.reason(e)
+              + "), expected a configuration file; check the path",
           e);
     }
     return parse(yaml, file.toString(), overrides);

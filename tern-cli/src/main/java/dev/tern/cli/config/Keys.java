@@ -88,7 +88,7 @@ final class Keys {
   static final Key<Double> SCALE =
       Key.of(
               "data.scale",
-              new Kind.Real(1e-6, 1000),
+              new Kind.Real(1e-6, 100),
               1.0,
               "Factor on Criteo's numbers of distinct ids.")
           .when(FORMAT, "criteo-synthetic");

@@ -3,7 +3,7 @@ package dev.tern.cli.config;
 import java.util.regex.Pattern;
 
 /** Writes YAML scalars so that any YAML reader gives the same text back. */
-final class YamlText {
+public final class YamlText {
   /** Texts that need no quotes: no indicator, no white space, not a number. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z_/][A-Za-z0-9_./+*-]*");
 
@@ -13,7 +13,7 @@ final class YamlText {
   private YamlText() {}
 
   /** {@code text} as a scalar of a flow sequence or a block mapping, quoted where needed. */
-  static String quote(String text) {
+  public static String quote(String text) {
     if (PLAIN.matcher(text).matches() && !SPECIAL.matcher(text).matches()) {
       return text;
     }

@@ -66,7 +66,7 @@ public final class MetricsLog implements AutoCloseable {
       throw new RunException(
           file
               + ": got an error reading it ("
-              + e.getMessage()
+              + DataException.reason(e)
               + "), expected metrics; check the disk",
           e);
     }

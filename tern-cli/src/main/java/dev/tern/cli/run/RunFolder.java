@@ -2,6 +2,7 @@ package dev.tern.cli.run;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -182,12 +183,10 @@ public final class RunFolder implements AutoCloseable {
   }
 
   static RunException unwritable(Path path, IOException e) {
-    String reason =
-        e.getClass().getSimpleName().replaceAll("Exception$", "") + " " + e.getMessage();
     return new RunException(
         path
             + ": got an error writing it ("
-            + reason
+            + DataException.reason(e)
             + "), expected a folder that can be written and free space; check the disk, its rights,"
             + " and run.dir",
         e);

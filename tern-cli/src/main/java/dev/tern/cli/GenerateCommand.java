@@ -1,0 +1,251 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.run.Format;
+import dev.tern.data.DataReader;
+import dev.tern.files.CriteoGenerator;
+import dev.tern.files.DataConverter;
+import dev.tern.files.DataWriter;
+import dev.tern.files.Optimum;
+import dev.tern.files.WholeFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern data generate}: rows of a planted teacher, with the best that can be reached. */
+@Command(
+    name = "generate",
+    description = {
+      "Writes synthetic rows and the best AUC and log loss that any model can reach on them.",
+      "Rows are like Criteo's: label, 13 counts I1 to I13 of which some are missing, 26 ids C1 to"
+          + " C26 by a power law. Labels are drawn from a known probability of each row.",
+      "A row depends on seed, scale and its number alone: any number of files may be parts of one"
+          + " set. FILE.optimum.json beside each file holds the best."
+    },
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  tern data generate --rows 1000000 --out rows.csv",
+      "  tern data generate --rows 500000 --eval-rows 100000 --scale 0.01 \\",
+      "    --format parquet --out data/small",
+      "  tern train data/small/train.yaml",
+      "  tern data generate --rows 100000 --keys u32 --check none --out rows.norm"
+    })
+final class GenerateCommand implements Callable<Integer> {
+  private static final long MAX_ROWS = 1L << 40;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--like",
+      paramLabel = "NAME",
+      description = "Data set to be like: criteo (default).")
+  private String like = "criteo";
+
+  @Option(names = "--rows", required = true, paramLabel = "N", description = "Rows to write.")
+  private long rows;
+
+  @Option(
+      names = "--eval-rows",
+      paramLabel = "N",
+      description = "Further rows to evaluate on, in a file of their own; takes a folder as --out.")
+  private long evalRows;
+
+  @Option(
+      names = "--first-row",
+      paramLabel = "N",
+      description = "Number of the first row (default 0).")
+  private long firstRow;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Seed of ids, numbers and teacher (default 1).")
+  private long seed = 1;
+
+  @Option(
+      names = "--scale",
+      paramLabel = "F",
+      description = {
+        "Factor on Criteo's numbers of distinct ids, which are 33.8 million in all and were counted"
+            + " in 45.8 million rows (default 1)."
+      })
+  private double scale = 1;
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "PATH",
+      description = {
+        "File to write, where its name ends in .csv, .tsv, .norm, .raw or .parquet; else a folder"
+            + " for train.FORMAT, eval.FORMAT and train.yaml, which trains on them."
+      })
+  private Path out = Path.of("");
+
+  @Option(
+      names = "--format",
+      paramLabel = "FORMAT",
+      description = "csv, norm, raw or parquet; else by the name of --out, csv in a folder.")
+  private Optional<String> format = Optional.empty();
+
+  @Mixin private WriteOptions write = new WriteOptions();
+
+  /** Rows for one file. */
+  private record Part(Path file, long firstRow, long rows) {
+    Path optimum() {
+      return file.resolveSibling(file.getFileName() + ".optimum.json");
+    }
+  }
+
+  @Override
+  public Integer call() {
+    checkArguments();
+    boolean folder = !DataOptions.tellsFormat(out);
+    List<Part> parts = parts(folder);
+    Path config = out.resolve("train.yaml");
+    for (Part part : parts) {
+      write.check(part.file());
+      write.check(part.optimum());
+    }
+    if (folder) {
+      write.check(config);
+    }
+    CriteoGenerator generator = CriteoGenerator.of(seed, scale);
+    List<Path> done = new ArrayList<>();
+    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+      for (Part part : parts) {
+        write(generator, part, done, progress);
+      }
+      if (folder) {
+        WholeFile.write(config, configuration(parts));
+        spec.commandLine().getOut().println("to train on them: tern train " + config);
+      }
+    } catch (RuntimeException | Error e) {
+      done.forEach(GenerateCommand::delete);
+      throw e;
+    }
+    spec.commandLine().getOut().flush();
+    return 0;
+  }
+
+  private void checkArguments() {
+    if (!like.equals("criteo")) {
+      throw new ConfigException("--like: got " + like + ", expected criteo; give it or nothing");
+    }
+    requireRows("--rows", rows, 1);
+    requireRows("--eval-rows", evalRows, 0);
+    requireRows("--first-row", firstRow, 0);
+    if (!(scale >= 1e-6 && scale <= 100)) {
+      throw new ConfigException(
+          "--scale: got "
+              + scale
+              + ", expected 0.000001 to 100; 1 gives as many distinct ids as Criteo");
+    }
+    if (evalRows > 0 && DataOptions.tellsFormat(out)) {
+      throw new ConfigException(
+          "--eval-rows: got the file "
+              + out
+              + " as --out, expected a folder for two files; give a name that ends in no format");
+    }
+    if (evalRows > 0 && write.isHugeCtr()) {
+      throw new ConfigException(
+          "--eval-rows: got "
+              + evalRows
+              + " with --hugectr, expected 0, as _metadata.json describes one set a folder;"
+              + " generate them into a folder of their own by --first-row "
+              + (firstRow + rows));
+    }
+  }
+
+  private static void requireRows(String option, long got, long least) {
+    if (got < least || got > MAX_ROWS) {
+      throw new ConfigException(
+          option
+              + ": got "
+              + got
+              + ", expected a whole number from "
+              + least
+              + " to "
+              + MAX_ROWS
+              + "; give another");
+    }
+  }
+
+  private String format() {
+    return format.orElseGet(() -> DataOptions.tellsFormat(out) ? DataOptions.formatOf(out) : "csv");
+  }
+
+  private List<Part> parts(boolean folder) {
+    if (!folder) {
+      return List.of(new Part(out, firstRow, rows));
+    }
+    List<Part> parts = new ArrayList<>();
+    parts.add(new Part(out.resolve("train." + format()), firstRow, rows));
+    if (evalRows > 0) {
+      parts.add(new Part(out.resolve("eval." + format()), firstRow + rows, evalRows));
+    }
+    return parts;
+  }
+
+  private void write(CriteoGenerator generator, Part part, List<Path> done, Progress progress) {
+    String name = String.valueOf(part.file().getFileName());
+    progress.begin("generate " + name, "rows", 0, part.rows());
+    try (DataReader reader = generator.open(part.firstRow(), part.rows());
+        DataWriter writer = write.create(part.file(), format(), reader.schema())) {
+      DataConverter.convert(reader, writer, count -> progress.update(count, ""));
+    }
+    done.add(part.file());
+    long judged = Math.min(part.rows(), CriteoGenerator.MAX_OPTIMUM_ROWS);
+    progress.begin("optimum of " + name, "rows", 0, judged);
+    Optimum optimum =
+        generator.optimum(part.firstRow(), judged, count -> progress.update(count, ""));
+    WholeFile.write(part.optimum(), optimum.toJson());
+    done.add(part.optimum());
+    progress.close();
+    PrintWriter print = spec.commandLine().getOut();
+    print.printf(
+        "%s: wrote %s rows, %s positive; best reachable AUC %s, log loss %s%s%n",
+        part.file(),
+        Format.whole(part.rows()),
+        Format.fixed(optimum.positiveRate(), 4),
+        Format.fixed(optimum.auc(), 4),
+        Format.fixed(optimum.logLoss(), 4),
+        judged < part.rows() ? " of the first " + Format.whole(judged) + " rows" : "");
+    print.flush();
+  }
+
+  /** The quickstart's configuration, on the files written. */
+  private String configuration(List<Part> parts) {
+    List<String> values = new ArrayList<>();
+    values.add("data.format=" + format());
+    values.add("data.train=" + DataOptions.list(List.of(parts.getFirst().file())));
+    values.add("data.eval=" + DataOptions.list(parts.stream().skip(1).map(Part::file).toList()));
+    if (!List.of("csv", "parquet").contains(format())) {
+      values.add("data.key_type=" + write.keyType().name().toLowerCase(Locale.ROOT));
+    }
+    values.add("data.dense.columns=I1..I13");
+    values.add("data.sparse.columns=C1..C26");
+    values.add("run.dir=" + out.resolve("run"));
+    return Config.parse(QuickstartCommand.text(), "generate", values).yaml();
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException _) {
+      // The failure under way says more than that its traces could not be removed.
+    }
+  }
+}
