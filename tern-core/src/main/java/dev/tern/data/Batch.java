@@ -157,13 +157,18 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
-   * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns.
+   * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns,
+   * or no label: labels are 0 then.
    */
   public void appendRows(Batch source, int from, int to) {
     Objects.checkFromToIndex(from, to, source.size);
     int rows = to - from;
     ensureRows(rows);
-    System.arraycopy(source.labels, from * labelDim, labels, size * labelDim, rows * labelDim);
+    if (source.labelDim > 0) {
+      System.arraycopy(source.labels, from * labelDim, labels, size * labelDim, rows * labelDim);
+    } else {
+      Arrays.fill(labels, size * labelDim, (size + rows) * labelDim, 0);
+    }
     System.arraycopy(source.dense, from * denseDim, dense, size * denseDim, rows * denseDim);
     for (int s = 0; s < ids.length; s++) {
       int[] sourceOffsets = source.offsets[s];

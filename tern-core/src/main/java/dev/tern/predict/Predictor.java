@@ -10,6 +10,7 @@ import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
@@ -83,8 +84,8 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * The probability of label 1 for each row of {@code rows}, a batch of {@link #schema()}; labels
-   * are not read.
+   * The probability of label 1 for each row of {@code rows}, which has the dense numbers and slots
+   * of {@link #schema()}; labels are not read, and may be missing.
    */
   public float[] score(Batch rows) {
     float[] result = new float[rows.size()];
@@ -94,10 +95,7 @@ public final class Predictor implements AutoCloseable {
 
   /** As {@link #score(Batch)}, into the first {@code rows.size()} places of {@code target}. */
   public void score(Batch rows, float[] target) {
-    if (!rows.schema().equals(schema())) {
-      throw new IllegalArgumentException(
-          "score: got rows of " + rows.schema() + ", expected " + schema());
-    }
+    requireColumns(rows.schema());
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
           "score: got room for " + target.length + " results, expected " + rows.size());
@@ -115,6 +113,28 @@ public final class Predictor implements AutoCloseable {
     } finally {
       give(context);
     }
+  }
+
+  private void requireColumns(Schema got) {
+    Schema expected = schema();
+    boolean labels = got.labelDim() == 0 || got.labelDim() == expected.labelDim();
+    if (!labels || !got.dense().equals(expected.dense()) || !got.slots().equals(expected.slots())) {
+      throw new IllegalArgumentException(
+          "score: got rows with "
+              + columns(got)
+              + ", expected those of training, "
+              + columns(expected)
+              + "; give rows of the same columns, or the checkpoint of a model of these");
+    }
+  }
+
+  private static String columns(Schema schema) {
+    List<String> slots =
+        schema.slots().stream()
+            .map(slot ->
+                slot.name() + (slot.hotness() == 1 ? "" : " (hotness " + slot.hotness() + ")"))
+            .toList();
+    return schema.labelDim() + " labels, numbers " + schema.dense() + ", slots " + slots;
   }
 
   private Context take() {

@@ -237,6 +237,24 @@ final class PredictorTest {
   }
 
   @Test
+  void rowsWithoutLabelsScoreAsThoseWithLabels() {
+    Batch bare = new Batch(new Schema(List.of(), SCHEMA.dense(), SCHEMA.slots()), HELD.size());
+    for (int row = 0; row < HELD.size(); row++) {
+      bare.setDense(0, HELD.dense()[2 * row]);
+      bare.setDense(1, HELD.dense()[2 * row + 1]);
+      for (int slot = 0; slot < 2; slot++) {
+        for (int i = HELD.offsets(slot)[row]; i < HELD.offsets(slot)[row + 1]; i++) {
+          bare.addId(slot, HELD.ids(slot)[i]);
+        }
+      }
+      bare.endRow();
+    }
+    try (Predictor predictor = Predictor.open(saved(ModelConfig.Type.FM, UnknownRow.ZEROS))) {
+      assertThat(predictor.score(bare)).isEqualTo(predictor.score(HELD));
+    }
+  }
+
+  @Test
   void rowsOfAnotherSchemaAndTooSmallResultsAreRefused() {
     try (Predictor predictor = Predictor.open(saved(ModelConfig.Type.LR, UnknownRow.ZEROS))) {
       assertThat(predictor.schema()).isEqualTo(SCHEMA);
@@ -245,7 +263,9 @@ final class PredictorTest {
       wrong.setDense(0, 1);
       wrong.addId(0, 1);
       wrong.endRow();
-      assertThatThrownBy(() -> predictor.score(wrong)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> predictor.score(wrong))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("numbers [age], slots [site, tags (hotness 0)], expected");
       assertThatThrownBy(() -> predictor.score(HELD, new float[HELD.size() - 1]))
           .hasMessage("score: got room for 699 results, expected 700");
     }
