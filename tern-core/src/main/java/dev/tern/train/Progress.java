@@ -4,7 +4,7 @@ package dev.tern.train;
  * How a run stands.
  *
  * @param step steps done since the start of the run
- * @param epoch epoch, from 0
+ * @param epoch epoch of the last row trained on, from 0
  * @param split what the loss and AUC are of
  * @param loss mean log loss over the rows since the last report, or of the evaluation
  * @param auc area under the ROC curve over the same rows; NaN where it is not defined

@@ -66,7 +66,7 @@ final class Reporter {
     double pace = perSecond(rowsDone - firstRow, busyTotal);
     return new Progress(
         state.step(),
-        state.epoch(),
+        state.epochOfLastRow(),
         split,
         result.logLoss(),
         result.auc(),

@@ -31,4 +31,9 @@ record RunState(long step, int epoch, long rows, double bestAuc, long bestStep, 
         ? new RunState(step, epoch, rows, auc, step, 0)
         : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
   }
+
+  /** The epoch that the last row used belongs to: an epoch begins with its first row. */
+  int epochOfLastRow() {
+    return rows == 0 && epoch > 0 ? epoch - 1 : epoch;
+  }
 }

@@ -103,6 +103,24 @@ final class TrainerTest {
     }
   }
 
+  @Test
+  void anEvaluationAtTheEndOfAnEpochBelongsToThatEpoch() {
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer =
+            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.LR), options())) {
+      List<Integer> epochs = new ArrayList<>();
+      trainer.fit(
+          train(),
+          Optional.of(Readers.inMemory(TEST)),
+          report -> {
+            if (report.split() == Progress.Split.EVAL) {
+              epochs.add(report.epoch());
+            }
+          });
+      assertThat(epochs).containsExactly(0, 1, 2);
+    }
+  }
+
   static List<Optimizer> optimizers() {
     return List.of(
         Optimizer.sgd(0.5f),

@@ -141,8 +141,6 @@ public record Report(
         best.map(r -> List.of(new Chart.Reference("reachable", r.loss()))).orElse(List.of());
     List<Chart.Reference> auc =
         best.map(r -> List.of(new Chart.Reference("reachable", r.auc()))).orElse(List.of());
-    List<Chart.Reference> budget =
-        List.of(new Chart.Reference("budget", config.train().memory() / MIB));
     List<Chart.Series> lossCurves = new ArrayList<>(smoothed(points(train, MetricsLine::loss)));
     lossCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::loss)));
     List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, MetricsLine::auc)));
@@ -170,8 +168,15 @@ public record Report(
             List.of(
                 new Chart.Series(
                     "in use", "train", true, points(lines, line -> line.memoryBytes() / MIB))),
-            budget,
+            budget(),
             marks));
+  }
+
+  /** The budget as a line, unless use is so far below it that the curve would lie flat. */
+  private List<Chart.Reference> budget() {
+    long most = lines.stream().mapToLong(MetricsLine::memoryBytes).max().orElse(0);
+    long budget = config.train().memory();
+    return most < budget / 10 ? List.of() : List.of(new Chart.Reference("budget", budget / MIB));
   }
 
   private static List<Chart.Point> points(

@@ -68,6 +68,25 @@ final class ReportTest {
   }
 
   @Test
+  void aBudgetFarAboveUseDoesNotFlattenTheMemoryCurve() {
+    List<MetricsLine> small =
+        lines(1464, 10, 3).stream()
+            .map(line ->
+                new MetricsLine(
+                    line.step(),
+                    line.epoch(),
+                    line.split(),
+                    line.loss(),
+                    line.auc(),
+                    line.calibration(),
+                    line.samplesPerSecond(),
+                    line.memoryBytes() / 10,
+                    line.seconds()))
+            .toList();
+    assertThat(report(small).html()).contains("<h3>Memory</h3>").doesNotContain("budget 1024");
+  }
+
+  @Test
   void allFourChartsHaveAxesUnitsAndLegends() throws Exception {
     String html = report(lines(1464, 10, 3)).html();
     Files.writeString(Path.of("target", "report-sample.html"), html);
