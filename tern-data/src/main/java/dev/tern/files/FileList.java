@@ -4,6 +4,7 @@ import dev.tern.data.DataException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,6 +38,9 @@ public final class FileList {
         files.add(resolve(list, line));
       }
       return files;
+    } catch (CharacterCodingException e) {
+      throw new DataException(
+          list + ": got bytes that are no UTF-8 text, expected a file list; check the format", e);
     } catch (IOException e) {
       throw BinaryInput.unreadable(list, e);
     }

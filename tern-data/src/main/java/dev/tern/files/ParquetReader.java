@@ -75,12 +75,13 @@ public final class ParquetReader {
    * Reads a HugeCTR data set.
    *
    * @param source a file list ({@link FileList}), with {@code _metadata.json} beside the first file
-   *     it names; or a folder with {@code _metadata.json}, of which the files named there are read
+   *     it names; or a folder with {@code _metadata.json}, of which the files named there are read;
+   *     or one Parquet file with {@code _metadata.json} beside it
    */
   public static DataReader openHugeCtr(Path source, ParquetOptions options, ReadPolicy policy) {
     boolean folder = Files.isDirectory(source);
-    List<Path> listed = folder ? List.of() : FileList.read(source);
-    Path home = folder ? source : Objects.requireNonNullElse(listed.getFirst().getParent(), DOT);
+    List<Path> listed = folder ? List.of() : listed(source);
+    Path home = folder ? source : home(listed.getFirst());
     ParquetMetadata metadata = ParquetMetadata.read(home);
     List<Path> files =
         folder ? metadata.rows().keySet().stream().map(home::resolve).toList() : listed;
@@ -95,6 +96,22 @@ public final class ParquetReader {
   }
 
   private static final Path DOT = Path.of(".");
+
+  private static List<Path> listed(Path source) {
+    if (!source.toString().endsWith(".parquet")) {
+      return FileList.read(source);
+    }
+    if (!Files.exists(home(source).resolve(ParquetMetadata.NAME))) {
+      throw new DataException(
+          (source + ": got Parquet with no columns named and no " + ParquetMetadata.NAME)
+              + " beside it, expected either; name label, dense and sparse columns");
+    }
+    return List.of(source);
+  }
+
+  private static Path home(Path file) {
+    return Objects.requireNonNullElse(file.getParent(), DOT);
+  }
 
   private static DataReader read(
       List<Path> files,

@@ -433,6 +433,9 @@ class ParquetReaderTest {
     Path list = Files.writeString(folder.resolve("list.txt"), "1\n1.parquet\nsurplus\n");
     assertThat(ParquetRows.allAndClose(ParquetReader.openHugeCtr(list, ParquetOptions.DEFAULT)))
         .containsExactly("[0.0] | [0.0, -1.0, 0.5] | [0] [1] []");
+    Path one = folder.resolve("1.parquet");
+    assertThat(ParquetRows.allAndClose(ParquetReader.openHugeCtr(one, ParquetOptions.DEFAULT)))
+        .containsExactly("[0.0] | [0.0, -1.0, 0.5] | [0] [1] []");
   }
 
   @Test
