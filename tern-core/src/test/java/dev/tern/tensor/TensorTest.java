@@ -163,6 +163,7 @@ final class TensorTest {
         unary("tanh", Tensor::tanh),
         unary("sigmoid", Tensor::sigmoid),
         unary("softplus", Tensor::softplus),
+        unary("erf", Tensor::erf),
         unary("relu", Tensor::relu),
         positive("sqrt", Tensor::sqrt),
         positive("rsqrt", Tensor::rsqrt),

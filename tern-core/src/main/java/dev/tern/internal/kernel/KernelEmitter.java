@@ -33,7 +33,8 @@ import java.util.Locale;
  *     combine lane accumulators
  * </pre>
  *
- * Each op is one static call, to {@link Pointwise} or to {@code Vectors}, which the JIT inlines.
+ * Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the method
+ * of {@code Vectors}.
  */
 final class KernelEmitter {
   private static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
@@ -191,7 +192,7 @@ final class KernelEmitter {
   private void broadcast(int value) {
     if (lanes > 1) {
       code.fload(scalarValues[value]);
-      code.invokestatic(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+      call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
       code.astore(vectorValues[value]);
     }
   }
@@ -208,7 +209,7 @@ final class KernelEmitter {
         } else {
           for (int accumulator : accumulators[r]) {
             code.loadConstant(identity);
-            code.invokestatic(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+            call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
             code.astore(accumulator);
           }
         }
@@ -223,7 +224,7 @@ final class KernelEmitter {
         code.aload(accumulators[r][u]);
         lanesAddress(r);
         code.loadConstant((long) u * lanes * Float.BYTES).ladd();
-        code.invokestatic(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+        call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
       }
     }
   }
@@ -262,7 +263,8 @@ final class KernelEmitter {
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.CONTIGUOUS) {
         elementAddress(k, u * lanes);
-        code.invokestatic(VECTORS, "load", MethodTypeDesc.of(VECTOR, J)).astore(vectorValues[k]);
+        call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+        code.astore(vectorValues[k]);
       }
     }
     instructions(VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
@@ -279,11 +281,12 @@ final class KernelEmitter {
       code.aload(vectorValues[store.value()]);
       if (store.mode() != Mode.WRITE) {
         elementAddress(operand, u * lanes);
-        code.invokestatic(VECTORS, "load", MethodTypeDesc.of(VECTOR, J)).swap();
+        call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+        code.swap();
         combine(VECTORS, VECTOR, store.mode());
       }
       elementAddress(operand, u * lanes);
-      code.invokestatic(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+      call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
     }
   }
 
@@ -332,7 +335,7 @@ final class KernelEmitter {
 
   private void combine(ClassDesc owner, ClassDesc type, Mode mode) {
     String name = mode == Mode.SUM ? "add" : "max";
-    code.invokestatic(owner, name, MethodTypeDesc.of(type, type, type));
+    call(owner, name, MethodTypeDesc.of(type, type, type));
   }
 
   private void instructions(ClassDesc owner, ClassDesc type, int[] values, TypeKind kind) {
@@ -344,8 +347,16 @@ final class KernelEmitter {
       }
       String name = ((Enum<?>) instruction.op()).name().toLowerCase(Locale.ROOT);
       List<ClassDesc> types = Collections.nCopies(arguments.size(), type);
-      code.invokestatic(owner, name, MethodTypeDesc.of(type, types));
+      call(owner, name, MethodTypeDesc.of(type, types));
       code.storeLocal(kind, values[target++]);
+    }
+  }
+
+  private void call(ClassDesc owner, String name, MethodTypeDesc type) {
+    if (owner.equals(VECTORS)) {
+      VectorCode.insert(code, name, type);
+    } else {
+      code.invokestatic(owner, name, type);
     }
   }
 

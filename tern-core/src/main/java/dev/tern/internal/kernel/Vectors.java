@@ -8,12 +8,13 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The vector form of every elementwise op, called by emitted kernels under the op's lower-case
- * name: lane by lane the same IEEE operations as {@link dev.tern.internal.ir.Pointwise}. Loaded
- * only where the Vector API module is present.
+ * name: lane by lane the same IEEE operations as {@link dev.tern.internal.ir.Pointwise}. Methods
+ * are straight-line code: {@link VectorCode} copies them into kernels. Loaded only where the Vector
+ * API module is present.
  */
 final class Vectors {
   static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
-  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+  static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   private Vectors() {}
 

@@ -30,7 +30,8 @@ final class RandomProgramTest {
     Op.Unary.SIGN,
     Op.Unary.NOT,
     Op.Unary.COPY,
-    Op.Unary.SOFTPLUS
+    Op.Unary.SOFTPLUS,
+    Op.Unary.ERF
   };
   private static final Op.Binary[] BINARY = {
     Op.Binary.ADD,
