@@ -1,51 +1,69 @@
 package dev.tern.internal.kernel;
 
+import com.sun.management.ThreadMXBean;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
 
-/** Pairwise dot products of the vectors of each row, and their gradient. */
+/**
+ * Pairwise dot products of the vectors of each row, and their gradient. Scalar at first, by vectors
+ * once these are compiled; both give the same bits.
+ */
 public final class DotInteraction {
+  private static final int ROUNDS = 4_000;
+  private static final int WARM_ROWS = 3;
+  private static volatile DotKernel active =
+      VectorSupport.available() && Warmup.EAGER ? new VectorDot() : new ScalarDot();
+
+  static {
+    if (VectorSupport.available() && !Warmup.EAGER) {
+      Warmup.enqueue(DotInteraction::warm);
+    }
+  }
+
   private DotInteraction() {}
 
-  /** Rows {@code from} to {@code to} of {@code [b, n, d]} into {@code [b, n (n - 1) / 2]}. */
-  public static void forward(long x, long out, int from, int to, int n, int d) {
-    int pairs = n * (n - 1) / 2;
-    for (int b = from; b < to; b++) {
-      long row = x + 4L * b * n * d;
-      long target = out + 4L * b * pairs;
-      for (int i = 1; i < n; i++) {
-        for (int j = 0; j < i; j++, target += 4) {
-          float sum = 0;
-          long left = row + 4L * i * d;
-          long right = row + 4L * j * d;
-          for (int p = 0; p < d; p++) {
-            sum = Math.fma(Memory.getFloat(left + 4L * p), Memory.getFloat(right + 4L * p), sum);
-          }
-          Memory.setFloat(target, sum);
-        }
-      }
-    }
+  /** Bytes of scratch memory that one call of {@link #forward} needs. */
+  public static long scratchBytes(int n, int d) {
+    return 4L * (4 * Lanes.COUNT + (n + Lanes.COUNT - 1L) / Lanes.COUNT * Lanes.COUNT * d);
+  }
+
+  /**
+   * Rows {@code from} to {@code to} of {@code [b, n, d]} into {@code [b, n (n - 1) / 2]}: the
+   * product of vectors i and j, j &lt; i, is at i (i - 1) / 2 + j.
+   *
+   * @param scratch address of {@link #scratchBytes} bytes
+   */
+  public static void forward(long x, long out, long scratch, int from, int to, int n, int d) {
+    long row = x + 4L * from * n * d;
+    active.forward(row, out + 2L * from * n * (n - 1), scratch, to - from, n, d);
   }
 
   /** Gradient of {@link #forward} with respect to {@code x}. */
   public static void backward(long x, long gradient, long out, int from, int to, int n, int d) {
-    int pairs = n * (n - 1) / 2;
-    for (int b = from; b < to; b++) {
-      long row = x + 4L * b * n * d;
-      long target = out + 4L * b * n * d;
-      long g = gradient + 4L * b * pairs;
-      for (int i = 0; i < n; i++) {
-        for (int p = 0; p < d; p++) {
-          float sum = 0;
-          for (int j = 0; j < n; j++) {
-            if (j != i) {
-              int high = Math.max(i, j);
-              int low = Math.min(i, j);
-              float weight = Memory.getFloat(g + 4L * (high * (high - 1) / 2 + low));
-              sum = Math.fma(weight, Memory.getFloat(row + 4L * (j * d + p)), sum);
-            }
-          }
-          Memory.setFloat(target + 4L * (i * d + p), sum);
-        }
+    long skip = 4L * from * n * d;
+    active.backward(x + skip, gradient + 2L * from * n * (n - 1), out + skip, to - from, n, d);
+  }
+
+  /** Drives the vector kernel until it allocates nothing, which means it is compiled. */
+  private static void warm(ThreadMXBean bean) {
+    DotKernel kernel = new VectorDot();
+    int n = 3 * Lanes.COUNT + 2;
+    int d = 3 * VectorSupport.lanes() + 1;
+    try (Arena arena = Arena.ofConfined()) {
+      long x = arena.allocate(4L * WARM_ROWS * n * d, 64).address();
+      long products = arena.allocate(2L * WARM_ROWS * n * (n - 1), 64).address();
+      long gradient = arena.allocate(4L * WARM_ROWS * n * d, 64).address();
+      long scratch = arena.allocate(scratchBytes(n, d), 64).address();
+      Memory.zero(x, 4L * WARM_ROWS * n * d);
+      int quiet = 0;
+      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
+        long before = bean.getCurrentThreadAllocatedBytes();
+        kernel.forward(x, products, scratch, WARM_ROWS, n, d);
+        kernel.backward(x, products, gradient, WARM_ROWS, n, d);
+        quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
+      }
+      if (quiet >= 3) {
+        active = kernel;
       }
     }
   }

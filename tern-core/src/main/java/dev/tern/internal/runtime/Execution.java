@@ -41,13 +41,17 @@ public final class Execution {
     }
   }
 
-  /** Bytes of scratch for the lanes of reductions. */
+  /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
   static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
-      if (step instanceof Step.Fused fused) {
-        most = Math.max(most, FusedTask.scratchBytes(fused) * threads);
-      }
+      long each =
+          switch (step) {
+            case Step.Fused fused -> FusedTask.scratchBytes(fused);
+            case Step.DotInteraction dots -> DotInteraction.scratchBytes(dots.n(), dots.d());
+            default -> 0;
+          };
+      most = Math.max(most, each * threads);
     }
     return most;
   }
@@ -87,11 +91,13 @@ public final class Execution {
       case Step.Cast s ->
           () -> Casts.run(address(s.in()), s.from(), address(s.out()), s.to(), s.count());
       case Step.DotInteraction s -> {
+        long each = DotInteraction.scratchBytes(s.n(), s.d());
         Workers.Task task =
             (index, worker) ->
                 DotInteraction.forward(
                     address(s.x()),
                     address(s.out()),
+                    scratch + worker * each,
                     index * ROWS_PER_TASK,
                     Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
                     s.n(),
