@@ -1,0 +1,80 @@
+package dev.tern.internal.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.kernel.KernelSpec.Access;
+import dev.tern.internal.kernel.KernelSpec.Instruction;
+import dev.tern.internal.kernel.KernelSpec.Mode;
+import dev.tern.internal.kernel.KernelSpec.Store;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each elementwise op, emitted without and with vectors. */
+final class KernelsTest {
+  private static final int[] SIZES = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000};
+  private static final List<Access> LOADS =
+      List.of(Access.CONTIGUOUS, Access.CONTIGUOUS, Access.BROADCAST);
+
+  static Stream<Instruction> instructions() {
+    return Stream.of(
+            Arrays.stream(Op.Unary.values()).map(op -> new Instruction(op, List.of(0))),
+            Arrays.stream(Op.Binary.values()).map(op -> new Instruction(op, List.of(0, 1))),
+            Arrays.stream(Op.Binary.values()).map(op -> new Instruction(op, List.of(2, 0))),
+            Arrays.stream(Op.Ternary.values()).map(op -> new Instruction(op, List.of(0, 1, 3))))
+        .flatMap(all -> all);
+  }
+
+  @ParameterizedTest
+  @MethodSource("instructions")
+  void vectorKernelsGiveTheBitsOfScalarKernels(Instruction instruction) {
+    assumeThat(VectorSupport.available()).isTrue();
+    int result = LOADS.size() + 1;
+    KernelSpec spec =
+        new KernelSpec(
+            LOADS,
+            1,
+            List.of(instruction),
+            List.of(
+                new Store(result, Mode.WRITE, Access.CONTIGUOUS),
+                new Store(result, Mode.SUM, Access.BROADCAST)));
+    for (int n : SIZES) {
+      int[] expected = run(Kernels.define(spec, 1), n);
+      assertThat(run(Kernels.define(spec, VectorSupport.lanes()), n))
+          .as("%d elements", n)
+          .containsExactly(expected);
+    }
+  }
+
+  /** Bits of the {@code n} results and of their sum; all NaN have the same bits. */
+  private static int[] run(Kernel kernel, int n) {
+    Random random = new Random(n);
+    try (Arena arena = Arena.ofConfined()) {
+      long[] addresses = new long[LOADS.size() + 2];
+      for (int k = 0; k < addresses.length; k++) {
+        addresses[k] = arena.allocate(4L * (n + 1), 64).address();
+      }
+      for (int k = 0; k < LOADS.size(); k++) {
+        for (int i = 0; i <= n; i++) {
+          float value = i % 5 == 4 ? 0 : random.nextFloat(-3, 3);
+          Memory.setFloat(addresses[k] + 4L * i, value);
+        }
+      }
+      long scratch = arena.allocate(2L * Lanes.BYTES, 64).address();
+      kernel.run(addresses, new long[3 * addresses.length], 1, 1, n, new float[] {0.75f}, scratch);
+      int[] bits = new int[n + 1];
+      for (int i = 0; i < n; i++) {
+        bits[i] = Float.floatToIntBits(Memory.getFloat(addresses[LOADS.size()] + 4L * i));
+      }
+      bits[n] = Float.floatToIntBits(Memory.getFloat(addresses[LOADS.size() + 1]));
+      return bits;
+    }
+  }
+}
