@@ -39,12 +39,13 @@ record Failures(BooleanSupplier debug)
 
   private static String message(Throwable e) {
     return switch (e) {
-      case ConfigException _, RunException _, DataException _, OutOfBudgetException _ -> text(e);
+      case ConfigException _, RunException _, DataException _ -> text(e);
+      case OutOfBudgetException _ -> text(e) + " (the budget is train.memory)";
       case IllegalArgumentException _, IllegalStateException _, UncheckedIOException _ -> text(e);
       case OutOfMemoryError _ ->
-          "the Java heap is full ("
+          "java: got a full heap ("
               + e.getMessage()
-              + "); give java more, as in TERN_JAVA_OPTS=-Xmx4g";
+              + "), expected room; give java more, as in TERN_JAVA_OPTS=-Xmx4g";
       default ->
           "an error in Tern itself: " + e + "; run again with --debug and report what it prints";
     };

@@ -54,19 +54,30 @@ final class TrainRun {
   /** Trains as {@code config} says. */
   static Outcome run(Config config, RunFolder.Earlier earlier, Progress progress) {
     try (RunFolder folder = RunFolder.open(config, earlier)) {
-      return new TrainRun(config, folder, progress).run(earlier == RunFolder.Earlier.RESUME);
+      return new TrainRun(config, folder, progress).run(earlier);
     }
   }
 
-  private Outcome run(boolean resume) {
+  /** Nothing is written, and no earlier run removed, before the data have been read once. */
+  private Outcome run(RunFolder.Earlier earlier) {
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
+    Optional<DataReader> eval = source.eval();
     try (Device device = Device.cpu(config.train().threads(), config.train().memory());
-        Trainer trainer = trainer(device, resume);
-        MetricsLog log = folder.metrics(trainer.step())) {
-      stopped = train(trainer, log);
-      lines = List.copyOf(log.lines());
+        Trainer trainer = trainer(device, earlier == RunFolder.Earlier.RESUME)) {
+      folder.begin(config, earlier);
+      try (MetricsLog log = folder.metrics(trainer.step())) {
+        stopped = train(trainer, eval, log);
+        lines = List.copyOf(log.lines());
+      }
+    } catch (RuntimeException | Error e) {
+      if (!Checkpoint.existsAt(folder.checkpoints())) {
+        folder.abandon();
+      }
+      throw e;
+    } finally {
+      eval.ifPresent(DataReader::close);
     }
     Optional<MetricsLine> best =
         lines.stream()
@@ -95,18 +106,23 @@ final class TrainRun {
   }
 
   /** Whether the run was interrupted. */
-  private boolean train(Trainer trainer, MetricsLog log) {
+  private boolean train(Trainer trainer, Optional<DataReader> eval, MetricsLog log) {
     Thread training = Thread.currentThread();
     Thread hook = new Thread(() -> stopAndWait(trainer, training), "tern-interrupt");
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
-    Optional<DataReader> eval = source.eval();
     try (DataReader rows = source.train()) {
       progress.begin("train", "steps", trainer.step(), steps(rows));
       trainer.fit(rows, eval, report -> show(report, log, clock));
-    } finally {
-      eval.ifPresent(DataReader::close);
+    } catch (RuntimeException | Error e) {
+      isStopping(hook);
+      throw e;
     }
+    return isStopping(hook);
+  }
+
+  /** Takes the hook away, which the process would wait for; true where it is at work already. */
+  private static boolean isStopping(Thread hook) {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
       return false;

@@ -7,8 +7,8 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
 /**
- * Bad data or a bad file. The message names the file, the row or record and the byte offset where
- * they are known, what was got, what was expected and what to do.
+ * Bad data or a bad file. The message names the file, the line, row or record (counted from 1) and
+ * the byte offset (from 0) where they are known, what was got, what was expected and what to do.
  */
 public final class DataException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -219,7 +219,7 @@ public final class FeatureEncoder {
   static DataException infinite(String column, float x, long row) {
     return new DataException(
         "dense column %s, row %d of what was given: got %s, expected a finite number; leave it empty"
-                .formatted(column, row, x)
+                .formatted(column, row + 1, x)
             + " where it is missing");
   }
 

@@ -94,7 +94,7 @@ public final class Checkpoint {
 
   private static Checkpoint read(Path folder) {
     Path file = folder.resolve(MANIFEST);
-    Json.Obj manifest = Json.parseObject(text(file), file.toString());
+    Json.Obj manifest = readManifest(file);
     if (!(manifest.fields().get("format") instanceof Json.Int(long format)) || format != FORMAT) {
       throw new DataException(
           file
@@ -112,6 +112,14 @@ public final class Checkpoint {
     Path encoders = folder.resolve(ENCODERS);
     return new Checkpoint(
         folder, manifest, FeatureEncoder.fromJson(text(encoders), encoders.toString()));
+  }
+
+  private static Json.Obj readManifest(Path file) {
+    try {
+      return Json.parseObject(text(file), file.toString());
+    } catch (DataException e) {
+      throw new DataException(e.getMessage() + "; " + DAMAGED, e);
+    }
   }
 
   private static String text(Path file) {

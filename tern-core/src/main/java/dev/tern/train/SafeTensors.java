@@ -111,7 +111,7 @@ final class SafeTensors implements AutoCloseable {
       writeFully(channel, head, 0);
       return file;
     } catch (IOException e) {
-      throw failure(path, "written", e);
+      throw failure(path, "writing", e);
     }
   }
 
@@ -130,7 +130,7 @@ final class SafeTensors implements AutoCloseable {
         throw e;
       }
     } catch (IOException e) {
-      throw failure(path, "read", e);
+      throw failure(path, "reading", e);
     }
   }
 
@@ -230,7 +230,7 @@ final class SafeTensors implements AutoCloseable {
     try {
       writeFully(channel, bytes, position(name, at, bytes.remaining()));
     } catch (IOException e) {
-      throw failure(path, "written", e);
+      throw failure(path, "writing", e);
     }
   }
 
@@ -239,7 +239,7 @@ final class SafeTensors implements AutoCloseable {
     try {
       readFully(path, channel, bytes, position(name, at, bytes.remaining()));
     } catch (IOException e) {
-      throw failure(path, "read", e);
+      throw failure(path, "reading", e);
     }
   }
 
@@ -284,9 +284,15 @@ final class SafeTensors implements AutoCloseable {
             + "; the file is damaged or no safetensors file");
   }
 
-  private static UncheckedIOException failure(Path path, String verb, IOException e) {
+  private static UncheckedIOException failure(Path path, String doing, IOException e) {
+    String expected =
+        doing.equals("reading")
+            ? "a file of a checkpoint; check the path and the disk"
+            : "room on the disk; free some or choose another folder";
     return new UncheckedIOException(
-        path + ": cannot be " + verb + ": " + DataException.reason(e) + "; check the disk", e);
+        "%s: got an error %s it (%s), expected %s"
+            .formatted(path, doing, DataException.reason(e), expected),
+        e);
   }
 
   /** Makes what was written durable. */
@@ -294,7 +300,7 @@ final class SafeTensors implements AutoCloseable {
     try {
       channel.force(true);
     } catch (IOException e) {
-      throw failure(path, "written", e);
+      throw failure(path, "writing", e);
     }
   }
 
@@ -303,7 +309,7 @@ final class SafeTensors implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      throw failure(path, "closed", e);
+      throw failure(path, "closing", e);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.data.Batch;
+import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Readers;
@@ -130,6 +131,10 @@ public final class Trainer implements AutoCloseable {
       if (isDone()) {
         return;
       }
+    }
+    if (state.rows() == 0) {
+      throw new DataException(
+          "train: got no rows in a pass over the training data, expected some; check the files");
     }
     state = state.nextEpoch();
     reporter.reportTraining(state);

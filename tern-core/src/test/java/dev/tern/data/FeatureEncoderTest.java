@@ -176,12 +176,12 @@ final class FeatureEncoderTest {
     float inf = Float.POSITIVE_INFINITY;
     assertThatThrownBy(() -> fit(numbers(1, 2, inf), NumberEncoding.standardize()))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining("dense column x, row 2")
+        .hasMessageContaining("dense column x, row 3")
         .hasMessageContaining("got Infinity, expected a finite number");
     for (NumberEncoding encoding : List.of(NumberEncoding.none(), NumberEncoding.boundaries(1))) {
       assertThatThrownBy(() -> apply(fit(numbers(), encoding), numbers(1, -inf)))
           .isInstanceOf(DataException.class)
-          .hasMessageContaining("dense column x, row 1")
+          .hasMessageContaining("dense column x, row 2")
           .hasMessageContaining("got -Infinity");
     }
   }

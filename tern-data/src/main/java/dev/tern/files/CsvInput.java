@@ -148,11 +148,14 @@ final class CsvInput implements AutoCloseable {
 
   private void read() {
     try {
-      limit += in.readNBytes(buffer, limit, buffer.length - limit);
-      drained = limit < buffer.length;
+      while (!drained && limit < buffer.length) {
+        int got = in.read(buffer, limit, buffer.length - limit);
+        drained = got < 0;
+        limit += Math.max(0, got);
+      }
     } catch (EOFException | ZipException e) {
       throw new DataException(
-          "%s: got %s, expected whole gzip data; copy or compress the file again"
+          "%s: got damage (%s), expected whole gzip data; copy or compress the file again"
               .formatted(where(limit), e.getMessage()),
           e);
     } catch (IOException e) {

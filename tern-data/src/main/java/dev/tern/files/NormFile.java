@@ -107,7 +107,7 @@ final class NormFile implements RowSource {
       throw fault(
           recordStart,
           ("got a record of %s bytes, expected at least %s for %s; the file is damaged "
-                  + "from here on")
+                  + "from here on, fetch or write it again")
               .formatted(length, header.emptyBytes(), header.shape()));
     }
     if (length >= in.remaining()) {
@@ -243,15 +243,15 @@ final class NormFile implements RowSource {
       // No width fits; the fault at hand says more.
     }
     return fits == keys
-        ? "; the file is damaged"
-        : "; the file was read with " + keys + " keys but fits " + fits + ", say so";
+        ? "; the file is damaged, fetch or write it again"
+        : "; the file was read with " + keys + " keys but fits " + fits + ", give that as its type";
   }
 
   private DataException cut(long bytes) {
     return fault(
         in.offset(),
         ("got %s bytes to the end of the file, expected at least %s more and %s "
-                + "records; the file is cut short or damaged")
+                + "records; the file is cut short or damaged, fetch or write it again")
             .formatted(in.remaining(), bytes, header.records()));
   }
 
@@ -260,7 +260,7 @@ final class NormFile implements RowSource {
   }
 
   private String where(long offset) {
-    return file + ": record " + record + ", byte " + offset;
+    return file + ": record " + (record + 1) + ", byte " + offset;
   }
 
   @Override

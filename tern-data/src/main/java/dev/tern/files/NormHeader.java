@@ -21,8 +21,8 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
   static NormHeader read(Path file, BinaryInput in) {
     if (!in.has(BYTES)) {
       throw new DataException(
-          ("%s: got %s bytes, expected a Norm header of %s; the file is cut short or not "
-                  + "a Norm file")
+          ("%s: got %s bytes, expected a Norm header of %s; the file is cut short or no "
+                  + "Norm file, fetch or write it again")
               .formatted(file, in.size(), BYTES));
     }
     long first = in.peekLong(0);
@@ -34,14 +34,14 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     }
     throw new DataException(
         ("%s: byte 0: got error_check %s in a plain header, expected 0, or a frame of "
-                + "%s bytes; the file is not a Norm file or its first bytes are damaged")
+                + "%s bytes; the file is no Norm file or damaged, check its format")
             .formatted(file, first, BYTES));
   }
 
   private static NormHeader readFramed(Path file, BinaryInput in) {
     if (!in.has(FRAMED_BYTES)) {
       throw new DataException(
-          "%s: got %s bytes, expected a Norm header of %s; the file is cut short"
+          "%s: got %s bytes, expected a Norm header of %s; the file is cut short, fetch or write it again"
               .formatted(file, in.size(), FRAMED_BYTES));
     }
     byte sum = in.sum(4, BYTES);
@@ -50,7 +50,7 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     if (check != 1) {
       throw new DataException(
           ("%s: byte 4: got error_check %s in a framed header, expected 1; the file is "
-                  + "not a Norm file or damaged")
+                  + "no Norm file or damaged, check its format")
               .formatted(file, check));
     }
     NormHeader header = fields(file, NormCheck.SUM, in);
@@ -79,8 +79,8 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     long value = in.readLong();
     if (value < 0 || value > max) {
       throw new DataException(
-          ("%s: byte %s: got %s %s, expected 0 to %s; the file is not a Norm file or its "
-                  + "header is damaged")
+          ("%s: byte %s: got %s %s, expected 0 to %s; the file is no Norm file or "
+                  + "damaged, check its format")
               .formatted(file, at, name, value, max));
     }
     return value;

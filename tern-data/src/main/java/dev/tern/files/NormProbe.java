@@ -50,7 +50,7 @@ final class NormProbe implements AutoCloseable {
           "%s: record %s: got data that %s, expected one of them; %s"
               .formatted(
                   file,
-                  wide.record,
+                  wide.record + 1,
                   (narrow.plausible
                       ? "fit keys of both 4 and 8 bytes"
                       : "fit keys of neither 4 nor 8" + " bytes"),

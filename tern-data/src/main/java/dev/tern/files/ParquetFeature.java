@@ -322,7 +322,7 @@ final class ParquetFeature {
     if (width < 1 || width > MAX_WIDTH) {
       throw new DataException(
           file.path()
-              + ": row 0, column "
+              + ": row 1, column "
               + target.name()
               + ": got a vector of "
               + width

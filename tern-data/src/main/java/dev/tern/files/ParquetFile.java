@@ -78,7 +78,7 @@ final class ParquetFile implements AutoCloseable {
       throw new DataException("got an encrypted file, expected a plain one; decrypt it first");
     }
     if (!magic.equals("PAR1")) {
-      throw new DataException("got other bytes at the end, expected PAR1");
+      throw new DataException("got a file that does not end with PAR1, expected that");
     }
     int length = tail.getInt(0);
     if (length < 1 || length > Math.min(MAX_FOOTER, size - MAGIC.length - TAIL)) {

@@ -45,7 +45,8 @@ record ParquetMetadata(
       throw BinaryInput.unreadable(path, e);
     } catch (JacksonException e) {
       throw new DataException(
-          path + ": got bytes that are no JSON (" + e.getOriginalMessage() + "); write it again",
+          "%s: line %s, column %s: got what is no JSON, expected HugeCTR's description; write it again"
+              .formatted(path, e.getLocation().getLineNr(), e.getLocation().getColumnNr()),
           e);
     }
   }

@@ -246,10 +246,11 @@ record ParquetPlan(
           file.path()
               + ": got "
               + (found.isEmpty() ? "no" : Integer.toString(found.size()))
-              + " column named "
+              + " column "
               + name
-              + ", expected one; the file has "
-              + file.fields().stream().map(ParquetField::name).limit(100).toList());
+              + ", expected one among "
+              + file.fields().stream().map(ParquetField::name).limit(100).toList()
+              + "; check its name");
     }
     return found.getFirst();
   }

@@ -53,7 +53,7 @@ final class ParquetSpan {
 
   /** Where row {@code i} of these is, for messages. */
   String where(String column, int i) {
-    return file.path() + ": row " + (firstRow + i) + ", column " + column;
+    return file.path() + ": row " + (firstRow + i + 1) + ", column " + column;
   }
 
   /** Reports that row {@code i} of these is bad; each row is reported once. */

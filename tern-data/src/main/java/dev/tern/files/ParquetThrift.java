@@ -41,7 +41,8 @@ final class ParquetThrift {
     } catch (TTransportException e) {
       return TRUNCATED;
     } catch (TException | RuntimeException e) {
-      throw new DataException("got bytes that are no Thrift structure (" + e.getMessage() + ")", e);
+      throw new DataException(
+          "got bytes that are no Thrift structure, expected one of Parquet's", e);
     } catch (StackOverflowError e) {
       throw new DataException("got a Thrift structure nested without end", e);
     }

@@ -117,7 +117,7 @@ final class RawFile implements RowSource {
   }
 
   private String where(long offset) {
-    return file + ": row " + row + ", byte " + offset;
+    return file + ": row " + (row + 1) + ", byte " + offset;
   }
 
   @Override

@@ -50,7 +50,7 @@ public final class RawReader {
           .report(
               new DataException(
                   ("%s: byte %s: got %s bytes after %s samples of %s bytes (%s), expected none; the"
-                          + " file is cut short or holds other columns or keys")
+                          + " file is cut short or holds other columns or keys, check both")
                       .formatted(
                           file,
                           size - size % sample,
@@ -69,7 +69,7 @@ public final class RawReader {
           .report(
               new DataException(
                   ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short or"
-                          + " hold other columns or keys")
+                          + " hold other columns or keys, check both")
                       .formatted(
                           files.size() == 1 ? files.getFirst() : files,
                           rows,

@@ -77,7 +77,7 @@ public final class RawWriter implements DataWriter {
       throw new DataException(
           ("%s: row %s, column %s: got %s, expected an integer of 32 bits%s; write floats, or fill"
                   + " and round the column first")
-              .formatted(file, rows, column, value, min == 0 ? ", 0 or more" : ""));
+              .formatted(file, rows + 1, column, value, min == 0 ? ", 0 or more" : ""));
     }
     return (int) value;
   }

@@ -40,7 +40,7 @@ public record ReadPolicy(boolean anyLabel, Faults faults) {
                 got,
                 (anyLabel
                     ? ", expected a finite number; mend the data"
-                    : ", expected 0 or 1; mend the data, name the values that mean 1, or allow any"
-                        + " label")));
+                    : ", expected 0 or 1; mend the data, or name the texts that mean 1 as"
+                          + " positive")));
   }
 }

@@ -35,7 +35,7 @@ final class WriterChecks {
     return new DataException(
         ("%s: row %s: got %s ids in slot %s, expected %s; write it as a slot of varying "
                 + "hotness, or mend the data")
-            .formatted(file, row, count, slot.name(), slot.hotness()));
+            .formatted(file, row + 1, count, slot.name(), slot.hotness()));
   }
 
   /** The fault of an id that keys of {@code type} cannot hold. */
@@ -43,6 +43,6 @@ final class WriterChecks {
     return new DataException(
         ("%s: row %s, slot %s: got id %s, expected one that a %s key holds; write I64 "
                 + "keys, or encode the ids first")
-            .formatted(file, row, slot.name(), id, type));
+            .formatted(file, row + 1, slot.name(), id, type));
   }
 }

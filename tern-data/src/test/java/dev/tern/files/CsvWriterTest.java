@@ -138,7 +138,7 @@ final class CsvWriterTest {
     Path file = folder.resolve("out.csv");
     assertThatExceptionOfType(DataException.class)
         .isThrownBy(() -> two.write(CsvWriter.create(file, schema, CsvOptions.csv()), 1))
-        .withMessageContainingAll("out.csv", "row 0", "2 ids", "slot c");
+        .withMessageContainingAll("out.csv", "row 1", "2 ids", "slot c");
     assertThat(folder).isEmptyDirectory();
     Schema other = new Schema(List.of(), List.of(), List.of());
     assertThatIllegalArgumentException()

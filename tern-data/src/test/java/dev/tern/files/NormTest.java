@@ -290,7 +290,7 @@ final class NormTest {
       assertFault(
           tiny(rows, check, KeyType.U32),
           NormOptions.DETECT.withSchema(other),
-          "record 0",
+          "record 1",
           "2 keys in slot slot1",
           "expected 1");
     }
@@ -326,7 +326,7 @@ final class NormTest {
     byte[] bytes = hex(SUM_U32);
     bytes[bytes.length - 1]++;
     assertFault(
-        bytes, keys(KeyType.U32), "record 0", "byte 69", "checksum 36 of 24 bytes", "expected 37");
+        bytes, keys(KeyType.U32), "record 1", "byte 69", "checksum 36 of 24 bytes", "expected 37");
     bytes = hex(SUM_U32);
     bytes[30]++;
     assertFault(bytes, NormOptions.DETECT, "byte 68", "checksum", "header");
@@ -362,7 +362,7 @@ final class NormTest {
       assertFault(
           bytes,
           keys(KeyType.I64),
-          "record 0",
+          "record 1",
           "byte " + slot0,
           "got " + count + " keys in a slot");
     }
@@ -389,7 +389,7 @@ final class NormTest {
     for (int length : new int[] {-1, 0, 23, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 29}) {
       byte[] bytes = tiny(random(3, keys), check, keys);
       ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(SUM_HEADER, length);
-      assertFault(bytes, keys(keys), "record 0", "byte");
+      assertFault(bytes, keys(keys), "record 1", "byte");
     }
   }
 
@@ -451,7 +451,7 @@ final class NormTest {
         byte[] bytes = good.clone();
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong(8 + 8 * field, value);
         boolean plausible = field == 0 && value > 0;
-        assertFault(bytes, keys(KeyType.U32), plausible ? "record 2" : names[field]);
+        assertFault(bytes, keys(KeyType.U32), plausible ? "record 3" : names[field]);
       }
     }
     byte[] check = good.clone();
@@ -470,7 +470,7 @@ final class NormTest {
       Rows.Row third = list.get(2);
       list.set(2, row(0.5f, third.dense(), third.ids()));
       byte[] bytes = tiny(new Rows(rows.schema(), list), check, KeyType.I64);
-      assertFault(bytes, keys(KeyType.I64), "record 2", "byte", "label 0.5", "0 or 1");
+      assertFault(bytes, keys(KeyType.I64), "record 3", "byte", "label 0.5", "0 or 1");
       Path file = file(bytes);
       try (DataReader reader =
           NormReader.open(List.of(file), NormOptions.DETECT, ReadPolicy.STRICT.withAnyLabel())) {
@@ -537,7 +537,7 @@ final class NormTest {
     assertThatExceptionOfType(DataException.class)
         .isThrownBy(
             () -> rows.write(NormWriter.create(out, rows.schema(), NormCheck.SUM, KeyType.U32), 1))
-        .withMessageContainingAll("out.norm", "row 0", "slot0", "U32");
+        .withMessageContainingAll("out.norm", "row 1", "slot0", "U32");
     assertThat(folder).isEmptyDirectory();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> NormWriter.create(out, rows.schema(), NormCheck.SUM, KeyType.I32));

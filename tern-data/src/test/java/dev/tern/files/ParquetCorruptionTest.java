@@ -342,7 +342,7 @@ class ParquetCorruptionTest {
                 Page.dictionary(1, EIGHT),
                 Page.data(count, Encoding.RLE_DICTIONARY, bytes.length, bytes)),
             m -> m.setNum_values(count)),
-        "row 0, column c: got ",
+        "row 1, column c: got ",
         "cut the lists");
   }
 
@@ -393,7 +393,7 @@ class ParquetCorruptionTest {
     assertFault(new byte[0], "got a file of 0 bytes");
     assertFault("PAR1....PAR1".getBytes(), "footer of");
     assertFault("PAR1........PARE".getBytes(), "encrypted");
-    assertFault("y,a\n1,2\n3,4\n5,6\n".getBytes(), "expected PAR1");
+    assertFault("y,a\n1,2\n3,4\n5,6\n".getBytes(), "end with PAR1, expected that");
     byte[] deep = new byte[1 << 20];
     Arrays.fill(deep, (byte) 0x1C);
     RecordBuffer tail = new RecordBuffer();

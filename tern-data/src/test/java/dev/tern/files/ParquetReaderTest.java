@@ -102,7 +102,7 @@ class ParquetReaderTest {
         () -> read(file, labels(Set.of(), "t")), "a.parquet", "column t", "texts that mean 1");
     assertRefused(() -> read(file, labels(rich, "f")), "a.parquet", "column f", "got FLOAT");
     assertRefused(
-        () -> read(file, labels(Set.of(), "i")), "a.parquet", "row 0, column i", "-1.0", "0 or 1");
+        () -> read(file, labels(Set.of(), "i")), "a.parquet", "row 1, column i", "-1.0", "0 or 1");
     assertThat(
             ParquetRows.allAndClose(
                 ParquetReader.open(
@@ -145,7 +145,7 @@ class ParquetReaderTest {
   @Test
   void absentColumnsAndFilesAreNamed() throws IOException {
     Path file = write("a.parquet", "required float f;", 1, (g, i) -> g.append("f", 1f));
-    assertRefused(() -> read(file, dense("g")), "a.parquet", "no column named g", "[f]");
+    assertRefused(() -> read(file, dense("g")), "a.parquet", "no column g", "[f]");
     assertRefused(() -> read(folder.resolve("b.parquet"), dense("f")), "b.parquet", "no such file");
     Path empty = Files.createDirectory(folder.resolve("empty"));
     assertRefused(() -> read(empty, dense("f")), "empty", "no Parquet file");
@@ -209,10 +209,10 @@ class ParquetReaderTest {
       ParquetOptions strict = ParquetOptions.DEFAULT.withoutNulls();
       assertRefused(
           () -> ParquetRows.allAndClose(ParquetReader.open(List.of(file), strict, one)),
-          "a.parquet: row 2, column ",
+          "a.parquet: row 3, column ",
           "got null");
     }
-    assertRefused(() -> read(file, labels(Set.of(), "y")), "row 2, column y", "got null");
+    assertRefused(() -> read(file, labels(Set.of(), "y")), "row 3, column y", "got null");
   }
 
   @Test
@@ -252,9 +252,9 @@ class ParquetReaderTest {
       assertThat(ParquetRows.all(reader)).isEqualTo(expected);
       assertThat(faults)
           .hasSize(13)
-          .anyMatch(fault -> fault.contains("row 2007, column y: got label 0.5"))
+          .anyMatch(fault -> fault.contains("row 2008, column y: got label 0.5"))
           .anyMatch(
-              fault -> fault.contains("row 5999, column id: got id 2999, expected 0 to 2998"));
+              fault -> fault.contains("row 6000, column id: got id 2999, expected 0 to 2998"));
       reader.start(0);
       assertThat(reader.skip(5000)).isEqualTo(5000);
       assertThat(ParquetRows.all(reader)).isEqualTo(expected.subList(5000, expected.size()));
@@ -275,7 +275,7 @@ class ParquetReaderTest {
     ParquetOptions sizes = ParquetOptions.DEFAULT.withSlotSizes(List.of(3L, 2L));
     assertRefused(
         () -> ParquetRows.allAndClose(ParquetReader.open(List.of(file), sizes, columns)),
-        "row 2, column b: got id -1, expected 0 to 1");
+        "row 3, column b: got id -1, expected 0 to 1");
     List<String> kept =
         ParquetRows.allAndClose(
             ParquetReader.open(
@@ -304,7 +304,7 @@ class ParquetReaderTest {
               }
             });
     assertRefused(
-        () -> read(file, dense("v")), "row 6, column v: got 1 numbers, expected 2", "one width");
+        () -> read(file, dense("v")), "row 7, column v: got 1 numbers, expected 2", "one width");
   }
 
   @Test
@@ -488,6 +488,6 @@ class ParquetReaderTest {
     describe(stat("0.parquet", 2), index(0), "", index(1));
     assertRefused(
         () -> ParquetRows.allAndClose(ParquetReader.openHugeCtr(folder, ParquetOptions.DEFAULT)),
-        "0.parquet: row 1, column c: got null");
+        "0.parquet: row 2, column c: got null");
   }
 }

@@ -248,7 +248,7 @@ class ParquetWriterTest {
         ParquetWriter.create(file, schema, ParquetLayout.DEFAULT.withKeys(KeyType.U32))) {
       assertThatExceptionOfType(DataException.class)
           .isThrownBy(() -> writer.write(batch))
-          .withMessageContainingAll("out.parquet", "row 0", "slot c", "4294967296", "U32");
+          .withMessageContainingAll("out.parquet", "row 1", "slot c", "4294967296", "U32");
     }
     Batch none = new Batch(schema, 1);
     none.setLabel(0, 1);
@@ -256,7 +256,7 @@ class ParquetWriterTest {
     try (ParquetWriter writer = ParquetWriter.create(file, schema, ParquetLayout.DEFAULT)) {
       assertThatExceptionOfType(DataException.class)
           .isThrownBy(() -> writer.write(none))
-          .withMessageContainingAll("out.parquet", "row 0", "slot c", "0 ids", "expected 1");
+          .withMessageContainingAll("out.parquet", "row 1", "slot c", "0 ids", "expected 1");
     }
     assertThat(folder).isEmptyDirectory();
     Schema twice = new Schema(List.of("y"), List.of("y"), List.of());

@@ -233,7 +233,7 @@ final class RawTest {
         .allSatisfy(r -> assertThat(r.dense()).containsExactly(0f, 0f));
     for (int value : new int[] {-1, -2, Integer.MIN_VALUE}) {
       ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(12, value);
-      assertFault(bytes, options, "row 1", "byte 12", "column b", "got " + value);
+      assertFault(bytes, options, "row 2", "byte 12", "column b", "got " + value);
     }
   }
 
@@ -244,8 +244,8 @@ final class RawTest {
     RawOptions floats = RawOptions.floats(schema);
     RawOptions ints = new RawOptions(schema, true, Dense.FLOAT, KeyType.U32, OptionalLong.empty());
     assertFault(
-        tiny(floats, rows), ints, "row 0", "byte 0", "label 1065353216 (1.0 as float label)");
-    assertFault(tiny(ints, rows), floats, "row 0", "byte 0", "(1 as int label)");
+        tiny(floats, rows), ints, "row 1", "byte 0", "label 1065353216 (1.0 as float label)");
+    assertFault(tiny(ints, rows), floats, "row 1", "byte 0", "(1 as int label)");
   }
 
   @Test
@@ -275,7 +275,7 @@ final class RawTest {
         .satisfiesExactly(
             f -> assertThat(f).contains("absent", "no such file"),
             f -> assertThat(f).contains("in.bin", "5 bytes after 10 samples"),
-            f -> assertThat(f).contains("in.bin", "row 3", "byte 48"));
+            f -> assertThat(f).contains("in.bin", "row 4", "byte 48"));
   }
 
   @Test
@@ -300,7 +300,7 @@ final class RawTest {
     Rows rows = new Rows(options.schema(), List.of(row));
     assertThatExceptionOfType(DataException.class)
         .isThrownBy(() -> rows.write(RawWriter.create(folder.resolve("out.bin"), options), 1))
-        .withMessageContainingAll("out.bin", "row 0", part);
+        .withMessageContainingAll("out.bin", "row 1", part);
     assertThat(folder).isEmptyDirectory();
   }
 

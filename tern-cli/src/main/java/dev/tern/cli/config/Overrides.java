@@ -19,7 +19,8 @@ final class Overrides {
     if (equals < 1) {
       throw new ConfigException(
           source.text()
-              + ": got no key and value, expected --set key=value, as in --set train.batch=1024");
+              + ": got no key and value, expected key=value; write it as in --set"
+              + " train.batch=1024");
     }
     String path = override.substring(0, equals).strip();
     String text = override.substring(equals + 1).strip();
@@ -84,7 +85,8 @@ final class Overrides {
               + ", as the file has "
               + groups
               + " in "
-              + key.section());
+              + key.section()
+              + "; give one of them, or none for all");
     }
     return List.of(path);
   }

@@ -158,12 +158,12 @@ final class Settings {
   }
 
   private <T> ConfigException mismatch(Key<T> key, String path, Raw raw) {
-    String hint = "";
+    String hint = "; change it, or see tern train --help-config";
     if (key.kind() instanceof Kind.Choice choice && raw instanceof Raw.Scalar scalar) {
       hint =
           Names.nearest(scalar.text(), choice.names())
               .map(near -> "; did you mean " + near + "?")
-              .orElse("");
+              .orElse(hint);
     }
     String got = raw instanceof Raw.Sequence ? "the list " + raw.shown() : raw.shown();
     return new ConfigException(

@@ -44,7 +44,9 @@ final class YamlFile {
           "",
           root.orElseThrow(() ->
               new ConfigException(
-                  name + ": got an empty file, expected sections data, model, run and train")));
+                  name
+                      + ": got an empty file, expected sections data, model, run and train; see"
+                      + " examples/")));
     } catch (MarkedYamlEngineException e) {
       String line = e.getProblemMark().map(mark -> " line " + (mark.getLine() + 1)).orElse("");
       throw new ConfigException(
@@ -59,7 +61,7 @@ final class YamlFile {
           name
               + ": got broken YAML ("
               + e.getMessage()
-              + "), expected UTF-8 text of keys and values",
+              + "), expected UTF-8 text of keys and values; check the file",
           e);
     }
     return file.values;
@@ -132,7 +134,7 @@ final class YamlFile {
                     + Keys.plain(path)
                     + ": got "
                     + shown(item)
-                    + " in a list, expected a single value");
+                    + " in a list, expected a single value; write the list on one level");
           }
           items.add(scalar(scalar));
         }

@@ -13,6 +13,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +27,13 @@ public final class RunFolder implements AutoCloseable {
 
   private final Path dir;
   private final FileChannel lock;
+  private final List<Path> made;
+  private boolean begun;
 
-  private RunFolder(Path dir, FileChannel lock) {
+  private RunFolder(Path dir, FileChannel lock, List<Path> made) {
     this.dir = dir;
     this.lock = lock;
+    this.made = made;
   }
 
   /** What to do with an earlier run in the folder. */
@@ -43,8 +47,8 @@ public final class RunFolder implements AutoCloseable {
   }
 
   /**
-   * Opens the folder of {@code config}, makes it where it is missing, and writes the configuration
-   * into it.
+   * Opens the folder of {@code config} and makes it where it is missing. Nothing in it changes
+   * before {@link #begin}; closed before that, what was made is removed.
    *
    * @throws RunException if the folder cannot be written, is in use, or holds an earlier run that
    *     must not be there
@@ -62,27 +66,47 @@ public final class RunFolder implements AutoCloseable {
     if (Files.exists(file) && earlier == Earlier.RESUME) {
       requireSame(Config.load(file, List.of()), config, file);
     }
-    RunFolder folder = lock(dir);
+    return lock(dir);
+  }
+
+  /**
+   * Makes the folder that of {@code config}'s run: writes the configuration, and unless the earlier
+   * run goes on, removes it.
+   */
+  public void begin(Config config, Earlier earlier) {
+    begun = true;
     try {
       if (earlier != Earlier.RESUME) {
-        folder.clear();
+        clear();
       }
-      Files.createDirectories(folder.checkpoints());
-      folder.replace(file, config.yaml());
+      Files.createDirectories(checkpoints());
+      replace(dir.resolve(CONFIG), config.yaml());
     } catch (IOException e) {
-      folder.close();
       throw unwritable(dir, e);
     }
-    return folder;
+  }
+
+  /** Removes what the run wrote: for one that failed before it had anything to go on with. */
+  public void abandon() {
+    begun = false;
+    try {
+      clear();
+    } catch (IOException e) {
+      throw unwritable(dir, e);
+    }
   }
 
   private static RunFolder lock(Path dir) {
+    List<Path> made = new ArrayList<>();
+    for (Path up = dir; up != null && Files.notExists(up); up = up.getParent()) {
+      made.add(up);
+    }
     try {
       Files.createDirectories(dir);
       FileChannel channel =
           FileChannel.open(dir.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
       if (tryLock(channel)) {
-        return new RunFolder(dir, channel);
+        return new RunFolder(dir, channel, made);
       }
       channel.close();
     } catch (IOException e) {
@@ -197,6 +221,12 @@ public final class RunFolder implements AutoCloseable {
   public void close() {
     try {
       lock.close();
+      if (!begun && !made.isEmpty()) {
+        Files.deleteIfExists(dir.resolve(LOCK));
+        for (Path folder : made) {
+          Files.deleteIfExists(folder);
+        }
+      }
     } catch (IOException e) {
       throw unwritable(dir, e);
     }

@@ -26,6 +26,12 @@ final class RunFolderTest {
         "{data: {format: criteo-synthetic}, model: {type: lr}, run: {dir: x}}", "test.yaml", all);
   }
 
+  private static void begin(Config config, Earlier earlier) {
+    try (RunFolder folder = RunFolder.open(config, earlier)) {
+      folder.begin(config, earlier);
+    }
+  }
+
   private static MetricsLine line(long step) {
     return new MetricsLine(step, 0, Split.TRAIN, 0.5, Double.NaN, 1, 10, 1, step);
   }
@@ -34,6 +40,7 @@ final class RunFolderTest {
   void theFolderHoldsTheResolvedConfiguration() {
     Config config = config();
     try (RunFolder folder = RunFolder.open(config, Earlier.REFUSE)) {
+      folder.begin(config, Earlier.REFUSE);
       assertThat(Config.load(RunFolder.config(folder.dir()), List.of())).isEqualTo(config);
       assertThat(folder.checkpoints()).isDirectory();
     }
@@ -41,7 +48,7 @@ final class RunFolderTest {
 
   @Test
   void anEarlierRunIsRefusedResumedOrReplaced() throws IOException {
-    RunFolder.open(config(), Earlier.REFUSE).close();
+    begin(config(), Earlier.REFUSE);
     Path checkpoint = temp.resolve("run/checkpoints/step-1/weights");
     Files.createDirectories(checkpoint.getParent());
     Files.writeString(checkpoint, "x");
@@ -50,17 +57,18 @@ final class RunFolderTest {
         .isInstanceOf(RunException.class)
         .hasMessageContaining(
             "got a folder with an earlier run, expected a new one; give --resume");
-    RunFolder.open(config(), Earlier.RESUME).close();
-    assertThat(checkpoint).exists();
+    begin(config(), Earlier.RESUME);
     RunFolder.open(config(), Earlier.REPLACE).close();
+    assertThat(checkpoint).exists();
+    begin(config(), Earlier.REPLACE);
     assertThat(checkpoint).doesNotExist();
     assertThat(temp.resolve("run/mine.txt")).exists();
   }
 
   @Test
   void resumingWithAnotherModelIsRefusedAndWithMoreEpochsIsNot() {
-    RunFolder.open(config(), Earlier.REFUSE).close();
-    RunFolder.open(config("train.epochs=9", "train.threads=1"), Earlier.RESUME).close();
+    begin(config(), Earlier.REFUSE);
+    begin(config("train.epochs=9", "train.threads=1"), Earlier.RESUME);
     assertThatThrownBy(
             () -> RunFolder.open(config("model.type=fm", "train.batch=7"), Earlier.RESUME))
         .isInstanceOf(ConfigException.class)
@@ -77,6 +85,18 @@ final class RunFolderTest {
           .hasMessageContaining("another run is at work");
     }
     RunFolder.open(config(), Earlier.RESUME).close();
+  }
+
+  @Test
+  void aRunThatNeverBeganLeavesNothing() throws IOException {
+    Config config = config("run.dir=" + temp.resolve("a/b/run"));
+    try (RunFolder folder = RunFolder.open(config, Earlier.REFUSE)) {
+      assertThat(folder.dir()).isDirectory();
+    }
+    assertThat(temp).isEmptyDirectory();
+    Files.createDirectories(temp.resolve("a/b"));
+    RunFolder.open(config, Earlier.RESUME).close();
+    assertThat(temp.resolve("a/b")).isEmptyDirectory();
   }
 
   @Test
