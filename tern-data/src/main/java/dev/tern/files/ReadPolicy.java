@@ -41,6 +41,6 @@ public record ReadPolicy(boolean anyLabel, Faults faults) {
                 (anyLabel
                     ? ", expected a finite number; mend the data"
                     : ", expected 0 or 1; mend the data, or name the texts that mean 1 as"
-                          + " positive")));
+                        + " positive")));
   }
 }

@@ -168,7 +168,7 @@ final class ConfigTest {
       delimiter = '|',
       textBlock =
           """
-          train.batch          | --set train.batch: got no key and value, expected --set key=value
+          train.batch          | --set train.batch: got no key and value, expected key=value; write it as in --set train.batch=1024
           =3                   | --set =3: got no key and value
           train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
           train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
