@@ -53,6 +53,14 @@ final class Arguments {
     }
   }
 
+  int positive(String name) {
+    int value = integer(name);
+    if (value < 1) {
+      throw new IllegalArgumentException(name + ": got " + value + ", expected at least 1");
+    }
+    return value;
+  }
+
   List<String> list(String name) {
     List<String> items = new ArrayList<>();
     for (String item : text(name).split(",", -1)) {

@@ -1,6 +1,8 @@
 package dev.tern.bench;
 
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /** {@code bench SUITE [options]}: runs one suite and prints its results. */
 public final class Main {
@@ -12,7 +14,11 @@ public final class Main {
     try {
       switch (suite) {
         case "train" -> TrainBench.run(rest);
-        case "list" -> System.out.println("train  whole training steps of the models");
+        case "table" -> TableBench.run(rest);
+        case "list" -> {
+          System.out.println("table  embedding tables: find, insert, pool, update");
+          System.out.println("train  whole training steps of the models");
+        }
         default ->
             throw new IllegalArgumentException(
                 "bench: got the suite " + suite + ", expected one that bench list names");
@@ -21,5 +27,20 @@ public final class Main {
       System.err.println(e.getMessage());
       System.exit(2);
     }
+  }
+
+  /** Where the scripts of the peers lie; the launcher says where the source tree is. */
+  static String peers() {
+    return Path.of(System.getProperty("tern.root", ""), "tern-bench", "peers").toString();
+  }
+
+  static String machine() {
+    return String.format(
+        Locale.ROOT,
+        "# %s, %d cores, JDK %s, %s",
+        System.getProperty("os.arch"),
+        Runtime.getRuntime().availableProcessors(),
+        Runtime.version(),
+        System.getProperty("os.name"));
   }
 }

@@ -42,30 +42,32 @@ record Result(
   }
 
   private static String list(List<Double> runs) {
-    return runs.stream()
-        .map(run -> String.format(Locale.ROOT, "%.1f", run))
-        .collect(Collectors.joining(",", "[", "]"));
+    return runs.stream().map(Result::number).collect(Collectors.joining(",", "[", "]"));
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, Math.abs(value) < 1000 ? "%.2f" : "%.1f", value);
   }
 
   private static String spread(List<Double> runs) {
     return String.format(
         Locale.ROOT,
-        "(%d runs, %,.0f to %,.0f)",
+        "(%d runs, %s to %s)",
         runs.size(),
-        Collections.min(runs),
-        Collections.max(runs));
+        number(Collections.min(runs)),
+        number(Collections.max(runs)));
   }
 
   String toJson() {
     String own =
         String.format(
             Locale.ROOT,
-            "{\"bench\":\"%s\",\"case\":\"%s\",\"threads\":%d,\"value\":%.1f,\"unit\":\"%s\","
+            "{\"bench\":\"%s\",\"case\":\"%s\",\"threads\":%d,\"value\":%s,\"unit\":\"%s\","
                 + "\"runs\":%s",
             bench,
             name,
             threads,
-            value(),
+            number(value()),
             unit,
             list(runs));
     String beside =
@@ -73,9 +75,9 @@ record Result(
             ? ""
             : String.format(
                 Locale.ROOT,
-                ",\"peer\":\"%s\",\"peer_value\":%.1f,\"peer_runs\":%s,\"ratio\":%.3f",
+                ",\"peer\":\"%s\",\"peer_value\":%s,\"peer_runs\":%s,\"ratio\":%.3f",
                 peer,
-                peerValue(),
+                number(peerValue()),
                 list(peerRuns),
                 ratio());
     return own + beside + "}";
@@ -85,11 +87,11 @@ record Result(
     String own =
         String.format(
             Locale.ROOT,
-            "%-8s %-34s %d threads  %,.0f %s %s",
+            "%-8s %-34s %d threads  %s %s %s",
             bench,
             name,
             threads,
-            value(),
+            number(value()),
             unit,
             spread(runs));
     String beside =
@@ -97,9 +99,9 @@ record Result(
             ? ""
             : String.format(
                 Locale.ROOT,
-                "  %s %,.0f %s  ratio %.2f",
+                "  %s %s %s  ratio %.2f",
                 peer,
-                peerValue(),
+                number(peerValue()),
                 spread(peerRuns),
                 ratio());
     return own + beside;

@@ -9,26 +9,28 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
-import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
  * Time per id of what training does with embedding tables of 16 weights a row: find, insert, pool,
- * update. Results are checked before they are timed; a value is the median over batches of wall
- * time, after as many untimed ones.
- *
- * <p>Arguments: rows (default 1000000), ids a batch (default 4096).
+ * update. Results are checked before they are timed; a run is the median over batches of wall time,
+ * after as many untimed runs.
  */
-public final class TableBench {
+final class TableBench {
   private static final int WIDTH = 16;
   private static final int BATCHES = 64;
   private static final int TABLES = 26;
+  private static final int STEP_ROUNDS = 4;
   private static final float LR = 0.01f;
 
-  private final PrintStream out;
+  private final boolean json;
   private final int rows;
   private final int batch;
   private final Allocator allocator = Allocator.of(16L << 30);
@@ -36,8 +38,8 @@ public final class TableBench {
   private final long pooled;
   private final long grads;
 
-  private TableBench(PrintStream out, int rows, int batch) {
-    this.out = out;
+  private TableBench(boolean json, int rows, int batch) {
+    this.json = json;
     this.rows = rows;
     this.batch = batch;
     offsets = IntStream.rangeClosed(0, batch).toArray();
@@ -49,10 +51,16 @@ public final class TableBench {
     }
   }
 
-  public static void main(String[] args) {
-    int rows = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
-    int batch = args.length > 1 ? Integer.parseInt(args[1]) : 4096;
-    new TableBench(System.out, rows, batch).run();
+  static void run(List<String> args) {
+    Map<String, String> defaults = new TreeMap<>();
+    defaults.put("--rows", "1000000");
+    defaults.put("--batch", "4096");
+    Arguments arguments = Arguments.parse("table", args, defaults);
+    if (!arguments.json()) {
+      System.out.println(Main.machine());
+    }
+    new TableBench(arguments.json(), arguments.positive("--rows"), arguments.positive("--batch"))
+        .run();
   }
 
   private void run() {
@@ -104,10 +112,11 @@ public final class TableBench {
 
   private void insert(EmbeddingTable table) {
     double[] nanos = fill(table, rows);
-    print("insert while growing", 1, Arrays.stream(nanos).sum() / rows, "ns/id");
-    print("insert, slowest batch", 1, Arrays.stream(nanos).max().orElseThrow() / 1e6, "ms");
+    print("insert while growing", 1, List.of(Arrays.stream(nanos).sum() / rows), "ns/id");
+    double slowest = Arrays.stream(nanos).max().orElseThrow() / 1e6;
+    print("insert, slowest batch", 1, List.of(slowest), "ms");
     double beyond = table.bytes() / (double) rows - 4 * WIDTH;
-    print("bytes per row beyond its floats", 1, beyond, "bytes");
+    print("bytes per row beyond its floats", 1, List.of(beyond), "bytes");
   }
 
   /** Inserts all ids below {@code count}; nanoseconds per batch. */
@@ -191,8 +200,8 @@ public final class TableBench {
       pools[t] = allocator.allocate(4L * WIDTH * batch, "bench");
     }
     try (Workers workers = Workers.of(threads)) {
-      double[] nanos = new double[BATCHES];
-      for (int i = 0; i < 2 * BATCHES; i++) {
+      double[] nanos = new double[STEP_ROUNDS * BATCHES];
+      for (int i = 0; i < 2 * nanos.length; i++) {
         int number = i;
         long start = System.nanoTime();
         workers.run(
@@ -203,11 +212,10 @@ public final class TableBench {
               tables[t].apply(
                   lookups[t], offsets, batch, Combiner.SUM, grads, WIDTH, LR, number + 1);
             });
-        nanos[i % BATCHES] = System.nanoTime() - start;
+        nanos[i % nanos.length] = System.nanoTime() - start;
       }
-      Arrays.sort(nanos);
-      double perId = nanos[BATCHES / 2] / batch / TABLES;
-      print("find + pool + adagrad zipf, 26 tables", threads, perId, "ns/id");
+      List<Double> runs = medians(nanos, (double) batch * TABLES);
+      print("find + pool + adagrad zipf, 26 tables", threads, runs, "ns/id");
     }
     for (int t = 0; t < TABLES; t++) {
       allocator.free(pools[t]);
@@ -229,21 +237,24 @@ public final class TableBench {
       work.run(batches[i % BATCHES]);
       nanos[i % nanos.length] = System.nanoTime() - start;
     }
-    Arrays.sort(nanos);
-    print(name, 1, nanos[nanos.length / 2] / batch, "ns/id");
+    print(name, 1, medians(nanos, batch), "ns/id");
   }
 
-  private void print(String name, int threads, double value, String unit) {
-    out.printf(
-        Locale.ROOT,
-        "{\"bench\":\"table\",\"case\":\"%s, %d rows, batch %d\",\"threads\":%d,\"value\":%.2f,"
-            + "\"unit\":\"%s\"}%n",
-        name,
-        rows,
-        batch,
-        threads,
-        value,
-        unit);
+  /** The median time per id of each round of batches. */
+  private static List<Double> medians(double[] nanos, double ids) {
+    List<Double> medians = new ArrayList<>();
+    for (int from = 0; from < nanos.length; from += BATCHES) {
+      double[] round = Arrays.copyOfRange(nanos, from, from + BATCHES);
+      Arrays.sort(round);
+      medians.add(round[BATCHES / 2] / ids);
+    }
+    return medians;
+  }
+
+  private void print(String name, int threads, List<Double> runs, String unit) {
+    String full = String.format(Locale.ROOT, "%s, %d rows, batch %d", name, rows, batch);
+    Result result = new Result("table", full, threads, runs, unit, "", List.of());
+    System.out.println(json ? result.toJson() : result.toText());
   }
 
   private static void require(boolean holds, String what) {

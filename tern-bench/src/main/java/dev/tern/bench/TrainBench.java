@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -56,10 +55,10 @@ final class TrainBench {
     defaults.put("--rows-total", "10000000");
     defaults.put("--seed", "1");
     defaults.put("--peer-python", "");
-    defaults.put("--peers", "tern-bench/peers");
+    defaults.put("--peers", Main.peers());
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
-      System.out.println(machine());
+      System.out.println(Main.machine());
     }
     for (String model : arguments.list("--models")) {
       for (String threads : arguments.list("--threads")) {
@@ -67,16 +66,6 @@ final class TrainBench {
         System.out.println(arguments.json() ? result.toJson() : result.toText());
       }
     }
-  }
-
-  static String machine() {
-    return String.format(
-        Locale.ROOT,
-        "# %s, %d cores, JDK %s, %s",
-        System.getProperty("os.arch"),
-        Runtime.getRuntime().availableProcessors(),
-        Runtime.version(),
-        System.getProperty("os.name"));
   }
 
   private static Optimizer optimizer(String name) {
