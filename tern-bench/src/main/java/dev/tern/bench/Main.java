@@ -14,8 +14,10 @@ public final class Main {
     try {
       switch (suite) {
         case "train" -> TrainBench.run(rest);
+        case "matmul" -> MatMulBench.run(rest);
         case "table" -> TableBench.run(rest);
         case "list" -> {
+          System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("train  whole training steps of the models");
         }

@@ -1,0 +1,26 @@
+package dev.tern.bench;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/** What a suite's ratios to the peer come to. */
+final class Ratios {
+  private Ratios() {}
+
+  /** Prints geometric mean and least, where there are any. */
+  static void print(String bench, int threads, List<Double> ratios, boolean json) {
+    if (ratios.isEmpty()) {
+      return;
+    }
+    double mean = Math.exp(ratios.stream().mapToDouble(Math::log).average().orElseThrow());
+    double least = Collections.min(ratios);
+    String text =
+        json
+            ? "{\"bench\":\"%s\",\"case\":\"geometric mean of %d ratios, the least %.3f\","
+                + "\"threads\":%d,\"value\":%.3f,\"unit\":\"ratio\"}"
+            : "%-8s geometric mean of %d ratios, the least %.3f  %d threads  %.3f ratio";
+    System.out.println(
+        String.format(Locale.ROOT, text, bench, ratios.size(), least, threads, mean));
+  }
+}

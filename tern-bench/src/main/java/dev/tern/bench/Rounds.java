@@ -1,0 +1,77 @@
+package dev.tern.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Times work beside a peer's: rounds of equal length in turn, so that both see the same pace of a
+ * shared machine.
+ */
+final class Rounds {
+  private static final int LEAST = 5;
+
+  private final double nanos;
+  private final int count;
+
+  /**
+   * @param count rounds that count
+   * @param millis length of a round
+   */
+  Rounds(int count, double millis) {
+    if (count < LEAST) {
+      throw new IllegalArgumentException("--rounds: got " + count + ", expected at least " + LEAST);
+    }
+    this.count = count;
+    nanos = millis * 1e6;
+  }
+
+  /** Nanoseconds a call, a round each. */
+  record Times(List<Double> own, List<Double> peer) {}
+
+  /** One round of the peer: nanoseconds a call. */
+  @FunctionalInterface
+  interface PeerRound {
+    double nanos();
+  }
+
+  /** Rounds of {@code work} alone. */
+  Times time(Runnable work) {
+    int calls = calls(work);
+    List<Double> own = new ArrayList<>();
+    for (int round = 0; round < count; round++) {
+      own.add(round(work, calls));
+    }
+    return new Times(own, List.of());
+  }
+
+  /** Rounds of {@code work} and of the peer in turn. */
+  Times time(Runnable work, PeerRound peer) {
+    peer.nanos();
+    int calls = calls(work);
+    List<Double> own = new ArrayList<>();
+    List<Double> other = new ArrayList<>();
+    for (int round = 0; round < count; round++) {
+      other.add(peer.nanos());
+      own.add(round(work, calls));
+    }
+    return new Times(own, other);
+  }
+
+  /** How many calls fill a round; they warm up too. */
+  private int calls(Runnable work) {
+    for (int calls = 1; ; calls *= 2) {
+      double each = round(work, calls);
+      if (each * calls >= nanos) {
+        return Math.max(1, (int) Math.round(nanos / each));
+      }
+    }
+  }
+
+  private static double round(Runnable work, int calls) {
+    long start = System.nanoTime();
+    for (int i = 0; i < calls; i++) {
+      work.run();
+    }
+    return (System.nanoTime() - start) / (double) calls;
+  }
+}
