@@ -26,6 +26,12 @@ final class Product {
   /** Numbers of B packed at a time. */
   private static final int SLAB = 1 << 20;
 
+  /** Numbers of B packed at a time while C is small: they stay in a second-level cache. */
+  private static final int NEAR_SLAB = Integer.getInteger("near", 1 << 16);
+
+  /** Numbers in a C that is small enough to be gone over once for each slab. */
+  private static final int SMALL_RESULT = 1 << 19;
+
   /** Columns of B packed at a time. */
   private static final int SLAB_COLUMNS = 4096;
 
@@ -132,12 +138,17 @@ final class Product {
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int packed = panels(columnEnd - column) * width;
-      int terms = Math.max(DEPTH, SLAB / packed);
+      int terms = slabTerms(packed);
       for (term = 0; term < k; term = termEnd) {
         termEnd = Math.min(k, term + terms);
         slab(workers, threads);
       }
     }
+  }
+
+  private int slabTerms(int packed) {
+    int most = (long) m * n <= SMALL_RESULT ? NEAR_SLAB : SLAB;
+    return Math.max(DEPTH, most / packed / DEPTH * DEPTH);
   }
 
   private void slab(Workers workers, int threads) {

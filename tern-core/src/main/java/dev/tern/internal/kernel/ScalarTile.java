@@ -138,65 +138,57 @@ final class ScalarTile implements TileKernel {
   }
 
   @Override
-  public void dots(long rows, long rowStep, long x, long y, long yStep, int count, int k) {
-    dotsFrom(0, rows, rowStep, x, y, yStep, count, k);
-  }
-
-  /** {@link #dots} for the rows from {@code first} on: eight at a time hide the latency. */
-  static void dotsFrom(
-      int first, long rows, long rowStep, long x, long y, long yStep, int count, int k) {
-    int i = first;
-    for (; i + 8 <= count; i += 8) {
-      eightDots(rows + i * rowStep, rowStep, x, y + i * yStep, yStep, k);
-    }
-    for (; i < count; i++) {
-      long row = Objects.checkIndex(rows + i * rowStep, LIMIT);
-      long factors = Objects.checkIndex(x, LIMIT);
-      float sum = Memory.getFloat(y + i * yStep);
-      for (int p = 0; p < k; p++) {
-        sum = Math.fma(ALL.get(FLOAT, row + 4L * p), ALL.get(FLOAT, factors + 4L * p), sum);
-      }
-      Memory.setFloat(y + i * yStep, sum);
+  public void dots(
+      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
+    for (int i = 0; i < count; i++) {
+      long row = rows + i * rowStep;
+      int whole = k / DOT_LANES * DOT_LANES;
+      float sum = rest(row, x, whole, k, laneSum(row, x, whole));
+      long target = y + i * yStep;
+      Memory.setFloat(target, accumulate ? Memory.getFloat(target) + sum : sum);
     }
   }
 
-  private static void eightDots(long rows, long rowStep, long x, long y, long yStep, int k) {
-    long r0 = Objects.checkIndex(rows, LIMIT);
-    long r1 = Objects.checkIndex(rows + rowStep, LIMIT);
-    long r2 = Objects.checkIndex(rows + 2 * rowStep, LIMIT);
-    long r3 = Objects.checkIndex(rows + 3 * rowStep, LIMIT);
-    long r4 = Objects.checkIndex(rows + 4 * rowStep, LIMIT);
-    long r5 = Objects.checkIndex(rows + 5 * rowStep, LIMIT);
-    long r6 = Objects.checkIndex(rows + 6 * rowStep, LIMIT);
-    long r7 = Objects.checkIndex(rows + 7 * rowStep, LIMIT);
-    long factors = Objects.checkIndex(x, LIMIT);
-    float s0 = Memory.getFloat(y);
-    float s1 = Memory.getFloat(y + yStep);
-    float s2 = Memory.getFloat(y + 2 * yStep);
-    float s3 = Memory.getFloat(y + 3 * yStep);
-    float s4 = Memory.getFloat(y + 4 * yStep);
-    float s5 = Memory.getFloat(y + 5 * yStep);
-    float s6 = Memory.getFloat(y + 6 * yStep);
-    float s7 = Memory.getFloat(y + 7 * yStep);
-    for (int p = 0; p < k; p++) {
-      float factor = ALL.get(FLOAT, factors + 4L * p);
-      s0 = Math.fma(ALL.get(FLOAT, r0 + 4L * p), factor, s0);
-      s1 = Math.fma(ALL.get(FLOAT, r1 + 4L * p), factor, s1);
-      s2 = Math.fma(ALL.get(FLOAT, r2 + 4L * p), factor, s2);
-      s3 = Math.fma(ALL.get(FLOAT, r3 + 4L * p), factor, s3);
-      s4 = Math.fma(ALL.get(FLOAT, r4 + 4L * p), factor, s4);
-      s5 = Math.fma(ALL.get(FLOAT, r5 + 4L * p), factor, s5);
-      s6 = Math.fma(ALL.get(FLOAT, r6 + 4L * p), factor, s6);
-      s7 = Math.fma(ALL.get(FLOAT, r7 + 4L * p), factor, s7);
+  /** The terms from {@code from} on, in order, added to {@code sum}. */
+  static float rest(long row, long x, int from, int k, float sum) {
+    float result = sum;
+    for (int p = from; p < k; p++) {
+      result = Math.fma(Memory.getFloat(row + 4L * p), Memory.getFloat(x + 4L * p), result);
     }
-    Memory.setFloat(y, s0);
-    Memory.setFloat(y + yStep, s1);
-    Memory.setFloat(y + 2 * yStep, s2);
-    Memory.setFloat(y + 3 * yStep, s3);
-    Memory.setFloat(y + 4 * yStep, s4);
-    Memory.setFloat(y + 5 * yStep, s5);
-    Memory.setFloat(y + 6 * yStep, s6);
-    Memory.setFloat(y + 7 * yStep, s7);
+    return result;
+  }
+
+  /**
+   * The first {@code whole} terms, in lanes added as a tree: i and i + 8, then 4, 2 and 1 apart.
+   */
+  private static float laneSum(long row, long x, int whole) {
+    return everySecondLane(row, x, whole) + everySecondLane(row + 4, x + 4, whole);
+  }
+
+  /** Eight sums hide the latency of an addition, and fit registers. */
+  private static float everySecondLane(long row, long x, int whole) {
+    long a = Objects.checkIndex(row, LIMIT);
+    long b = Objects.checkIndex(x, LIMIT);
+    float s0 = 0;
+    float s2 = 0;
+    float s4 = 0;
+    float s6 = 0;
+    float s8 = 0;
+    float s10 = 0;
+    float s12 = 0;
+    float s14 = 0;
+    for (int p = 0; p < whole; p += DOT_LANES) {
+      long at = 4L * p;
+      s0 = Math.fma(ALL.get(FLOAT, a + at), ALL.get(FLOAT, b + at), s0);
+      s2 = Math.fma(ALL.get(FLOAT, a + at + 8), ALL.get(FLOAT, b + at + 8), s2);
+      s4 = Math.fma(ALL.get(FLOAT, a + at + 16), ALL.get(FLOAT, b + at + 16), s4);
+      s6 = Math.fma(ALL.get(FLOAT, a + at + 24), ALL.get(FLOAT, b + at + 24), s6);
+      s8 = Math.fma(ALL.get(FLOAT, a + at + 32), ALL.get(FLOAT, b + at + 32), s8);
+      s10 = Math.fma(ALL.get(FLOAT, a + at + 40), ALL.get(FLOAT, b + at + 40), s10);
+      s12 = Math.fma(ALL.get(FLOAT, a + at + 48), ALL.get(FLOAT, b + at + 48), s12);
+      s14 = Math.fma(ALL.get(FLOAT, a + at + 56), ALL.get(FLOAT, b + at + 56), s14);
+    }
+    return ((s0 + s8) + (s4 + s12)) + ((s2 + s10) + (s6 + s14));
   }
 
   @Override

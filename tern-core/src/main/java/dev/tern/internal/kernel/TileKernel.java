@@ -2,12 +2,15 @@ package dev.tern.internal.kernel;
 
 /**
  * The innermost loops of {@link MatMul}. Addresses are absolute, strides are bytes. Every element
- * takes its terms by fused multiply-add in ascending order of {@code k} from a given start value:
- * implementations differ in speed, never in bits.
+ * takes its terms by fused multiply-add in ascending order of {@code k} from a given start value,
+ * but for {@link #dots}: implementations differ in speed, never in bits.
  */
 interface TileKernel {
   /** Rows of a tile. */
   int ROWS = 6;
+
+  /** Sums of a product of two vectors. */
+  int DOT_LANES = 16;
 
   /** Columns of a tile: the width of a packed panel of B. */
   int columns();
@@ -39,13 +42,16 @@ interface TileKernel {
   void combine(long x, long rows, long rowStep, long y, int count, int k);
 
   /**
-   * Products of rows with one vector: y[i] += sum over p of row i [p] * x[p].
+   * Products of rows with one vector: y[i] = or += sum over p of row i [p] * x[p]. Terms of whole
+   * blocks of {@link #DOT_LANES} go to as many sums, which start from 0 and are added as a tree
+   * (lane i and i + 8, then 4, 2 and 1 apart); the others follow in ascending order.
    *
    * @param rows first element of row 0; rows lie {@code rowStep} apart, their elements side by side
    * @param x first of {@code k} factors, side by side
-   * @param y first of {@code count} sums, {@code yStep} apart
+   * @param y first of {@code count} results, {@code yStep} apart
    */
-  void dots(long rows, long rowStep, long x, long y, long yStep, int count, int k);
+  void dots(
+      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate);
 
   /** Copies a block of {@code rows x columns} floats between row strides. */
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);

@@ -45,7 +45,8 @@ final class Tiles {
           kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
           kernel.rows(a, 4L * DEPTH, b, row, c, row, c, row, DEPTH);
           kernel.combine(a, b, row, c, COLUMNS, DEPTH);
-          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH);
+          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH, true);
+          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH - 1, false);
           kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
           kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
           kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);

@@ -40,15 +40,16 @@ record VectorProduct(
     int rows = Math.min(size, count - from);
     long part = matrix + from * line;
     long sums = y + from * yStep;
-    if (!accumulate) {
-      for (int i = 0; i < rows; i++) {
-        Memory.setFloat(sums + i * yStep, 0);
-      }
+    boolean combine = line == 4 && yStep == 4;
+    if (!combine && step == 4) {
+      kernel.dots(part, line, x, sums, yStep, rows, k, accumulate);
+      return;
     }
-    if (line == 4 && yStep == 4) {
+    for (int i = 0; i < rows && !accumulate; i++) {
+      Memory.setFloat(sums + i * yStep, 0);
+    }
+    if (combine) {
       kernel.combine(x, part, step, sums, rows, k);
-    } else if (step == 4) {
-      kernel.dots(part, line, x, sums, yStep, rows, k);
     } else {
       strided(part, sums, rows);
     }

@@ -240,8 +240,9 @@ final class VectorTile implements TileKernel {
   }
 
   @Override
-  public void dots(long rows, long rowStep, long x, long y, long yStep, int count, int k) {
-    ScalarTile.dotsFrom(0, rows, rowStep, x, y, yStep, count, k);
+  public void dots(
+      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
+    VectorDots.run(rows, rowStep, x, y, yStep, count, k, accumulate);
   }
 
   @Override

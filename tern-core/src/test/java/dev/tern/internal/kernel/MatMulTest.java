@@ -53,9 +53,11 @@ final class MatMulTest {
       float[] before = new float[m * ldc];
       Memory.copyOut(c.address(), before, 0, before.length);
       float[] want = before.clone();
+      boolean lanes = n == 1 ? acs == 1 : m == 1 && brs == 1 && bcs != 1;
       for (int i = 0; i < m; i++) {
         for (int j = 0; j < n; j++) {
-          want[i * ldc + j] = sum(a, b, i, j, k, accumulate ? want[i * ldc + j] : 0);
+          float start = accumulate ? want[i * ldc + j] : 0;
+          want[i * ldc + j] = lanes ? laneSum(a, b, i, j, k, start) : sum(a, b, i, j, k, start);
         }
       }
       for (TileKernel kernel : kernels()) {
@@ -98,6 +100,31 @@ final class MatMulTest {
     }
     assertThat((double) sum).isBetween(exact - bound(size, k), exact + bound(size, k));
     return sum;
+  }
+
+  /** Whole blocks of 16 terms in as many sums, added as a tree; then the rest, then the start. */
+  private static float laneSum(Matrix a, Matrix b, int i, int j, int k, float start) {
+    float[] lanes = new float[16];
+    int whole = k / 16 * 16;
+    for (int p = 0; p < whole; p++) {
+      lanes[p % 16] = Math.fma(a.get(i, p), b.get(p, j), lanes[p % 16]);
+    }
+    for (int half = 8; half > 0; half /= 2) {
+      for (int lane = 0; lane < half; lane++) {
+        lanes[lane] += lanes[lane + half];
+      }
+    }
+    float sum = lanes[0];
+    for (int p = whole; p < k; p++) {
+      sum = Math.fma(a.get(i, p), b.get(p, j), sum);
+    }
+    double exact = sum(a, b, i, j, k, 0);
+    double size = 0;
+    for (int p = 0; p < k; p++) {
+      size += Math.abs((double) a.get(i, p) * b.get(p, j));
+    }
+    assertThat((double) sum).isBetween(exact - 2 * bound(size, k), exact + 2 * bound(size, k));
+    return start + sum;
   }
 
   private static double bound(double size, int k) {
