@@ -1,7 +1,10 @@
 package dev.tern.cli;
 
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,6 +38,8 @@ import picocli.CommandLine.TypeConversionException;
       "130:interrupted"
     })
 public final class Main {
+  private static final CountDownLatch ENDED = new CountDownLatch(1);
+
   @Option(
       names = "--debug",
       scope = ScopeType.INHERIT,
@@ -48,7 +53,25 @@ public final class Main {
     hideIncubatorWarning();
     PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
     PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
-    System.exit(run(out, err, args));
+    int code = 1;
+    try {
+      code = run(out, err, args);
+    } finally {
+      ENDED.countDown();
+    }
+    System.exit(code);
+  }
+
+  /**
+   * Lets the command come to its end before the process goes; for shutdown hooks, which {@link
+   * System#exit} waits for.
+   */
+  static void awaitEnd(Duration most) {
+    try {
+      ENDED.await(most.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Runs the command and returns its exit code. */

@@ -22,6 +22,7 @@ import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
@@ -30,6 +31,9 @@ import java.util.Optional;
 
 /** One run of training: its folder, its progress, its report. */
 final class TrainRun {
+  /** How long an interrupted process may take for its last checkpoint and the report. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   private final Config config;
   private final RunFolder folder;
   private final Progress progress;
@@ -107,8 +111,7 @@ final class TrainRun {
 
   /** Whether the run was interrupted. */
   private boolean train(Trainer trainer, Optional<DataReader> eval, MetricsLog log) {
-    Thread training = Thread.currentThread();
-    Thread hook = new Thread(() -> stopAndWait(trainer, training), "tern-interrupt");
+    Thread hook = new Thread(() -> stopAndWait(trainer), "tern-interrupt");
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
     try (DataReader rows = source.train()) {
@@ -132,13 +135,9 @@ final class TrainRun {
   }
 
   /** Lets the step under way end and the checkpoint be written before the process goes. */
-  private static void stopAndWait(Trainer trainer, Thread training) {
+  private static void stopAndWait(Trainer trainer) {
     trainer.requestStop();
-    try {
-      training.join(60_000);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Main.awaitEnd(PATIENCE);
   }
 
   private long steps(DataReader rows) {

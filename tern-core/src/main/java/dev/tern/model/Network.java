@@ -10,6 +10,8 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,9 +95,30 @@ public final class Network implements AutoCloseable {
     return tables;
   }
 
-  /** Frees the tables; parameters are freed with the device. */
+  /**
+   * The model's logits, one for each row.
+   *
+   * @throws IllegalArgumentException if the model gives another shape
+   */
+  public Tensor logits(Features features) {
+    Tensor logits = model.logits(features);
+    Shape expected = Shape.of(features.embedded().shape().size(0));
+    if (!logits.shape().equals(expected)) {
+      throw new IllegalArgumentException(
+          model.getClass().getName()
+              + ": got logits "
+              + logits.shape()
+              + ", expected one for each row, "
+              + expected
+              + "; end with reshape(-1)");
+    }
+    return logits;
+  }
+
+  /** Frees tables and parameters. */
   @Override
   public void close() {
     tables.close();
+    parameters.forEach(Variable::close);
   }
 }

@@ -6,6 +6,7 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.nn.Noise;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +35,8 @@ public final class Scorer implements AutoCloseable {
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = Variable.zeros(network.device(), "embedded", Shape.of(capacity, slots, width));
     Features features = new Features(dense.tensor(), embedded.tensor(), Noise.none());
-    computation =
-        Computation.of(network.device(), List.of(network.model().logits(features)), Map.of());
+    Tensor scores = network.logits(features);
+    computation = Computation.of(network.device(), List.of(scores), Map.of());
     lookups = network.tables().newLookups();
     logits = new float[capacity];
   }
@@ -68,5 +69,7 @@ public final class Scorer implements AutoCloseable {
   @Override
   public void close() {
     computation.close();
+    dense.close();
+    embedded.close();
   }
 }

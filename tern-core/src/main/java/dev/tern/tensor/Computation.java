@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -25,19 +26,23 @@ public final class Computation implements AutoCloseable {
    * Plans a computation.
    *
    * @param outputs tensors to read after each run
-   * @param updates new content of variables, stored after all reads of the old
+   * @param updates new content of variables, stored after all reads of the old; their order in the
+   *     map does not matter
    */
   public static Computation of(Device device, List<Tensor> outputs, Map<Variable, Tensor> updates) {
     List<Program.Update> stored = new ArrayList<>();
-    updates.forEach((variable, value) ->
-        stored.add(new Program.Update(variable.tensor().node(), value.node())));
+    updates.entrySet().stream()
+        .sorted(Comparator.comparingLong(update -> update.getKey().number()))
+        .forEach(update ->
+            stored.add(
+                new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
     return new Computation(device.interpreter().bind(program), List.copyOf(outputs));
   }
 
   /** Computes the outputs and stores the updates. */
   public void run() {
-    bound.execution().run();
+    bound.run();
   }
 
   /** Address of output {@code index}, dense, valid until the next run; for Tern's own packages. */
@@ -47,13 +52,31 @@ public final class Computation implements AutoCloseable {
 
   /** Copies output {@code index}, F32, into {@code target} from index {@code at}. */
   public void copyOutput(int index, float[] target, int at) {
+    requireFloats(index);
     int count = outputs.get(index).shape().elements();
     Memory.copyOut(address(index), target, at, count);
   }
 
   /** Output {@code index}, F32 of one element. */
   public float item(int index) {
+    requireFloats(index);
+    if (outputs.get(index).shape().elements() != 1) {
+      throw new IllegalArgumentException(
+          "item: got output " + index + ", " + outputs.get(index) + ", expected one element");
+    }
     return Memory.getFloat(address(index));
+  }
+
+  private void requireFloats(int index) {
+    DType type = outputs.get(index).type();
+    if (type != DType.F32 && type != DType.BOOL) {
+      throw new IllegalArgumentException(
+          "computation: got output "
+              + index
+              + ", "
+              + outputs.get(index)
+              + ", expected F32; cast it in the expression");
+    }
   }
 
   /** Frees the computation's memory; variables stay. */

@@ -1,6 +1,7 @@
 package dev.tern.tensor;
 
 import dev.tern.internal.runtime.Interpreter;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Where tensors live and computation runs: a number of threads and off-heap memory under a hard
@@ -8,6 +9,7 @@ import dev.tern.internal.runtime.Interpreter;
  */
 public final class Device implements AutoCloseable {
   private final Interpreter interpreter;
+  private final AtomicLong variables = new AtomicLong();
 
   private Device(Interpreter interpreter) {
     this.interpreter = interpreter;
@@ -46,6 +48,11 @@ public final class Device implements AutoCloseable {
   @SuppressWarnings("exports")
   public Interpreter interpreter() {
     return interpreter;
+  }
+
+  /** Numbers variables in the order in which they are made. */
+  long nextVariable() {
+    return variables.getAndIncrement();
   }
 
   @Override

@@ -366,10 +366,21 @@ public final class Tensor {
    * softplus(x) - x * label} that neither overflows nor loses digits.
    */
   public Tensor bceWithLogits(Tensor labels) {
+    if (!shape().equals(labels.shape())) {
+      throw new IllegalArgumentException(
+          "bceWithLogits: got logits "
+              + shape()
+              + " and labels "
+              + labels.shape()
+              + ", expected one shape; reshape the logits");
+    }
     return softplus().sub(mul(labels)).mean();
   }
 
-  /** Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}, in their shapes. */
+  /**
+   * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}, in their shapes; F32,
+   * also of F16 and BF16.
+   */
   public static List<Tensor> gradients(Tensor loss, List<Tensor> wrt) {
     List<Node> nodes = Gradients.of(loss.node, wrt.stream().map(Tensor::node).toList());
     return nodes.stream().map(Tensor::new).toList();

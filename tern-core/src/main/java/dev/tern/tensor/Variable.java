@@ -7,13 +7,19 @@ import dev.tern.internal.memory.Memory;
 /**
  * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
  * filled anew for each run of a {@link Computation}. Off-heap, in its device's memory. Writing
- * while a computation runs is the caller's race.
+ * while a computation runs is the caller's race. Closing it, or its device, frees it; reading and
+ * writing it are an IllegalStateException from then on.
  */
-public final class Variable {
+public final class Variable implements AutoCloseable {
+  private final Device device;
+  private final long number;
   private final String name;
   private final Tensor tensor;
+  private boolean closed;
 
-  private Variable(String name, Tensor tensor) {
+  private Variable(Device device, String name, Tensor tensor) {
+    this.device = device;
+    this.number = device.nextVariable();
     this.name = name;
     this.tensor = tensor;
   }
@@ -26,7 +32,7 @@ public final class Variable {
   /** A variable of zeros. */
   public static Variable of(Device device, String name, Shape shape, DType type) {
     Node node = device.interpreter().allocate(shape, type, name);
-    Variable variable = new Variable(name, new Tensor(node));
+    Variable variable = new Variable(device, name, new Tensor(node));
     Memory.zero(variable.address(), (long) shape.elements() * type.bytes());
     return variable;
   }
@@ -46,6 +52,11 @@ public final class Variable {
 
   /** Address of the first element, for Tern's own packages. */
   public long address() {
+    device.interpreter().requireOpen(name);
+    if (closed) {
+      throw new IllegalStateException(
+          name + ": got a closed variable, expected an open one; close it after its last user");
+    }
     return ((Op.Leaf) tensor.node().op()).buffer().address();
   }
 
@@ -70,6 +81,20 @@ public final class Variable {
     requireF32("toArray", values.length);
     Memory.copyOut(address(), values, 0, values.length);
     return values;
+  }
+
+  /** Position among the variables of its device, in the order in which they were made. */
+  long number() {
+    return number;
+  }
+
+  /** Frees its memory; computations that use it must not run again. */
+  @Override
+  public void close() {
+    if (!closed && !device.interpreter().isClosed()) {
+      device.interpreter().allocator().free(address());
+    }
+    closed = true;
   }
 
   private void requireF32(String method, int count) {

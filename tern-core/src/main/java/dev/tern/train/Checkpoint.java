@@ -296,17 +296,8 @@ public final class Checkpoint {
     } else {
       manifest.put("model", network.model().getClass().getName());
     }
+    told(options).fields().forEach(manifest::put);
     return manifest
-        .put("seed", options.seed())
-        .put("optimizer", OptimizerJson.write(options.optimizer()))
-        .put(
-            "tables",
-            Json.object()
-                .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
-                .put("initRange", (double) options.initRange())
-                .put("l2", (double) options.l2())
-                .put("combiner", options.combiner().name())
-                .put("unknown", options.unknown().name()))
         .put(
             "state",
             Json.object()
@@ -317,6 +308,49 @@ public final class Checkpoint {
                 .put("bestStep", state.bestStep())
                 .put("stale", state.stale()))
         .put("files", files);
+  }
+
+  /** What a resumed run must be told again, or its weights would be others. */
+  private static Json.Obj told(TrainOptions options) {
+    return Json.object()
+        .put("seed", options.seed())
+        .put("optimizer", OptimizerJson.write(options.optimizer()))
+        .put(
+            "tables",
+            Json.object()
+                .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
+                .put("initRange", (double) options.initRange())
+                .put("l2", (double) options.l2())
+                .put("combiner", options.combiner().name())
+                .put("unknown", options.unknown().name()))
+        .put("schedule", options.schedule().toString())
+        .put("batch", (long) options.batch())
+        .put("shuffleRows", (long) options.shuffleRows());
+  }
+
+  /** Throws if a run of this model and these options would not go on as this one stopped. */
+  void requireSame(Model.Factory factory, TrainOptions options) {
+    Json.Obj given = told(options);
+    if (factory instanceof ModelConfig config) {
+      given.put("modelConfig", ModelJson.write(config));
+    }
+    given
+        .fields()
+        .forEach((name, value) -> {
+          String saved = String.valueOf(manifest.fields().get(name));
+          if (!saved.equals(value.toString())) {
+            throw new IllegalArgumentException(
+                "resume: got "
+                    + name
+                    + " "
+                    + value
+                    + ", expected "
+                    + saved
+                    + " as in "
+                    + folder
+                    + "; give the options of the run, or start a new one");
+          }
+        });
   }
 
   private static void writeVariables(Path path, List<Variable> variables) {

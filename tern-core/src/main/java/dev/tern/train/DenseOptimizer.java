@@ -16,7 +16,7 @@ import java.util.Map;
  * rest of the step; see {@link Optimizer} for the equations. What changes from step to step is held
  * in scalar variables, so one plan serves all steps.
  */
-final class DenseOptimizer {
+final class DenseOptimizer implements AutoCloseable {
   private final Optimizer optimizer;
   private final float l2;
   private final List<Variable> parameters;
@@ -161,5 +161,11 @@ final class DenseOptimizer {
     updates.put(own.get(0), z);
     updates.put(own.get(1), n);
     updates.put(parameter, weight);
+  }
+
+  @Override
+  public void close() {
+    state.forEach(Variable::close);
+    List.of(rate, firstBias, secondBias).forEach(Variable::close);
   }
 }

@@ -8,7 +8,7 @@ package dev.tern.train;
  * @param split what the loss and AUC are of
  * @param loss mean log loss over the rows since the last report, or of the evaluation
  * @param auc area under the ROC curve over the same rows; NaN where it is not defined
- * @param calibration mean prediction over mean label of the same rows; NaN without clicks
+ * @param calibration mean prediction over mean label of the same rows; infinite without clicks
  * @param samplesPerSecond rows trained (or evaluated) a second, time for other things left out
  * @param memoryBytes off-heap memory in use
  * @param fractionDone share of the run that is done, 0 to 1; NaN while not known

@@ -69,6 +69,19 @@ public final class TrainOptions {
     }
   }
 
+  /** Throws where options that are good alone do not go together. */
+  void check() {
+    boolean ftrl = optimizer instanceof Optimizer.Ftrl || tableOptimizer instanceof Optimizer.Ftrl;
+    boolean constant = schedule instanceof LearningRate.Constant(float lr) && lr > 0;
+    if (ftrl && !constant) {
+      throw new IllegalArgumentException(
+          "train options: got FTRL with the learning rate "
+              + schedule
+              + ", expected a constant above 0: FTRL finds a rate for each weight, and a change of"
+              + " the base rate would scale all weights; use LearningRate.constant");
+    }
+  }
+
   /** Rows of a step, 1 or more; the last batch of an epoch may be shorter. */
   public TrainOptions batch(int rows) {
     require(rows >= 1, "batch", rows, "1 or more");
@@ -124,7 +137,7 @@ public final class TrainOptions {
 
   /** Adds {@code share * w} to each gradient; on tables to that of the rows touched. */
   public TrainOptions l2(float share) {
-    require(share >= 0, "l2", share, "0 or more");
+    require(share >= 0 && share < Float.POSITIVE_INFINITY, "l2", share, "0 or more");
     TrainOptions changed = new TrainOptions(this);
     changed.l2 = share;
     return changed;

@@ -42,8 +42,7 @@ final class TrainStep implements AutoCloseable {
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = Variable.zeros(device, "embedded", Shape.of(batch, slots, width));
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
-    Tensor logits =
-        network.model().logits(new Features(dense.tensor(), embedded.tensor(), Noise.of(seed)));
+    Tensor logits = network.logits(new Features(dense.tensor(), embedded.tensor(), Noise.of(seed)));
     Tensor loss = logits.bceWithLogits(labels.tensor());
     List<Tensor> wrt = new ArrayList<>(List.of(embedded.tensor()));
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
@@ -55,6 +54,11 @@ final class TrainStep implements AutoCloseable {
             optimizer.updates(gradients.subList(1, gradients.size())));
     lookups = network.tables().newLookups();
     this.logits = new float[batch];
+  }
+
+  /** Rows of the batches it is made for. */
+  int rows() {
+    return logits.length;
   }
 
   /** Trains on {@code batch}; returns its mean loss before the update. */
@@ -86,5 +90,6 @@ final class TrainStep implements AutoCloseable {
   @Override
   public void close() {
     computation.close();
+    List.of(dense, labels, embedded, seed).forEach(Variable::close);
   }
 }

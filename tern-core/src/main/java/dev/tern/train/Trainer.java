@@ -11,8 +11,6 @@ import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,7 +25,7 @@ public final class Trainer implements AutoCloseable {
   private final TrainOptions options;
   private final Network network;
   private final DenseOptimizer optimizer;
-  private final Map<Integer, TrainStep> steps = new HashMap<>();
+  private Optional<TrainStep> trainStep = Optional.empty();
   private final Optional<CheckpointFolder> checkpoints;
   private Optional<Scorer> scorer = Optional.empty();
   private RunState state = RunState.START;
@@ -35,6 +33,7 @@ public final class Trainer implements AutoCloseable {
 
   private Trainer(
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+    options.check();
     this.encoder = encoder;
     this.factory = factory;
     this.options = options;
@@ -70,6 +69,7 @@ public final class Trainer implements AutoCloseable {
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {
       trainer.state = saved.restore(trainer.network, trainer.optimizer);
+      saved.requireSame(factory, options);
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -90,9 +90,17 @@ public final class Trainer implements AutoCloseable {
    * @param eval raw rows held out; stays open
    */
   public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
+    if (train.schema().labelDim() == 0) {
+      throw new DataException(
+          "train: got rows without a label, expected one; name the label's column");
+    }
     Reporter reporter =
         new Reporter(listener, network.device(), train.rowCount(), options.epochs(), state);
     try (DataReader batches = batches(train)) {
+      if (eval.isPresent()) {
+        // Here rather than at the first evaluation: a budget too small shows at once.
+        scorer();
+      }
       while (state.epoch() < options.epochs() && !isDone()) {
         batches.start(state.epoch());
         skipUsedRows(batches);
@@ -146,8 +154,7 @@ public final class Trainer implements AutoCloseable {
 
   private void step(Batch batch, Reporter reporter) {
     long start = System.nanoTime();
-    TrainStep step =
-        steps.computeIfAbsent(batch.size(), size -> new TrainStep(network, optimizer, size));
+    TrainStep step = stepOf(batch.size());
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
@@ -166,6 +173,16 @@ public final class Trainer implements AutoCloseable {
     long nanos = System.nanoTime() - start;
     reporter.trained(
         step.logits(), batch.labels(), network.schema().labelDim(), batch.size(), nanos);
+  }
+
+  /** The step for batches of {@code rows}; one at a time holds memory. */
+  private TrainStep stepOf(int rows) {
+    if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
+      trainStep.ifPresent(TrainStep::close);
+      trainStep = Optional.empty();
+      trainStep = Optional.of(new TrainStep(network, optimizer, rows));
+    }
+    return trainStep.get();
   }
 
   private void afterStep(Optional<DataReader> eval, Reporter reporter) {
@@ -201,9 +218,13 @@ public final class Trainer implements AutoCloseable {
 
   /** Loss, AUC and calibration over all raw rows of {@code eval}. */
   public Metrics.Result evaluate(DataReader eval) {
+    return Evaluation.of(eval, encoder, scorer());
+  }
+
+  private Scorer scorer() {
     Scorer scoring = scorer.orElseGet(() -> new Scorer(network, options.batch()));
     scorer = Optional.of(scoring);
-    return Evaluation.of(eval, encoder, scoring);
+    return scoring;
   }
 
   /** Ends {@link #fit} after the step under way, with a checkpoint; safe from any thread. */
@@ -233,8 +254,9 @@ public final class Trainer implements AutoCloseable {
 
   @Override
   public void close() {
-    steps.values().forEach(TrainStep::close);
+    trainStep.ifPresent(TrainStep::close);
     scorer.ifPresent(Scorer::close);
+    optimizer.close();
     network.close();
   }
 }

@@ -35,7 +35,7 @@ public final class Gradients {
 
   /**
    * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}; zeros for a node that
-   * the loss does not depend on.
+   * the loss does not depend on. All are F32: what is stored in half width is added up in full.
    */
   public static List<Node> of(Node loss, List<Node> wrt) {
     if (loss.shape().elements() != 1 || loss.type() != DType.F32) {
@@ -150,8 +150,8 @@ public final class Gradients {
         add(node.input(2), Nodes.select(node.input(0), zero, g));
       }
       case Op.Cast cast -> {
-        if (cast.type() != DType.BOOL && cast.type() != DType.I32 && cast.type() != DType.I64) {
-          add(node.input(0), Nodes.cast(g, node.input(0).type()));
+        if (isReal(cast.type()) && isReal(node.input(0).type())) {
+          add(node.input(0), g);
         }
       }
       case Op.Reduce reduce -> reduce(reduce, node, g);
@@ -173,6 +173,10 @@ public final class Gradients {
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
       case Op.DotInteractionGradient second -> throw once(node);
     }
+  }
+
+  private static boolean isReal(DType type) {
+    return type == DType.F32 || type == DType.F16 || type == DType.BF16;
   }
 
   private static IllegalArgumentException once(Node node) {

@@ -89,6 +89,11 @@ public final class Nodes {
     return new Node(new Op.Cast(type), List.of(x), x.shape(), type);
   }
 
+  /** A copy by conversion to the type that {@code x} has, for types that arithmetic knows not. */
+  public static Node recast(Node x) {
+    return new Node(new Op.Cast(x.type()), List.of(x), x.shape(), x.type());
+  }
+
   /** Reduces dimensions {@code from} (inclusive) to {@code to}, which stay with size 1. */
   public static Node reduce(Op.Reduce.Kind kind, Node x, int from, int to) {
     Op op = new Op.Reduce(kind, from, to);
@@ -110,9 +115,6 @@ public final class Nodes {
     }
     if (shape.equals(x.shape())) {
       return x;
-    }
-    if (x.op() instanceof Op.Reshape) {
-      return reshape(x.input(0), shape);
     }
     return new Node(new Op.Reshape(shape), List.of(x), shape, x.type());
   }

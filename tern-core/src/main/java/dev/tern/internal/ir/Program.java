@@ -50,8 +50,7 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
     for (Node node : topologicalOrder(roots)) {
       List<Node> inputs = node.inputs().stream().map(input -> get(shared, input)).toList();
       Key key = new Key(node.op(), inputs, node.shape(), node.type());
-      // Copies are made for their memory, so equal ones stay apart.
-      Node unique = node.op() == Op.Unary.COPY ? null : known.get(key);
+      Node unique = isCopy(node) ? null : known.get(key);
       if (unique == null) {
         unique =
             sameNodes(inputs, node.inputs())
@@ -68,6 +67,12 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
         updates.stream()
             .map(u -> new Update(get(shared, u.leaf()), get(shared, u.value())))
             .toList());
+  }
+
+  /** Copies are made for their memory, so equal ones stay apart. */
+  private static boolean isCopy(Node node) {
+    return node.op() == Op.Unary.COPY
+        || node.op() instanceof Op.Cast cast && cast.type() == node.input(0).type();
   }
 
   /** The resident tensors it reads or updates, in the order of its nodes. */

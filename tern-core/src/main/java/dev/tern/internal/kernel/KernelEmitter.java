@@ -6,6 +6,7 @@ import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.memory.Memory;
+import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -50,6 +51,9 @@ final class KernelEmitter {
   private static final ClassDesc V = ConstantDescs.CD_void;
   private static final MethodTypeDesc RUN =
       MethodTypeDesc.of(V, J.arrayType(), J.arrayType(), I, I, I, F.arrayType(), J);
+
+  /** Bytes of code: HotSpot's HugeMethodLimit. */
+  private static final int HUGE_METHOD = 8000;
 
   // Locals of run(): 0 is this.
   private static final int ADDRESSES = 1;
@@ -118,6 +122,13 @@ final class KernelEmitter {
                     new KernelEmitter(spec, lanes, run).body();
                   });
             });
+  }
+
+  /** Whether HotSpot will compile the kernel: it leaves huge methods to the interpreter. */
+  static boolean isCompilable(byte[] kernel) {
+    return ClassFile.of().parse(kernel).methods().stream()
+        .flatMap(method -> method.findAttribute(Attributes.code()).stream())
+        .allMatch(method -> method.codeLength() < HUGE_METHOD);
   }
 
   private static String sourceName(KernelSpec spec) {

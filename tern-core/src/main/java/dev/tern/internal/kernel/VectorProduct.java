@@ -28,7 +28,7 @@ record VectorProduct(
 
   void run(Workers workers) {
     boolean shared = (long) count * k >= WORTH_SHARING && workers.threads() > 1;
-    int size = Math.min(CHUNK, (count / workers.threads() + 63) & -64);
+    int size = Math.clamp((count / workers.threads() + 63) & -64, 64, CHUNK);
     if (shared) {
       workers.run((count + size - 1) / size, (index, worker) -> chunk(index * size, size));
     } else {

@@ -48,12 +48,18 @@ final class Warmup {
         QUEUE.take().accept(bean);
       } catch (InterruptedException e) {
         return;
+      } catch (RuntimeException | LinkageError e) {
+        System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "a kernel stays scalar", e);
       }
     }
   }
 
   private static void warm(CompiledKernel compiled, ThreadMXBean bean) {
     KernelSpec spec = compiled.spec();
+    if (!KernelEmitter.isCompilable(KernelEmitter.emit(spec, VectorSupport.lanes()))) {
+      staysScalar(spec);
+      return;
+    }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       Kernel kernel = Kernels.define(spec, VectorSupport.lanes());
       if (drive(kernel, spec, bean)) {
@@ -61,6 +67,10 @@ final class Warmup {
         return;
       }
     }
+    staysScalar(spec);
+  }
+
+  private static void staysScalar(KernelSpec spec) {
     System.getLogger("dev.tern")
         .log(System.Logger.Level.DEBUG, "kernel {0} stays scalar", spec.expression());
   }

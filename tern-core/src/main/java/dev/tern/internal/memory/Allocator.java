@@ -8,10 +8,10 @@ import java.util.Map;
 
 /**
  * Off-heap memory under a hard budget. Blocks are 64-byte aligned and carved from slabs by best
- * fit; neighbours that are both free become one block. A request too large to share a slab gets a
- * slab of its own, given back to the system as soon as it is freed; ordinary slabs are kept for
- * reuse until the budget needs their room. The budget bounds what is mapped, not only what is
- * handed out.
+ * fit; neighbours that are both free become one block. A request larger than a quarter of a slab
+ * gets one of its own, which goes back to the system as soon as it is freed if it is larger than
+ * ordinary slabs; those are kept for reuse until the budget needs their room. The budget, rounded
+ * up to whole pages, bounds what is mapped, not only what is handed out.
  *
  * <p>Contents of a new block are undefined. Thread-safe. Sizes are bytes.
  */
@@ -38,7 +38,7 @@ public final class Allocator implements AutoCloseable {
     this.slabBytes = Math.clamp(share, SMALLEST_SLAB, LARGEST_SLAB);
   }
 
-  /** An empty allocator that never maps more than {@code budgetBytes}. */
+  /** An empty allocator that never maps more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
     if (budgetBytes < 0) {
       throw new IllegalArgumentException(
@@ -147,15 +147,15 @@ public final class Allocator implements AutoCloseable {
 
   /** A new slab with room for {@code size}, as one free block; NONE when the budget forbids it. */
   private int mapSlab(long size) {
-    if (size > budget - mapped) {
+    long most = Pages.whole(budget);
+    if (Pages.whole(size) > most - mapped) {
       releaseFreeSlabs();
     }
-    long room = (budget - mapped) & -ALIGNMENT;
-    if (size > room) {
+    if (Pages.whole(size) > most - mapped) {
       return Blocks.NONE;
     }
     boolean shared = size <= slabBytes / 4;
-    long bytes = shared ? Math.min(slabBytes, room) : size;
+    long bytes = Pages.whole(shared ? Math.min(slabBytes, most - mapped) : size);
     int block = blocks.addSlab(Pages.map(bytes), bytes);
     mapped += bytes;
     return block;

@@ -21,10 +21,16 @@ final class Pages {
   private static final boolean LINUX =
       System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux");
   private static final Map<Long, Arena> ARENAS = new ConcurrentHashMap<>();
+  private static final long PAGE = LINUX ? Linux.pageSize() : 4096;
 
   private Pages() {}
 
-  /** A range of {@code bytes} (above 0), aligned to at least 64 bytes. */
+  /** {@code bytes} rounded up to whole pages, or what is near the largest long as it is. */
+  static long whole(long bytes) {
+    return bytes > Long.MAX_VALUE - PAGE ? bytes & -PAGE : (bytes + PAGE - 1) & -PAGE;
+  }
+
+  /** A range of {@code bytes}, whole pages, aligned to at least 64 bytes. */
   static long map(long bytes) {
     return LINUX ? Linux.map(bytes) : mapArena(bytes);
   }
@@ -65,9 +71,6 @@ final class Pages {
     private static final int PRIVATE_ANONYMOUS = 0x02 | 0x20;
     private static final int MADV_HUGEPAGE = 14;
 
-    /** A multiple of the page size on every processor. */
-    private static final long LARGEST_PAGE = 64 << 10;
-
     private static final MethodHandle MMAP =
         function(
             "mmap",
@@ -93,6 +96,15 @@ final class Pages {
                 ValueLayout.JAVA_LONG,
                 ValueLayout.JAVA_INT));
 
+    static long pageSize() {
+      try {
+        return (int)
+            function("getpagesize", FunctionDescriptor.of(ValueLayout.JAVA_INT)).invokeExact();
+      } catch (Throwable e) {
+        throw new IllegalStateException("getpagesize", e);
+      }
+    }
+
     private static MethodHandle function(String name, FunctionDescriptor signature) {
       Linker linker = Linker.nativeLinker();
       SymbolLookup lookup = linker.defaultLookup();
@@ -101,29 +113,24 @@ final class Pages {
     }
 
     static long map(long bytes) {
-      long length = wholePages(bytes);
-      if (length < HUGE_PAGE) {
-        return mmap(length);
+      if (bytes < HUGE_PAGE) {
+        return mmap(bytes);
       }
-      long wide = mmap(length + HUGE_PAGE);
+      long wide = mmap(bytes + HUGE_PAGE);
       long aligned = (wide + HUGE_PAGE - 1) & -HUGE_PAGE;
       long before = aligned - wide;
       if (before > 0) {
         munmap(wide, before);
       }
       if (before < HUGE_PAGE) {
-        munmap(aligned + length, HUGE_PAGE - before);
+        munmap(aligned + bytes, HUGE_PAGE - before);
       }
-      adviseHugePages(aligned, length);
+      adviseHugePages(aligned, bytes);
       return aligned;
     }
 
     static void unmap(long address, long bytes) {
-      munmap(address, wholePages(bytes));
-    }
-
-    private static long wholePages(long bytes) {
-      return (bytes + LARGEST_PAGE - 1) & -LARGEST_PAGE;
+      munmap(address, bytes);
     }
 
     private static long mmap(long bytes) {

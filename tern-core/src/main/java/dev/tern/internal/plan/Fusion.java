@@ -22,6 +22,10 @@ final class Fusion {
   private static final int MAX_OPERANDS = 12;
 
   private static final int MAX_NODES = 32;
+
+  /** Of ops that are polynomials; HotSpot compiles no method of more than 8000 bytes of code. */
+  private static final int MAX_POLYNOMIALS = 4;
+
   private static final int SIBLINGS = 8;
 
   private final List<Group> groups = new ArrayList<>();
@@ -147,7 +151,10 @@ final class Fusion {
   }
 
   private boolean mayJoin(Node node, Group group) {
-    if (group.nodes.size() >= MAX_NODES || operands(node, group) > MAX_OPERANDS) {
+    if (group.nodes.size() >= MAX_NODES
+        || isPolynomial(node)
+            && group.nodes.stream().filter(Fusion::isPolynomial).count() >= MAX_POLYNOMIALS
+        || operands(node, group) > MAX_OPERANDS) {
       return false;
     }
     for (Node input : node.inputs()) {
@@ -161,6 +168,14 @@ final class Fusion {
       }
     }
     return true;
+  }
+
+  private static boolean isPolynomial(Node node) {
+    return node.op() instanceof Op.Unary op
+        && switch (op) {
+          case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF -> true;
+          case COPY, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
+        };
   }
 
   /** Distinct values read from memory, and an upper bound of those written. */

@@ -44,6 +44,9 @@ record Layout(int storage, int offset, int[] strides) {
 
   /** The same elements under {@code to}, where strides can say so. */
   Optional<Layout> reshape(Shape from, Shape to) {
+    if (to.elements() == 0) {
+      return Optional.of(new Layout(storage, offset, to.rowMajorStrides()));
+    }
     int[] result = new int[to.rank()];
     int source = 0;
     int target = 0;

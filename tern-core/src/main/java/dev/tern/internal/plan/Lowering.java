@@ -54,8 +54,8 @@ final class Lowering {
     List<Program.Update> updates = new ArrayList<>();
     for (Program.Update update : program.updates()) {
       Node value = get(update.value());
-      boolean direct = value.op().isPointwise() && taken.add(value);
-      Node stored = direct ? value : Nodes.unary(Op.Unary.COPY, value);
+      boolean own = value.op().isPointwise() || value.op() instanceof Op.Cast;
+      Node stored = own && taken.add(value) ? value : copy(value);
       updates.add(new Program.Update(get(update.leaf()), stored));
     }
     return Program.of(outputs, updates);
@@ -84,9 +84,7 @@ final class Lowering {
           case Op.DotInteraction interaction -> true;
           case Op.DotInteractionGradient gradient -> true;
         };
-    return taken.add(value) && owns || !value.type().isFloatLike()
-        ? value
-        : Nodes.unary(Op.Unary.COPY, value);
+    return taken.add(value) && owns ? value : copy(value);
   }
 
   private Node get(Node node) {
@@ -102,14 +100,18 @@ final class Lowering {
     for (Node input : node.inputs()) {
       inputs.add(get(input));
     }
-    if (node.op() instanceof Op.Reshape
-        && layout(inputs.get(0)).reshape(inputs.get(0).shape(), node.shape()).isEmpty()) {
-      inputs.set(0, Nodes.unary(Op.Unary.COPY, inputs.get(0)));
+    if (node.op() instanceof Op.Reshape) {
+      Node base = inputs.get(0).op() instanceof Op.Reshape ? inputs.get(0).input(0) : inputs.get(0);
+      if (base.shape().equals(node.shape())) {
+        return base;
+      }
+      boolean even = layout(base).reshape(base.shape(), node.shape()).isPresent();
+      inputs.set(0, even ? base : copy(base));
     }
     if (readsDense(node.op())) {
       inputs.replaceAll(Lowering::dense);
-    } else if (node.op() instanceof Op.MatMul) {
-      inputs.replaceAll(i -> Fusion.isConstant(i) ? Nodes.unary(Op.Unary.COPY, i) : i);
+    } else if (node.op() instanceof Op.MatMul || node.op() instanceof Op.Cast) {
+      inputs.replaceAll(i -> Fusion.isConstant(i) ? copy(i) : i);
     } else if (node.op() instanceof Op.Concat) {
       for (int i = 0; i < inputs.size(); i++) {
         inputs.set(i, placeable(node.input(i), inputs.get(i)));
@@ -120,22 +122,32 @@ final class Lowering {
 
   /** A form of a concatenation's input that is computed straight into its place. */
   private Node placeable(Node original, Node input) {
-    boolean single = uses.getOrDefault(original, 0) == 1;
+    Node base = original;
+    boolean viewsSingle = uses.getOrDefault(base, 0) == 1;
+    while (base.op() instanceof Op.Reshape && viewsSingle) {
+      base = base.input(0);
+      viewsSingle = !(base.op() instanceof Op.Reshape) || uses.getOrDefault(base, 0) == 1;
+    }
+    boolean single = viewsSingle && uses.getOrDefault(base, 0) == 1;
     if (single && isComputed(input)) {
       return input;
     }
-    if (single
+    if (viewsSingle
         && input.op() instanceof Op.Reshape
         && splits(input.shape(), input.input(0).shape())) {
       Node source = input.input(0);
-      boolean sourceSingle = uses.getOrDefault(original.input(0), 0) <= 1;
-      boolean fresh = source.op() == Op.Unary.COPY && original.input(0).op() != Op.Unary.COPY;
-      if (isComputed(source) && (sourceSingle || fresh)) {
+      boolean fresh = source.op() == Op.Unary.COPY && base.op() != Op.Unary.COPY;
+      if (isComputed(source) && (single || fresh)) {
         return input;
       }
-      return Nodes.reshape(Nodes.unary(Op.Unary.COPY, source), input.shape());
+      return Nodes.reshape(copy(source), input.shape());
     }
-    return Nodes.unary(Op.Unary.COPY, input);
+    return copy(input);
+  }
+
+  /** The same elements in memory of their own; arithmetic knows floats only, casts all types. */
+  private static Node copy(Node x) {
+    return x.type().isFloatLike() ? Nodes.unary(Op.Unary.COPY, x) : Nodes.recast(x);
   }
 
   private static boolean isComputed(Node node) {
@@ -160,24 +172,14 @@ final class Lowering {
   private static boolean readsDense(Op op) {
     return op instanceof Op.Gather
         || op instanceof Op.ScatterAdd
-        || op instanceof Op.Cast
         || op instanceof Op.DotInteraction
         || op instanceof Op.DotInteractionGradient;
   }
 
   private static Node dense(Node input) {
-    if (!Fusion.isConstant(input) && layout(input).isDense(input.shape()) && !isSliced(input)) {
-      return input;
-    }
-    if (!input.type().isFloatLike()) {
-      throw new IllegalArgumentException(
-          "view of "
-              + input.type()
-              + ": got "
-              + input
-              + ", expected a dense tensor; cast it first");
-    }
-    return Nodes.unary(Op.Unary.COPY, input);
+    boolean isDense =
+        !Fusion.isConstant(input) && layout(input).isDense(input.shape()) && !isSliced(input);
+    return isDense ? input : copy(input);
   }
 
   /** Whether the view starts inside its base. */

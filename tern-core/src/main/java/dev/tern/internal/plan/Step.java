@@ -82,8 +82,10 @@ public sealed interface Step {
   /** {@code count} uniform numbers. */
   record Uniform(Place seed, int stream, Place out, int count) implements Step {}
 
-  /** Conversion of {@code count} dense elements. */
-  record Cast(Place in, DType from, Place out, DType to, int count) implements Step {}
+  /** Conversion of elements; strides as in {@link Fused}. */
+  record Cast(
+      Place in, DType from, int[] inStrides, Place out, DType to, int[] outStrides, int[] sizes)
+      implements Step {}
 
   /** Pairwise dots of {@code [batch, n, d]}, dense. */
   record DotInteraction(Place x, Place out, int batch, int n, int d) implements Step {}

@@ -184,7 +184,13 @@ final class StepBuilder {
       case Op.Cast cast -> {
         Node input = node.input(0);
         yield new Step.Cast(
-            place(input), input.type(), place(node), cast.type(), node.shape().elements());
+            place(input),
+            input.type(),
+            layouts.apply(input).strides(),
+            place(node),
+            cast.type(),
+            layouts.apply(node).strides(),
+            node.shape().toArray());
       }
       case Op.DotInteraction interaction -> {
         Node x = node.input(0);

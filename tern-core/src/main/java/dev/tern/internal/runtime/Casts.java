@@ -2,15 +2,39 @@ package dev.tern.internal.runtime;
 
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Step;
 import dev.tern.tensor.DType;
 
 /** Conversions between element types. Integers are read as doubles, exact below 2^53. */
 final class Casts {
   private Casts() {}
 
-  static void run(long in, DType from, long out, DType to, int count) {
-    for (int i = 0; i < count; i++) {
-      store(out + (long) i * to.bytes(), to, load(in + (long) i * from.bytes(), from));
+  /** Converts from address {@code in} to {@code out}; one type to itself keeps all bits. */
+  static void run(Step.Cast cast, long in, long out) {
+    run(cast, 0, in, out);
+  }
+
+  private static void run(Step.Cast cast, int axis, long in, long out) {
+    if (axis == cast.sizes().length) {
+      element(cast, in, out);
+      return;
+    }
+    long inStep = (long) cast.inStrides()[axis] * cast.from().bytes();
+    long outStep = (long) cast.outStrides()[axis] * cast.to().bytes();
+    for (int i = 0; i < cast.sizes()[axis]; i++) {
+      run(cast, axis + 1, in + i * inStep, out + i * outStep);
+    }
+  }
+
+  private static void element(Step.Cast cast, long in, long out) {
+    if (cast.from() != cast.to()) {
+      store(out, cast.to(), load(in, cast.from()));
+      return;
+    }
+    switch (cast.from().bytes()) {
+      case 2 -> Memory.setShort(out, Memory.getShort(in));
+      case 4 -> Memory.setInt(out, Memory.getInt(in));
+      default -> Memory.setLong(out, Memory.getLong(in));
     }
   }
 

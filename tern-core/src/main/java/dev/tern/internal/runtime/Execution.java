@@ -88,8 +88,7 @@ public final class Execution {
         Workers.Task task = uniform(s);
         yield () -> workers.run(tasks(s.count(), ELEMENTS_PER_TASK), task);
       }
-      case Step.Cast s ->
-          () -> Casts.run(address(s.in()), s.from(), address(s.out()), s.to(), s.count());
+      case Step.Cast s -> () -> Casts.run(s, address(s.in()), address(s.out()));
       case Step.DotInteraction s -> {
         long each = DotInteraction.scratchBytes(s.n(), s.d());
         Workers.Task task =

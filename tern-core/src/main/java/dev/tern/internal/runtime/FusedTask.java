@@ -24,6 +24,7 @@ final class FusedTask implements Workers.Task {
   private final long[] partials;
   private final long[][] current;
   private final int[][] counters;
+  private final boolean isEmpty;
   private Kernel kernel;
 
   /**
@@ -37,6 +38,7 @@ final class FusedTask implements Workers.Task {
     this.scratch = scratch;
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
+    isEmpty = Arrays.stream(step.sizes()).anyMatch(size -> size == 0);
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
     for (int k = 0; k < addresses.length; k++) {
@@ -101,7 +103,7 @@ final class FusedTask implements Workers.Task {
         fill(store, at[k], from, to);
       }
     }
-    if (to > from) {
+    if (to > from && !isEmpty) {
       runLoops(at, counters[worker], to - from, scratch + worker * scratchBytes(step));
     }
   }

@@ -29,6 +29,7 @@ public final class Interpreter implements AutoCloseable {
 
   private final Workers workers;
   private final Allocator allocator;
+  private volatile boolean closed;
   private final Map<String, Plan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -107,7 +108,7 @@ public final class Interpreter implements AutoCloseable {
     Program program = Program.of(List.of(node), List.of());
     float[] result = new float[node.shape().elements()];
     try (Bound bound = bind(program)) {
-      bound.execution().run();
+      bound.run();
       long address = bound.execution().output(0);
       for (int i = 0; i < result.length; i++) {
         result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
@@ -120,29 +121,45 @@ public final class Interpreter implements AutoCloseable {
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
-    private final Allocator allocator;
+    private final Interpreter interpreter;
     private final long arena;
+    private boolean closed;
 
-    Bound(Execution execution, Program program, Allocator allocator, long arena) {
+    Bound(Execution execution, Program program, Interpreter interpreter, long arena) {
       this.execution = execution;
       this.program = program;
-      this.allocator = allocator;
+      this.interpreter = interpreter;
       this.arena = arena;
     }
 
+    /** The execution; what it reads is kept alive by this object. */
     public Execution execution() {
+      interpreter.requireOpen("computation");
+      if (closed) {
+        throw new IllegalStateException(
+            "computation: got a closed one, expected an open one; close it after its last run");
+      }
       return execution;
+    }
+
+    /** Runs it once. */
+    public void run() {
+      execution().run();
+      Reference.reachabilityFence(program);
     }
 
     @Override
     public void close() {
-      allocator.free(arena);
-      Reference.reachabilityFence(program);
+      if (!closed && !interpreter.closed) {
+        interpreter.allocator.free(arena);
+      }
+      closed = true;
     }
   }
 
   /** Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. */
   public Bound bind(Program program) {
+    requireOpen("bind");
     Plan plan = plan(program);
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
@@ -154,7 +171,7 @@ public final class Interpreter implements AutoCloseable {
     long scratch = Execution.scratchBytes(plan, workers.threads());
     long arena = allocator.allocate(arenaBytes + scratch, "activations");
     Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
-    return new Bound(execution, program, allocator, arena);
+    return new Bound(execution, program, this, arena);
   }
 
   private Plan plan(Program program) {
@@ -167,8 +184,21 @@ public final class Interpreter implements AutoCloseable {
   /** Ends the threads and frees all memory; tensors allocated here must not be used again. */
   @Override
   public void close() {
+    closed = true;
     workers.close();
     allocator.close();
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** Throws unless this is open; {@code what} names what was about to be used. */
+  public void requireOpen(String what) {
+    if (closed) {
+      throw new IllegalStateException(
+          what + ": got a closed device, expected an open one; close it after its last user");
+    }
   }
 
   /** Copies {@code values} into the resident tensor {@code leaf}. */
