@@ -118,23 +118,19 @@ final class MatMulBench {
         allocator.allocate(
             Math.max(64, MatMul.scratchBytes(each.m, each.n, each.k, workers.threads())),
             "scratch");
-    Runnable work =
-        () ->
-            MatMul.run(
-                workers,
-                a,
-                each.ta ? 1 : each.k,
-                each.ta ? each.m : 1,
-                b,
-                each.tb ? 1 : each.n,
-                each.tb ? each.k : 1,
-                c,
-                each.n,
-                each.m,
-                each.n,
-                each.k,
-                false,
-                scratch);
+    MatMul.Spec spec =
+        new MatMul.Spec(
+            each.ta ? 1 : each.k,
+            each.ta ? each.m : 1,
+            each.tb ? 1 : each.n,
+            each.tb ? each.k : 1,
+            each.n,
+            each.m,
+            each.n,
+            each.k,
+            false);
+    MatMul product = new MatMul(workers, spec, scratch);
+    Runnable work = () -> product.run(a, b, c);
     work.run();
     check(each, a, b, c);
     if (!warm) {

@@ -5,9 +5,10 @@ import dev.tern.internal.runtime.Workers;
 import java.lang.foreign.Arena;
 
 /**
- * Products of F32 matrices by address: {@code C = A B} or {@code C += A B}. Strides are counted in
- * elements and may be any, so a transposed matrix is one with its strides exchanged; C has dense
- * rows and overlaps neither A nor B.
+ * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides, to be
+ * run on any addresses without allocating; one thread at a time. Strides are counted in elements
+ * and may be any, so a transposed matrix is one with its strides exchanged; C has dense rows and
+ * overlaps neither A nor B.
  *
  * <p>Every element starts from 0, or from its old value when accumulating, and takes its {@code k}
  * terms in ascending order, each by one fused multiply-add; where C has one row or column and the
@@ -18,15 +19,63 @@ public final class MatMul {
   /** Zeros, where a tile that starts from nothing finds its start. */
   static final long ZEROS = Arena.global().allocate(256, 64).address();
 
-  /** The calling thread and no other. */
-  static final Workers ALONE = Workers.of(1);
+  /**
+   * Sizes and strides: A is {@code m x k}, B {@code k x n}, C {@code m x n}.
+   *
+   * @param ars elements between rows of A, {@code acs} between columns; so for B
+   * @param ldc elements between rows of C
+   * @param accumulate whether C's old values are added to
+   */
+  public record Spec(
+      long ars, long acs, long brs, long bcs, long ldc, int m, int n, int k, boolean accumulate) {}
 
-  private static final int ITEMS_PER_TASK = 32;
+  /** What the sizes call for. */
+  private enum Form {
+    NOTHING,
+    NO_TERMS,
+    MATRIX_BY_COLUMN,
+    ROW_BY_MATRIX,
+    GENERAL
+  }
 
-  private MatMul() {}
+  private final Spec spec;
+  private final Workers workers;
+  private final long scratch;
+  private final Form form;
+  private final VectorProduct vectors;
+  private final Product product;
 
   /**
-   * Bytes of scratch that {@link #run} needs for a product of these sizes.
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  public MatMul(Workers workers, Spec spec, long scratch) {
+    this.workers = workers;
+    this.spec = spec;
+    this.scratch = scratch;
+    form = form(spec);
+    vectors =
+        form == Form.ROW_BY_MATRIX
+            ? new VectorProduct(4 * spec.bcs, 4 * spec.brs, 4, spec.n, spec.k, spec.accumulate)
+            : new VectorProduct(
+                4 * spec.ars, 4 * spec.acs, 4 * spec.ldc, spec.m, spec.k, spec.accumulate);
+    product = new Product(spec, scratch);
+  }
+
+  private static Form form(Spec spec) {
+    if (spec.m == 0 || spec.n == 0) {
+      return Form.NOTHING;
+    }
+    if (spec.k == 0) {
+      return Form.NO_TERMS;
+    }
+    if (spec.n == 1) {
+      return Form.MATRIX_BY_COLUMN;
+    }
+    return spec.m == 1 ? Form.ROW_BY_MATRIX : Form.GENERAL;
+  }
+
+  /**
+   * Bytes of scratch for a product of these sizes.
    *
    * @param threads of the workers that will run it
    */
@@ -34,147 +83,33 @@ public final class MatMul {
     return m <= 1 || n <= 1 ? 4L * k : Product.scratchBytes(n, k, Tiles.columns(), threads);
   }
 
-  /**
-   * Runs the product.
-   *
-   * @param a address of A; element (i, p) is {@code a + 4 (i ars + p acs)}
-   * @param b address of B; element (p, j) is {@code b + 4 (p brs + j bcs)}
-   * @param c address of C; element (i, j) is {@code c + 4 (i ldc + j)}
-   * @param accumulate whether C's old values are added to
-   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
-  public static void run(
-      Workers workers,
-      long a,
-      long ars,
-      long acs,
-      long b,
-      long brs,
-      long bcs,
-      long c,
-      long ldc,
-      int m,
-      int n,
-      int k,
-      boolean accumulate,
-      long scratch) {
-    run(Tiles.active(), workers, a, ars, acs, b, brs, bcs, c, ldc, m, n, k, accumulate, scratch);
+  /** Runs the product on matrices at these addresses. */
+  public void run(long a, long b, long c) {
+    run(Tiles.active(), a, b, c);
   }
 
-  static void run(
-      TileKernel kernel,
-      Workers workers,
-      long a,
-      long ars,
-      long acs,
-      long b,
-      long brs,
-      long bcs,
-      long c,
-      long ldc,
-      int m,
-      int n,
-      int k,
-      boolean accumulate,
-      long scratch) {
-    if (m == 0 || n == 0) {
-      return;
-    }
-    if (k == 0) {
-      for (int i = 0; i < m && !accumulate; i++) {
-        Memory.zero(c + 4 * i * ldc, 4L * n);
+  void run(TileKernel kernel, long a, long b, long c) {
+    switch (form) {
+      case NOTHING -> {}
+      case NO_TERMS -> {
+        for (int i = 0; i < spec.m && !spec.accumulate; i++) {
+          Memory.zero(c + 4 * i * spec.ldc, 4L * spec.n);
+        }
       }
-    } else if (n == 1) {
-      long x = dense(b, brs, k, scratch);
-      new VectorProduct(kernel, a, 4 * ars, 4 * acs, x, c, 4 * ldc, m, k, accumulate).run(workers);
-    } else if (m == 1) {
-      long x = dense(a, acs, k, scratch);
-      new VectorProduct(kernel, b, 4 * bcs, 4 * brs, x, c, 4, n, k, accumulate).run(workers);
-    } else {
-      new Product(
-              kernel,
-              a,
-              4 * ars,
-              4 * acs,
-              b,
-              4 * brs,
-              4 * bcs,
-              c,
-              4 * ldc,
-              m,
-              n,
-              k,
-              accumulate,
-              scratch)
-          .run(workers);
+      case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs), c);
+      case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs), c);
+      case GENERAL -> product.run(kernel, workers, a, b, c);
     }
   }
 
-  /** The {@code count} numbers at {@code x}, gathered into {@code scratch} unless side by side. */
-  private static long dense(long x, long stride, int count, long scratch) {
+  /** The {@code k} numbers at {@code x}, gathered into scratch unless side by side. */
+  private long dense(long x, long stride) {
     if (stride == 1) {
       return x;
     }
-    for (int p = 0; p < count; p++) {
+    for (int p = 0; p < spec.k; p++) {
       Memory.setFloat(scratch + 4L * p, Memory.getFloat(x + 4 * p * stride));
     }
     return scratch;
-  }
-
-  /** Bytes of scratch that {@link #batched} needs for products of these sizes. */
-  public static long batchedScratchBytes(int m, int n, int k, int threads) {
-    return threads * ((scratchBytes(m, n, k, 1) + 63) & -64);
-  }
-
-  /**
-   * Runs {@code count} products of one shape, each as {@link #run} would; the matrices of product i
-   * lie {@code i} times their batch stride, counted in elements, from those of the first. Made for
-   * many small products: each is one thread's work.
-   *
-   * @param scratch address of {@link #batchedScratchBytes} bytes, 64-byte aligned
-   */
-  public static void batched(
-      Workers workers,
-      int count,
-      long a,
-      long aBatch,
-      long ars,
-      long acs,
-      long b,
-      long bBatch,
-      long brs,
-      long bcs,
-      long c,
-      long cBatch,
-      long ldc,
-      int m,
-      int n,
-      int k,
-      boolean accumulate,
-      long scratch) {
-    long own = (scratchBytes(m, n, k, 1) + 63) & -64;
-    int tasks = (count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK;
-    workers.run(
-        tasks,
-        (index, worker) -> {
-          int end = Math.min(count, (index + 1) * ITEMS_PER_TASK);
-          for (int i = index * ITEMS_PER_TASK; i < end; i++) {
-            run(
-                ALONE,
-                a + 4 * i * aBatch,
-                ars,
-                acs,
-                b + 4 * i * bBatch,
-                brs,
-                bcs,
-                c + 4 * i * cBatch,
-                ldc,
-                m,
-                n,
-                k,
-                accumulate,
-                scratch + worker * own);
-          }
-        });
   }
 }

@@ -27,7 +27,7 @@ final class Product {
   private static final int SLAB = 1 << 20;
 
   /** Numbers of B packed at a time while C is small: they stay in a second-level cache. */
-  private static final int NEAR_SLAB = Integer.getInteger("near", 1 << 16);
+  private static final int NEAR_SLAB = 1 << 18;
 
   /** Numbers in a C that is small enough to be gone over once for each slab. */
   private static final int SMALL_RESULT = 1 << 19;
@@ -46,25 +46,29 @@ final class Product {
   private static final int FEW_STRIPS = 2;
   private static final int FEW_PANELS = 2;
 
-  private final TileKernel kernel;
-  private final int width;
-  private final long a;
+  private final MatMul.Spec spec;
+  private final int width = Tiles.columns();
   private final long aRow;
   private final long aStep;
-  private final long b;
   private final long bStep;
   private final long bColumn;
-  private final long c;
   private final long cRow;
   private final int m;
   private final int n;
   private final int k;
-  private final boolean accumulate;
   private final long slab;
   private final long own;
   private final long ownBytes;
   private final boolean packB;
   private final boolean packA;
+  private final Workers.Task packing = this::packTask;
+  private final Workers.Task computing = this::rows;
+
+  // The product at hand.
+  private TileKernel kernel = Tiles.active();
+  private long a;
+  private long b;
+  private long c;
 
   // The slab at hand: columns from column to columnEnd, terms from term to termEnd.
   private int column;
@@ -72,42 +76,24 @@ final class Product {
   private int term;
   private int termEnd;
   private int depth;
+  private int groups;
   private int chunks;
 
-  Product(
-      TileKernel kernel,
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long bColumn,
-      long c,
-      long cRow,
-      int m,
-      int n,
-      int k,
-      boolean accumulate,
-      long scratch) {
-    this.kernel = kernel;
-    this.width = kernel.columns();
-    this.a = a;
-    this.aRow = aRow;
-    this.aStep = aStep;
-    this.b = b;
-    this.bStep = bStep;
-    this.bColumn = bColumn;
-    this.c = c;
-    this.cRow = cRow;
-    this.m = m;
-    this.n = n;
-    this.k = k;
-    this.accumulate = accumulate;
-    this.slab = scratch;
-    this.own = scratch + slabBytes(n, k, width);
-    this.ownBytes = ownBytes(k, width);
-    this.packB = bColumn != 4 || strips(m) > FEW_STRIPS;
-    this.packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
+  Product(MatMul.Spec spec, long scratch) {
+    this.spec = spec;
+    aRow = 4 * spec.ars();
+    aStep = 4 * spec.acs();
+    bStep = 4 * spec.brs();
+    bColumn = 4 * spec.bcs();
+    cRow = 4 * spec.ldc();
+    m = spec.m();
+    n = spec.n();
+    k = spec.k();
+    slab = scratch;
+    own = scratch + slabBytes(n, k, width);
+    ownBytes = ownBytes(k, width);
+    packB = bColumn != 4 || strips(m) > FEW_STRIPS;
+    packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
   }
 
   static long scratchBytes(int n, int k, int width, int threads) {
@@ -115,7 +101,7 @@ final class Product {
   }
 
   private static long slabBytes(int n, int k, int width) {
-    long columns = (Math.min(n, SLAB_COLUMNS) + width - 1L) / width * width;
+    long columns = Math.max(1, (Math.min(n, SLAB_COLUMNS) + width - 1L) / width) * width;
     return 4 * columns * Math.min(k, Math.max(DEPTH, SLAB / columns));
   }
 
@@ -133,7 +119,11 @@ final class Product {
   }
 
   /** The whole product; {@code workers} take part when it is large enough. */
-  void run(Workers workers) {
+  void run(TileKernel tiles, Workers workers, long addressA, long addressB, long addressC) {
+    kernel = tiles;
+    a = addressA;
+    b = addressB;
+    c = addressC;
     int threads = (long) m * n * k < WORTH_SHARING ? 1 : workers.threads();
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
@@ -155,15 +145,14 @@ final class Product {
     int length = termEnd - term;
     int blocks = (length + DEPTH - 1) / DEPTH;
     depth = (length + blocks - 1) / blocks;
-    int panels = panels(columnEnd - column);
-    int groups = (panels + PANELS - 1) / PANELS;
+    groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;
     int tasks = blocks * groups;
     boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
     if (shared) {
-      workers.run(tasks, (index, worker) -> packPanels(index / groups, index % groups * PANELS));
+      workers.run(tasks, packing);
     } else {
       for (int index = 0; index < tasks; index++) {
-        packPanels(index / groups, index % groups * PANELS);
+        packTask(index, 0);
       }
     }
     int strips = strips(m);
@@ -173,7 +162,7 @@ final class Product {
     } else {
       int whole = (strips + STRIPS - 1) / STRIPS;
       chunks = Math.min(strips, (whole + threads - 1) / threads * threads);
-      workers.run(chunks, this::rows);
+      workers.run(chunks, computing);
     }
   }
 
@@ -184,6 +173,10 @@ final class Product {
   private long packedPanel(int block, int panel) {
     int panels = panels(columnEnd - column);
     return slab + 4L * width * ((long) block * depth * panels + (long) panel * blockTerms(block));
+  }
+
+  private void packTask(int index, int worker) {
+    packPanels(index / groups, index % groups * PANELS);
   }
 
   private void packPanels(int block, int firstPanel) {
@@ -263,7 +256,7 @@ final class Product {
     long panelB = direct ? b + from * bStep + 4L * first : packedPanel(block, panel);
     long stepB = direct ? bStep : 4L * width;
     long target = c + row * cRow + 4L * first;
-    boolean start = accumulate || from > 0;
+    boolean start = spec.accumulate() || from > 0;
     if (rows == ROWS && columns == width) {
       long startAt = start ? target : MatMul.ZEROS;
       long startRow = start ? cRow : 0;

@@ -9,34 +9,60 @@ import dev.tern.internal.runtime.Workers;
  * bound by memory, and packs nothing. Strides are bytes; element (i, p) of M is at {@code matrix +
  * i * line + p * step}.
  */
-record VectorProduct(
-    TileKernel kernel,
-    long matrix,
-    long line,
-    long step,
-    long x,
-    long y,
-    long yStep,
-    int count,
-    int k,
-    boolean accumulate) {
-
+final class VectorProduct {
   /** Outputs per task. */
   private static final int CHUNK = 512;
 
   private static final long WORTH_SHARING = 200_000;
 
-  void run(Workers workers) {
-    boolean shared = (long) count * k >= WORTH_SHARING && workers.threads() > 1;
-    int size = Math.clamp((count / workers.threads() + 63) & -64, 64, CHUNK);
-    if (shared) {
-      workers.run((count + size - 1) / size, (index, worker) -> chunk(index * size, size));
+  private final long line;
+  private final long step;
+  private final long yStep;
+  private final int count;
+  private final int k;
+  private final boolean accumulate;
+  private final Workers.Task computing = this::task;
+
+  // The product at hand.
+  private TileKernel kernel = Tiles.active();
+  private long matrix;
+  private long x;
+  private long y;
+  private int size;
+
+  VectorProduct(long line, long step, long yStep, int count, int k, boolean accumulate) {
+    this.line = line;
+    this.step = step;
+    this.yStep = yStep;
+    this.count = count;
+    this.k = k;
+    this.accumulate = accumulate;
+  }
+
+  /**
+   * Computes y.
+   *
+   * @param factors address of x, side by side
+   */
+  void run(TileKernel tiles, Workers workers, long addressOfMatrix, long factors, long results) {
+    kernel = tiles;
+    matrix = addressOfMatrix;
+    x = factors;
+    y = results;
+    if ((long) count * k >= WORTH_SHARING && workers.threads() > 1) {
+      size = Math.clamp((count / workers.threads() + 63) & -64, 64, CHUNK);
+      workers.run((count + size - 1) / size, computing);
     } else {
-      chunk(0, count);
+      size = count;
+      chunk(0);
     }
   }
 
-  private void chunk(int from, int size) {
+  private void task(int index, int worker) {
+    chunk(index * size);
+  }
+
+  private void chunk(int from) {
     int rows = Math.min(size, count - from);
     long part = matrix + from * line;
     long sums = y + from * yStep;

@@ -80,7 +80,7 @@ public final class Execution {
             new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
         yield () -> task.run(workers);
       }
-      case Step.MatMul s -> () -> matmul(s);
+      case Step.MatMul s -> matmul(s);
       case Step.Gather s -> () -> gather(s);
       case Step.ScatterAdd s -> () -> scatterAdd(s);
       case Step.Copy s -> () -> Memory.copy(address(s.in()), address(s.out()), s.bytes());
@@ -134,24 +134,30 @@ public final class Execution {
     };
   }
 
-  private void matmul(Step.MatMul s) {
-    for (int i = 0; i < s.batch(); i++) {
-      MatMul.run(
-          workers,
-          address(s.a()) + 4L * i * s.aStrides()[0],
-          s.aStrides()[1],
-          s.aStrides()[2],
-          address(s.b()) + 4L * i * s.bStrides()[0],
-          s.bStrides()[1],
-          s.bStrides()[2],
-          address(s.c()) + 4L * i * s.cStrides()[0],
-          s.cStrides()[1],
-          s.m(),
-          s.n(),
-          s.k(),
-          false,
-          address(s.scratch()));
-    }
+  private Runnable matmul(Step.MatMul s) {
+    MatMul.Spec spec =
+        new MatMul.Spec(
+            s.aStrides()[1],
+            s.aStrides()[2],
+            s.bStrides()[1],
+            s.bStrides()[2],
+            s.cStrides()[1],
+            s.m(),
+            s.n(),
+            s.k(),
+            false);
+    MatMul product = new MatMul(workers, spec, address(s.scratch()));
+    long a = address(s.a());
+    long b = address(s.b());
+    long c = address(s.c());
+    return () -> {
+      for (int i = 0; i < s.batch(); i++) {
+        product.run(
+            a + 4L * i * s.aStrides()[0],
+            b + 4L * i * s.bStrides()[0],
+            c + 4L * i * s.cStrides()[0]);
+      }
+    };
   }
 
   private void gather(Step.Gather s) {

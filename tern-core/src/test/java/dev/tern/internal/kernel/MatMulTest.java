@@ -65,22 +65,8 @@ final class MatMulTest {
           long scratch = arena.allocate(MatMul.scratchBytes(m, n, k, threads), 64).address();
           Memory.copyIn(before, 0, c.address(), before.length);
           try (Workers workers = Workers.of(threads)) {
-            MatMul.run(
-                kernel,
-                workers,
-                a.address(),
-                ars,
-                acs,
-                b.address(),
-                brs,
-                bcs,
-                c.address(),
-                ldc,
-                m,
-                n,
-                k,
-                accumulate,
-                scratch);
+            MatMul.Spec spec = new MatMul.Spec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
+            new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c.address());
           }
           assertBits(c.address(), want, ldc, kernel + " with " + threads + " threads");
         }
@@ -221,72 +207,15 @@ final class MatMulTest {
       long c = arena.allocate(1600, 64).address();
       long scratch = arena.allocate(MatMul.scratchBytes(20, 20, 6, 1), 64).address();
       for (TileKernel kernel : kernels()) {
-        MatMul.run(
-            kernel,
-            MatMul.ALONE,
-            a.address(),
-            6,
-            1,
-            b.address(),
-            20,
-            1,
-            c,
-            20,
-            20,
-            20,
-            6,
-            false,
-            scratch);
+        try (Workers workers = Workers.of(1)) {
+          MatMul.Spec spec = new MatMul.Spec(6, 1, 20, 1, 20, 20, 20, 6, false);
+          new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c);
+        }
         for (int i = 0; i < 400; i++) {
           // floatToIntBits: the bits of a NaN are not promised.
           assertThat(Float.floatToIntBits(Memory.getFloat(c + 4L * i)))
               .as("%s: element %d", kernel, i)
               .isEqualTo(Float.floatToIntBits(want[i]));
-        }
-      }
-    }
-  }
-
-  @ParameterizedTest(name = "{0} products of {1} x {2}, {3} terms")
-  @CsvSource({"0,3,4,5", "1,27,27,16", "70,27,27,16", "33,1,9,8", "40,9,1,8"})
-  void aBatchIsManyProducts(int count, int m, int n, int k) {
-    Random random = new Random(count);
-    try (Arena arena = Arena.ofConfined()) {
-      Matrix a = random(arena, random, count * m, k, k, 1);
-      Matrix b = random(arena, random, count * n, k, k, 1);
-      Matrix c = random(arena, random, count * m, n, n, 1);
-      for (int threads = 1; threads <= 3; threads++) {
-        long scratch = arena.allocate(MatMul.batchedScratchBytes(m, n, k, threads), 64).address();
-        Memory.zero(c.address(), 4L * count * m * n);
-        try (Workers workers = Workers.of(threads)) {
-          MatMul.batched(
-              workers,
-              count,
-              a.address(),
-              (long) m * k,
-              k,
-              1,
-              b.address(),
-              (long) n * k,
-              1,
-              k,
-              c.address(),
-              (long) m * n,
-              n,
-              m,
-              n,
-              k,
-              false,
-              scratch);
-        }
-        for (int i = 0; i < count * m; i++) {
-          for (int j = 0; j < n; j++) {
-            float sum = 0;
-            for (int p = 0; p < k; p++) {
-              sum = Math.fma(a.get(i, p), b.get(i / m * n + j, p), sum);
-            }
-            assertThat(c.get(i, j)).as("row %d, column %d", i, j).isEqualTo(sum);
-          }
         }
       }
     }
