@@ -10,9 +10,9 @@ import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 
 /**
@@ -32,7 +32,7 @@ public final class Predictor implements AutoCloseable {
   private final Device device;
   private final FeatureEncoder encoder;
   private final Network network;
-  private final ConcurrentLinkedQueue<Context> pool = new ConcurrentLinkedQueue<>();
+  private final ArrayDeque<Context> pool = new ArrayDeque<>();
   private volatile boolean closed;
 
   private Predictor(Device device, FeatureEncoder encoder, Network network) {
@@ -141,12 +141,18 @@ public final class Predictor implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("predictor: got a call after close; open a new one");
     }
-    Context context = pool.poll();
+    Context context;
+    // A lock rather than a concurrent queue, which would make an object for each row.
+    synchronized (pool) {
+      context = pool.pollFirst();
+    }
     return context == null ? new Context(encoder, network) : context;
   }
 
   private void give(Context context) {
-    pool.add(context);
+    synchronized (pool) {
+      pool.addFirst(context);
+    }
   }
 
   /** Frees the model; no call may be under way. */

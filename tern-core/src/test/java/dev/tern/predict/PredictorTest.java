@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
@@ -21,6 +22,7 @@ import dev.tern.tensor.Device;
 import dev.tern.train.Metrics;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -278,5 +280,24 @@ final class PredictorTest {
     assertThatThrownBy(() -> predictor.score(Map.of("age", 1, "site", 3)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("after close");
+  }
+
+  @Test
+  void scoringMakesNoGarbageOnceItIsCompiled() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    Map<String, Object> row = row(HELD, 0);
+    float[] scores = new float[HELD.size()];
+    try (Predictor predictor = Predictor.open(saved(ModelConfig.Type.DEEPFM, UnknownRow.ZEROS))) {
+      long least = Long.MAX_VALUE;
+      for (int window = 0; window < 600 && least >= 1000; window++) {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 1000; i++) {
+          predictor.score(row);
+        }
+        predictor.score(HELD, scores);
+        least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      }
+      assertThat(least).as("bytes for 1000 rows and a batch").isLessThan(1000);
+    }
   }
 }

@@ -29,27 +29,24 @@ final class Tiles {
     return COLUMNS;
   }
 
-  /** Drives the vector kernel until it allocates nothing, which means it is compiled. */
+  /**
+   * Drives the vector kernel until it allocates nothing, which means it is compiled. It takes turns
+   * with kernels that do nothing: with one receiver the JIT would compile the kernel's methods into
+   * this loop, and leave those that others call to the interpreter.
+   */
   private static void warm(ThreadMXBean bean) {
     TileKernel kernel = new VectorTile();
+    TileKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
     try (Arena arena = Arena.ofConfined()) {
       long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
       long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
       long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
       Memory.zero(c, 4L * COLUMNS * TileKernel.ROWS);
-      long row = 4L * COLUMNS;
       int quiet = 0;
       for (int round = 0; round < ROUNDS && quiet < 3; round++) {
         long before = bean.getCurrentThreadAllocatedBytes();
-        for (int call = 0; call < 16; call++) {
-          kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
-          kernel.rows(a, 4L * DEPTH, b, row, c, row, c, row, DEPTH);
-          kernel.combine(a, b, row, c, COLUMNS, DEPTH);
-          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH, true);
-          kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH - 1, false);
-          kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
-          kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
-          kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);
+        for (int call = 0; call < 16 * turns.length; call++) {
+          drive(turns[call % turns.length], a, b, c);
         }
         quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
       }
@@ -58,4 +55,62 @@ final class Tiles {
       }
     }
   }
+
+  private static void drive(TileKernel kernel, long a, long b, long c) {
+    long row = 4L * COLUMNS;
+    kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
+    kernel.rows(a, 4L * DEPTH, b, row, c, row, c, row, DEPTH);
+    kernel.combine(a, b, row, c, COLUMNS, DEPTH);
+    kernel.combine(a, b, row, c, COLUMNS - 1, DEPTH - 1);
+    kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH, true);
+    kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH - 1, false);
+    kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
+    kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
+    kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);
+  }
+
+  private static class Idle implements TileKernel {
+    @Override
+    public int columns() {
+      return COLUMNS;
+    }
+
+    @Override
+    public void tile(
+        long a,
+        long aStep,
+        long b,
+        long bStep,
+        long start,
+        long startRow,
+        long c,
+        long cRow,
+        int k) {}
+
+    @Override
+    public void rows(
+        long a,
+        long aRow,
+        long b,
+        long bStep,
+        long start,
+        long startRow,
+        long c,
+        long cRow,
+        int k) {}
+
+    @Override
+    public void combine(long x, long rows, long rowStep, long y, int count, int k) {}
+
+    @Override
+    public void dots(
+        long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean add) {}
+
+    @Override
+    public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {}
+  }
+
+  private static final class OtherIdle extends Idle {}
+
+  private static final class ThirdIdle extends Idle {}
 }

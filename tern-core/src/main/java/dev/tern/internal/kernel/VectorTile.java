@@ -203,7 +203,9 @@ final class VectorTile implements TileKernel {
     for (; p < k; p++) {
       combineOne(x + 4L * p, rows + p * rowStep, y, whole);
     }
-    ScalarTile.combineFrom(whole, x, rows, rowStep, y, count, k);
+    if (whole < count) {
+      ScalarTile.combineFrom(whole, x, rows, rowStep, y, count, k);
+    }
   }
 
   private static void combineFour(long x, long rows, long rowStep, long y, int whole) {

@@ -25,6 +25,7 @@ final class FusedTask implements Workers.Task {
   private final long[][] current;
   private final int[][] counters;
   private final boolean isEmpty;
+  private final long laneBytes;
   private Kernel kernel;
 
   /**
@@ -38,6 +39,7 @@ final class FusedTask implements Workers.Task {
     this.scratch = scratch;
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
+    laneBytes = scratchBytes(step);
     isEmpty = Arrays.stream(step.sizes()).anyMatch(size -> size == 0);
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
@@ -104,7 +106,7 @@ final class FusedTask implements Workers.Task {
       }
     }
     if (to > from && !isEmpty) {
-      runLoops(at, counters[worker], to - from, scratch + worker * scratchBytes(step));
+      runLoops(at, counters[worker], to - from, scratch + worker * laneBytes);
     }
   }
 
