@@ -55,6 +55,13 @@ public final class SlotTables implements AutoCloseable {
    */
   @SuppressWarnings("exports")
   public void lookup(Workers workers, Batch batch, Lookup[] lookups, boolean insert, long out) {
+    if (workers.threads() == 1) {
+      // Without a task object: scoring single rows makes no garbage.
+      for (int slot = 0; slot < lookups.length; slot++) {
+        lookupSlot(slot, batch, lookups[slot], insert, out);
+      }
+      return;
+    }
     workers.run(
         tables.size(), (slot, worker) -> lookupSlot(slot, batch, lookups[slot], insert, out));
   }
