@@ -108,6 +108,10 @@ final class Lowering {
       boolean even = layout(base).reshape(base.shape(), node.shape()).isPresent();
       inputs.set(0, even ? base : copy(base));
     }
+    if (node.op() instanceof Op.MatMul && inputs.get(0).shape().size(-1) == 1) {
+      // One term: a product of a column and a row, which fuses with what comes before and after.
+      return Nodes.mul(inputs.get(0), inputs.get(1));
+    }
     if (readsDense(node.op())) {
       inputs.replaceAll(Lowering::dense);
     } else if (node.op() instanceof Op.MatMul || node.op() instanceof Op.Cast) {
