@@ -15,7 +15,7 @@ final class Packing {
   private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long LOW = 0xFFFFFFFFL;
   private static final long LIMIT = 1L << 60;
-  private static final int ROWS_AT_A_TIME = 16;
+  private static final int ROWS_AT_A_TIME = 4;
 
   private Packing() {}
 
