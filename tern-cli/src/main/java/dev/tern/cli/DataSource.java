@@ -165,7 +165,7 @@ final class DataSource {
   private DataReader parquet(List<Path> files) {
     return namesColumns()
         ? ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, dictionary)
-        : ParquetReader.openHugeCtr(files.getFirst(), ParquetOptions.DEFAULT, policy);
+        : ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy);
   }
 
   /** The same files read without their labels, which new rows do not have. */

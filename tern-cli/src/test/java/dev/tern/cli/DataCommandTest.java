@@ -233,4 +233,34 @@ final class DataCommandTest {
     assertThat(convert(csv, temp.resolve("x.norm"), "--keys", "u16").err())
         .contains("--keys: got u16, expected one of u32, i32, i64");
   }
+
+  @Test
+  void allHugeCtrFilesThatAreNamedAreRead() throws IOException {
+    Path one = temp.resolve("one/rows.parquet");
+    Path two = temp.resolve("two/rows.parquet");
+    assertThat(convert(csv, one, "--encode", "--hugectr").code()).isZero();
+    assertThat(convert(csv, two, "--encode", "--hugectr").code()).isZero();
+    String[] both = {"data", "verify", one.toString(), two.getParent() + "", "--format", "parquet"};
+    assertThat(tern(both).out()).isEqualTo("6 good rows, 0 faults\n");
+    Path out = temp.resolve("both.norm");
+    Result result =
+        tern("data", "convert", one.toString(), two.toString(), "--out", out.toString());
+    assertThat(result.out()).contains("wrote 6 rows");
+    assertThat(tern("data", "inspect", one.toString(), two.toString()).out())
+        .contains("parquet, 6 rows");
+    Result absent = tern("data", "verify", one.toString(), temp.resolve("no.parquet").toString());
+    assertThat(absent.code()).isEqualTo(1);
+    assertThat(absent.out()).isEqualTo("3 good rows, 1 faults\n");
+    assertThat(absent.err()).contains("no.parquet: got no such file");
+  }
+
+  @Test
+  void oneUnreadableFileIsOneFault() throws IOException {
+    for (String name : List.of("rows.norm", "rows.parquet", "rows.csv")) {
+      Path file = Files.writeString(temp.resolve(name), "");
+      Result result = tern(arguments("verify", file, new String[0]));
+      assertThat(result.out()).as(result.err()).isEqualTo("0 good rows, 1 faults\n");
+      assertThat(result.err()).startsWith(file.toString());
+    }
+  }
 }

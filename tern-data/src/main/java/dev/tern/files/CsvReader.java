@@ -1,11 +1,9 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.TextDictionary;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -39,15 +37,11 @@ public final class CsvReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     Schema schema = columns.schema();
-    List<Path> sound = new ArrayList<>();
-    for (Path file : FileSequence.requireFiles(files)) {
-      try {
-        CsvFile.open(file, options, columns, policy, dictionary).close();
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
-    }
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> CsvFile.open(file, options, columns, policy, dictionary).close());
     return new FileSequence(
         schema,
         sound,

@@ -28,21 +28,12 @@ public final class NormReader {
 
   /** Reads {@code files}, data or file lists ({@link FileList}). */
   public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
-    List<Path> sound = new ArrayList<>();
     List<NormHeader> headers = new ArrayList<>();
-    for (Path file : FileList.expand(FileSequence.requireFiles(files))) {
-      try (BinaryInput in = BinaryInput.open(file)) {
-        NormHeader header = NormHeader.read(file, in);
-        requireShape(file, header, headers, options);
-        headers.add(header);
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
-    }
-    if (sound.isEmpty()) {
-      throw new DataException(files + ": got no readable Norm file, expected one; see the faults");
-    }
+    List<Path> sound =
+        FileSequence.sound(
+            FileList.expand(FileSequence.requireFiles(files)),
+            policy,
+            file -> headers.add(header(file, headers, options)));
     Schema schema = options.schema().orElseGet(headers.getFirst()::unnamed);
     KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
     long rows = headers.stream().mapToLong(NormHeader::records).reduce(0, Math::addExact);
@@ -52,6 +43,14 @@ public final class NormReader {
         OptionalLong.of(rows),
         policy.faults(),
         (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
+  }
+
+  private static NormHeader header(Path file, List<NormHeader> before, NormOptions options) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      NormHeader header = NormHeader.read(file, in);
+      requireShape(file, header, before, options);
+      return header;
+    }
   }
 
   private static void requireShape(

@@ -3,7 +3,6 @@ package dev.tern.files;
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -22,24 +21,27 @@ public final class RawReader {
 
   /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
   public static DataReader open(List<Path> files, RawOptions options, ReadPolicy policy) {
-    List<Path> sound = new ArrayList<>();
-    long rows = 0;
-    for (Path file : FileSequence.requireFiles(files)) {
-      try (BinaryInput in = BinaryInput.open(file)) {
-        requireWhole(file, in.size(), options, policy);
-        rows += in.size() / options.sampleBytes();
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> requireWhole(file, size(file), options, policy));
+    long rows = sound.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
+    if (sound.size() == files.size()) {
+      requireRows(files, rows, options, policy);
     }
-    requireRows(files, rows, options, policy);
     return new FileSequence(
         options.schema(),
         sound,
         OptionalLong.of(rows),
         policy.faults(),
         (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+  }
+
+  private static long size(Path file) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      return in.size();
+    }
   }
 
   private static void requireWhole(Path file, long size, RawOptions options, ReadPolicy policy) {

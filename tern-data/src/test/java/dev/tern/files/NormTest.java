@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -252,6 +253,54 @@ final class NormTest {
     assertThat(Files.readString(list)).isEqualTo("2\n" + second + "\n" + second + "\n");
     try (DataReader reader = NormReader.open(List.of(list), NormOptions.DETECT)) {
       assertThat(reader.rowCount()).hasValue(14);
+    }
+  }
+
+  /** HugeCTR takes the lines as they are, so they must hold in any working folder. */
+  @Test
+  void writtenFileListsHoldAbsolutePaths() throws IOException {
+    Path list = folder.resolve("list.txt");
+    Path relative = Path.of("some/../where/a.norm");
+    FileList.write(list, List.of(relative));
+    assertThat(Files.readAllLines(list).get(1))
+        .isEqualTo(Path.of("where/a.norm").toAbsolutePath() + "");
+    assertThat(FileList.read(list)).containsExactly(Path.of("where/a.norm").toAbsolutePath());
+  }
+
+  /** The working folder of these tests has a pom.xml. */
+  @Test
+  void aRelativePathInAListIsLookedForBesideTheListFirst() throws IOException {
+    Path list = Files.writeString(folder.resolve("list.txt"), "1\npom.xml\n");
+    assertThat(Path.of("pom.xml")).exists();
+    assertThat(FileList.read(list)).containsExactly(Path.of("pom.xml"));
+    Path beside = Files.writeString(folder.resolve("pom.xml"), "");
+    assertThat(FileList.read(list)).containsExactly(beside);
+  }
+
+  @Test
+  void anUnreadableFileIsOneFault() throws IOException {
+    Path absent = folder.resolve("absent");
+    Path other = folder.resolve("other");
+    Schema schema = Rows.random(5, 0, 1, 0, new int[] {1}, 9).schema();
+    List<String> faults = new ArrayList<>();
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(f -> faults.add(f.getMessage()));
+    List<Function<List<Path>, DataReader>> formats =
+        List.of(
+            files -> NormReader.open(files, NormOptions.DETECT, policy),
+            files -> RawReader.open(files, RawOptions.floats(schema).withRows(7), policy),
+            files -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy),
+            files -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy),
+            files -> ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy));
+    for (Function<List<Path>, DataReader> format : formats) {
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> format.apply(List.of(absent)))
+          .withMessageContainingAll("absent: got no such file", "check the path");
+      assertThat(faults).isEmpty();
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> format.apply(List.of(absent, other)))
+          .withMessageContaining("other: got no such file");
+      assertThat(faults).singleElement().asString().contains("absent: got no such file");
+      faults.clear();
     }
   }
 
