@@ -175,6 +175,9 @@ final class CsvFile implements RowSource {
           "%s: got %s, expected a number; mend it, or make the column sparse"
               .formatted(where(field, columns.dense().get(column)), shown(from, to)));
     }
+    if (Float.isInfinite(numbers.number())) {
+      throw ReadPolicy.infinite(where(field, columns.dense().get(column)), shown(from, to));
+    }
     return numbers.number();
   }
 

@@ -132,11 +132,20 @@ final class NormFile implements RowSource {
     float[] numbers = batch.dense();
     int first = batch.size() * dense;
     for (int i = 0; i < dense; i++) {
-      numbers[first + i] = in.readFloat();
+      float number = in.readFloat();
+      if (Float.isInfinite(number) && badValue == null) {
+        badValue = infinite(number, i);
+      }
+      numbers[first + i] = number;
     }
     for (int slot = 0; slot < header.slots(); slot++) {
       readSlot(batch, slot, end);
     }
+  }
+
+  private DataException infinite(float number, int column) {
+    String name = schema.dense().get(column);
+    return ReadPolicy.infinite(where(in.offset() - 4) + ", column " + name, Float.toString(number));
   }
 
   private void readSlot(Batch batch, int slot, long end) {

@@ -31,6 +31,16 @@ public record ReadPolicy(boolean anyLabel, Faults faults) {
     return anyLabel ? Float.isFinite(label) : label == 0 || label == 1;
   }
 
+  /** The fault of a dense number that is infinite; {@code where} names file, record and column. */
+  static DataException infinite(String where, String got) {
+    return new DataException(
+        where
+            + ": got "
+            + got
+            + ", expected a finite number, at most 3.4e38; mend it, or put NaN where it is"
+            + " missing");
+  }
+
   /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
   DataException badLabel(String where, String got) {
     return new DataException(
