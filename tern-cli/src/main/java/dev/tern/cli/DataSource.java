@@ -40,7 +40,6 @@ final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
-  private final boolean labels;
 
   /**
    * Readers of {@code config}.
@@ -49,12 +48,6 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
-    this(config, policy, dictionary, true);
-  }
-
-  private DataSource(
-      DataConfig config, ReadPolicy policy, TextDictionary dictionary, boolean labels) {
-    this.labels = labels;
     this.config = config;
     this.policy = policy;
     this.dictionary = dictionary;
@@ -170,7 +163,7 @@ final class DataSource {
 
   /** The same files read without their labels, which new rows do not have. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy, dictionary, false);
+    return new DataSource(config, policy.withoutLabels(), dictionary);
   }
 
   private Columns columns() {
@@ -181,10 +174,7 @@ final class DataSource {
       }
     }
     return new Columns(
-        labels ? List.of(config.label()) : List.of(),
-        labels ? Set.copyOf(config.positive()) : Set.of(),
-        denseNames(),
-        sparse);
+        List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
   }
 
   private List<String> denseNames() {

@@ -1,7 +1,6 @@
 package dev.tern.files;
 
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
 import dev.tern.data.TextDictionary;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,18 +35,18 @@ public final class CsvReader {
       Columns columns,
       ReadPolicy policy,
       TextDictionary dictionary) {
-    Schema schema = columns.schema();
+    Columns wanted = policy.read(columns);
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
             policy,
-            file -> CsvFile.open(file, options, columns, policy, dictionary).close());
+            file -> CsvFile.open(file, options, wanted, policy, dictionary).close());
     return new FileSequence(
-        schema,
+        wanted.schema(),
         sound,
         OptionalLong.empty(),
         policy.faults(),
         (file, faults) ->
-            CsvFile.open(file, options, columns, policy.withFaults(faults), dictionary));
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
   }
 }

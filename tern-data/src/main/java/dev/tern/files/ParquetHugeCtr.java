@@ -91,7 +91,12 @@ final class ParquetHugeCtr {
   }
 
   private ParquetMetadata description(Path folder) {
-    return descriptions.computeIfAbsent(folder, ParquetMetadata::read);
+    return descriptions.computeIfAbsent(
+        folder,
+        path -> {
+          ParquetMetadata metadata = ParquetMetadata.read(path);
+          return policy.labels() == ReadPolicy.Labels.NONE ? metadata.withoutLabels() : metadata;
+        });
   }
 
   private void check(Part part) {

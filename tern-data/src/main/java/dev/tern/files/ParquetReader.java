@@ -58,7 +58,10 @@ public final class ParquetReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
-    return read(files, policy, first -> ParquetPlan.byName(first, columns, options, dictionary));
+    return read(
+        files,
+        policy,
+        first -> ParquetPlan.byName(first, policy.read(columns), options, dictionary));
   }
 
   /** Reads the HugeCTR data set {@code source}, stopping at the first fault. */

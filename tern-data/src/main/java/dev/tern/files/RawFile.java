@@ -57,6 +57,10 @@ final class RawFile implements RowSource {
   }
 
   private void readLabels(Batch batch) {
+    if (policy.labels() == ReadPolicy.Labels.NONE) {
+      in.seek(in.offset() + 4L * labels);
+      return;
+    }
     for (int i = 0; i < labels; i++) {
       int bits = in.readInt();
       float label = options.intLabels() ? bits : Float.intBitsToFloat(bits);

@@ -2,6 +2,7 @@ package dev.tern.files;
 
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -12,6 +13,9 @@ import java.util.OptionalLong;
  * float labels read as integers, or a wrong layout, does not pass for data.
  */
 public final class RawReader {
+  /** Samples looked at to tell whether there are labels. */
+  private static final int LOOK = 1000;
+
   private RawReader() {}
 
   /** Reads {@code files} in order, stopping at the first fault. */
@@ -20,7 +24,8 @@ public final class RawReader {
   }
 
   /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
-  public static DataReader open(List<Path> files, RawOptions options, ReadPolicy policy) {
+  public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
+    RawOptions options = policy.labels() == ReadPolicy.Labels.NONE ? layout(files, named) : named;
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
@@ -31,11 +36,45 @@ public final class RawReader {
       requireRows(files, rows, options, policy);
     }
     return new FileSequence(
-        options.schema(),
+        policy.delivered(options.schema()),
         sound,
         OptionalLong.of(rows),
         policy.faults(),
         (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+  }
+
+  /** {@code named}, or that without labels where the files seem to have none. */
+  private static RawOptions layout(List<Path> files, RawOptions named) {
+    int labelBytes = 4 * named.schema().labelDim();
+    if (labelBytes == 0 || named.sampleBytes() == labelBytes) {
+      return named;
+    }
+    RawOptions bare = named.withoutLabels();
+    List<Path> there = files.stream().filter(Files::isRegularFile).toList();
+    boolean fits = there.stream().allMatch(file -> size(file) % named.sampleBytes() == 0);
+    boolean bareFits = there.stream().allMatch(file -> size(file) % bare.sampleBytes() == 0);
+    boolean labelled =
+        fits && (!bareFits || there.stream().allMatch(file -> looksLabelled(file, named)));
+    return labelled || !bareFits ? named : bare;
+  }
+
+  /** Whether the first samples have 0 and 1 in the place of labels, or all the same. */
+  private static boolean looksLabelled(Path file, RawOptions named) {
+    boolean binary = true;
+    boolean same = true;
+    int first = 0;
+    try (BinaryInput in = BinaryInput.open(file)) {
+      for (int row = 0; row < LOOK && in.has(named.sampleBytes()); row++) {
+        long next = in.offset() + named.sampleBytes();
+        int bits = in.readInt();
+        float label = named.intLabels() ? bits : Float.intBitsToFloat(bits);
+        first = row == 0 ? bits : first;
+        binary &= ReadPolicy.STRICT.accepts(label);
+        same &= bits == first;
+        in.seek(next);
+      }
+    }
+    return binary || same;
   }
 
   private static long size(Path file) {
