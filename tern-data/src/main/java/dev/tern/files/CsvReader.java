@@ -17,6 +17,11 @@ import java.util.OptionalLong;
 public final class CsvReader {
   private CsvReader() {}
 
+  /** The columns of {@code file}, each with its text in the first row. */
+  public static List<FileColumn> columns(Path file, CsvOptions options) {
+    return CsvFile.columns(file, options);
+  }
+
   /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
   public static DataReader open(List<Path> files, CsvOptions options, Columns columns) {
     return open(files, options, columns, ReadPolicy.STRICT);

@@ -58,12 +58,26 @@ final class ParquetHugeCtr {
     } else if (!Files.exists(source)) {
       throw new DataException(source + ": got no such file, expected data; check the path");
     } else if (!hasDescription(source)) {
-      throw new DataException(
-          (source + ": got Parquet with no columns named and no " + ParquetMetadata.NAME)
-              + " beside it, expected either; name label, dense and sparse columns");
+      try (ParquetFile file = ParquetFile.open(source)) {
+        throw new DataException(
+            "%s: got Parquet with columns %s, none of them named, and no %s beside it, expected either; name label, dense and sparse columns"
+                .formatted(source, columns(file), ParquetMetadata.NAME));
+      }
     } else {
       parts.add(new Part(source, description(home(source))));
     }
+  }
+
+  static List<FileColumn> columns(ParquetFile file) {
+    return file.fields().stream()
+        .map(field -> new FileColumn(field.name(), field.described()))
+        .toList();
+  }
+
+  static boolean isDescribed(Path source) {
+    return Files.isDirectory(source)
+        ? Files.exists(source.resolve(ParquetMetadata.NAME))
+        : !source.toString().endsWith(".parquet") || hasDescription(source);
   }
 
   private void findIn(Path folder) {

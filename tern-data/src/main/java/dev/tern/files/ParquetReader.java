@@ -64,6 +64,21 @@ public final class ParquetReader {
         first -> ParquetPlan.byName(first, policy.read(columns), options, dictionary));
   }
 
+  /** The columns of the first file of {@code path}, each with its type. */
+  public static List<FileColumn> columns(Path path) {
+    try (ParquetFile file = ParquetFile.open(expand(path).findFirst().orElseThrow())) {
+      return ParquetHugeCtr.columns(file);
+    }
+  }
+
+  /**
+   * Whether {@code source} is a HugeCTR data set, which says which columns are what: a file or
+   * folder with {@code _metadata.json}, or a file list.
+   */
+  public static boolean isHugeCtr(Path source) {
+    return ParquetHugeCtr.isDescribed(source);
+  }
+
   /** Reads the HugeCTR data set {@code source}, stopping at the first fault. */
   public static DataReader openHugeCtr(Path source, ParquetOptions options) {
     return openHugeCtr(List.of(source), options, ReadPolicy.STRICT);

@@ -26,9 +26,21 @@ final class ParquetHugeCtrFileTest {
 
   @Test
   void aParquetFileWithoutMetadataAsksForItsColumns() throws IOException {
-    Path file = Files.write(folder.resolve("rows.parquet"), new byte[] {'P', 'A', 'R', '1'});
+    Rows rows = Rows.random(1, 3, 1, 1, new int[] {1, 0}, 9);
+    Path file = folder.resolve("rows.parquet");
+    rows.write(ParquetWriter.create(file, rows.schema(), ParquetLayout.DEFAULT), 4);
     assertRefused(
-        file, "got Parquet with no columns named", "name label, dense and sparse columns");
+        file,
+        "got Parquet with columns [label0 (FLOAT), dense0 (FLOAT), slot0 (INT64), slot1 (LIST of"
+            + " INT64)], none of them named, and no _metadata.json beside it",
+        "name label, dense and sparse columns");
+    assertThat(ParquetReader.columns(file)).contains(new FileColumn("slot0", "INT64"));
+    assertThat(ParquetReader.columns(folder)).isEqualTo(ParquetReader.columns(file));
+    assertThat(ParquetReader.isHugeCtr(file)).isFalse();
+    assertThat(ParquetReader.isHugeCtr(folder)).isFalse();
+    Files.writeString(folder.resolve("_metadata.json"), "{}");
+    assertThat(ParquetReader.isHugeCtr(file)).isTrue();
+    assertThat(ParquetReader.isHugeCtr(folder)).isTrue();
   }
 
   @Test
