@@ -14,6 +14,7 @@ import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.CsvOptions;
 import dev.tern.files.CsvReader;
+import dev.tern.files.FileColumn;
 import dev.tern.files.KeyType;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
@@ -40,7 +41,6 @@ final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
-  private final boolean labels;
 
   /**
    * Readers of {@code config}.
@@ -49,12 +49,6 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
-    this(config, policy, dictionary, true);
-  }
-
-  private DataSource(
-      DataConfig config, ReadPolicy policy, TextDictionary dictionary, boolean labels) {
-    this.labels = labels;
     this.config = config;
     this.policy = policy;
     this.dictionary = dictionary;
@@ -100,6 +94,7 @@ final class DataSource {
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
     List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
+    requireNamed(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "norm" -> NormReader.open(files, normOptions(), policy);
@@ -108,6 +103,40 @@ final class DataSource {
       default -> throw new ConfigException(config.format());
     };
   }
+
+  /**
+   * The columns of the first of {@code paths} where it has names for them, but neither it nor the
+   * configuration says which are what; else none.
+   */
+  List<FileColumn> unnamed(List<Path> paths) {
+    if (namesColumns()) {
+      return List.of();
+    }
+    Path first = expand(paths.getFirst()).getFirst();
+    return switch (config.format()) {
+      case "csv" -> CsvReader.columns(first, csvOptions());
+      case "parquet" -> ParquetReader.isHugeCtr(first) ? List.of() : ParquetReader.columns(first);
+      default -> List.of();
+    };
+  }
+
+  private void requireNamed(List<Path> files) {
+    List<FileColumn> columns = files.isEmpty() ? List.of() : unnamed(files);
+    if (!columns.isEmpty()) {
+      throw new ConfigException(
+          files.getFirst()
+              + ": got columns "
+              + columns.stream().map(FileColumn::name).limit(100).toList()
+              + " but neither data.dense.columns nor data.sparse.columns, expected some of them as"
+              + " features; name them, as in "
+              + NAMING);
+    }
+  }
+
+  /** How columns are named on the command line. */
+  static final String NAMING =
+      "--set data.label.column=NAME --set data.dense.columns=NAME,NAME --set"
+          + " data.sparse.columns=NAME,NAME";
 
   /** Fits the encodings of {@code config} on a pass of {@code training}. */
   FeatureEncoder fit(DataReader training, LongConsumer progress) {
@@ -165,12 +194,12 @@ final class DataSource {
   private DataReader parquet(List<Path> files) {
     return namesColumns()
         ? ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, dictionary)
-        : ParquetReader.openHugeCtr(files.getFirst(), ParquetOptions.DEFAULT, policy);
+        : ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy);
   }
 
   /** The same files read without their labels, which new rows do not have. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy, dictionary, false);
+    return new DataSource(config, policy.withoutLabels(), dictionary);
   }
 
   private Columns columns() {
@@ -181,10 +210,7 @@ final class DataSource {
       }
     }
     return new Columns(
-        labels ? List.of(config.label()) : List.of(),
-        labels ? Set.copyOf(config.positive()) : Set.of(),
-        denseNames(),
-        sparse);
+        List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
   }
 
   private List<String> denseNames() {

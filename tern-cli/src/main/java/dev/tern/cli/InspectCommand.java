@@ -5,7 +5,9 @@ import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Readers;
 import dev.tern.data.Schema;
+import dev.tern.files.FileColumn;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,7 +35,13 @@ final class InspectCommand implements Callable<Integer> {
   public Integer call() {
     DataConfig config = data.resolve();
     PrintWriter out = spec.commandLine().getOut();
-    try (DataReader all = DataSource.strict(config).open(config.train())) {
+    DataSource source = DataSource.strict(config);
+    List<FileColumn> unnamed = source.unnamed(config.train());
+    if (!unnamed.isEmpty()) {
+      list(out, config.format(), unnamed);
+      return 0;
+    }
+    try (DataReader all = source.open(config.train())) {
       String count =
           all.rowCount().isPresent() ? Format.whole(all.rowCount().getAsLong()) : "unknown";
       Schema schema = all.schema();
@@ -46,5 +54,13 @@ final class InspectCommand implements Callable<Integer> {
       out.flush();
     }
     return 0;
+  }
+
+  private static void list(PrintWriter out, String format, List<FileColumn> columns) {
+    String content = format.equals("parquet") ? "type" : "first row";
+    out.printf("%s, %d columns:%n%n%-24s %s%n", format, columns.size(), "column", content);
+    columns.forEach(column -> out.printf("%-24s %s%n", column.name(), column.content()));
+    out.printf("%nto see what they hold, name them, as in%n  %s%n", DataSource.NAMING);
+    out.flush();
   }
 }

@@ -233,4 +233,74 @@ final class DataCommandTest {
     assertThat(convert(csv, temp.resolve("x.norm"), "--keys", "u16").err())
         .contains("--keys: got u16, expected one of u32, i32, i64");
   }
+
+  @Test
+  void allHugeCtrFilesThatAreNamedAreRead() throws IOException {
+    Path one = temp.resolve("one/rows.parquet");
+    Path two = temp.resolve("two/rows.parquet");
+    assertThat(convert(csv, one, "--encode", "--hugectr").code()).isZero();
+    assertThat(convert(csv, two, "--encode", "--hugectr").code()).isZero();
+    String[] both = {"data", "verify", one.toString(), two.getParent() + "", "--format", "parquet"};
+    assertThat(tern(both).out()).isEqualTo("6 good rows, 0 faults\n");
+    Path out = temp.resolve("both.norm");
+    Result result =
+        tern("data", "convert", one.toString(), two.toString(), "--out", out.toString());
+    assertThat(result.out()).contains("wrote 6 rows");
+    assertThat(tern("data", "inspect", one.toString(), two.toString()).out())
+        .contains("parquet, 6 rows");
+    Result absent = tern("data", "verify", one.toString(), temp.resolve("no.parquet").toString());
+    assertThat(absent.code()).isEqualTo(1);
+    assertThat(absent.out()).contains(" good rows, 1 faults");
+    assertThat(absent.err()).contains("no.parquet: got no such file");
+  }
+
+  @Test
+  void oneUnreadableFileIsOneFault() throws IOException {
+    for (String name : List.of("rows.norm", "rows.parquet", "rows.csv")) {
+      Path file = Files.writeString(temp.resolve(name), "");
+      Result result = tern(arguments("verify", file, new String[0]));
+      assertThat(result.out()).as(result.err()).isEqualTo("0 good rows, 1 faults\n");
+      assertThat(result.err()).startsWith(file.toString());
+    }
+  }
+
+  @Test
+  void inspectWithoutNamesListsTheColumns() throws IOException {
+    Path parquet = temp.resolve("rows.parquet");
+    assertThat(convert(csv, parquet, "--encode").code()).isZero();
+    Result text = tern("data", "inspect", csv.toString());
+    assertThat(text.code()).as(text.err()).isZero();
+    assertThat(text.out())
+        .containsPattern("csv, 3 columns:\n\ncolumn +first row\ny +1\na +0.5\nc +red\n")
+        .contains("--set data.label.column=NAME");
+    Result typed = tern("data", "inspect", parquet.toString());
+    assertThat(typed.code()).as(typed.err()).isZero();
+    assertThat(typed.out())
+        .containsPattern("parquet, 3 columns:\n\ncolumn +type\ny +FLOAT\na +FLOAT\nc +INT64\n")
+        .contains("--set data.sparse.columns=NAME");
+    for (Path file : List.of(csv, parquet)) {
+      for (String command : List.of("verify", "convert")) {
+        List<String> all = new ArrayList<>(List.of("data", command, file.toString()));
+        all.addAll(command.equals("convert") ? List.of("--out", temp + "/o.norm") : List.of());
+        Result result = tern(all.toArray(String[]::new));
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err())
+            .contains(file + ": got columns [y, a, c] but neither data.dense.columns nor")
+            .contains("name them, as in --set data.label.column=NAME");
+      }
+    }
+    Result absent = tern("data", "inspect", temp.resolve("no.csv").toString());
+    assertThat(absent.code()).isEqualTo(1);
+    assertThat(absent.err()).contains("no.csv: got no such file");
+  }
+
+  @Test
+  void verifyFindsNumbersThatTrainingRefuses() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,1,red\n0,1e39,blue\n0,inf,red\n0,,red\n");
+    Result result = tern(arguments("verify", csv, new String[0]));
+    assertThat(result.out()).isEqualTo("2 good rows, 2 faults\n");
+    assertThat(result.err())
+        .contains("rows.csv: line 3, byte 16, column a: got \"1e39\", expected a finite number")
+        .contains("rows.csv: line 4, byte 28, column a: got \"inf\"");
+  }
 }

@@ -65,7 +65,7 @@ final class EncoderFit {
         if (Float.isFinite(x)) {
           fit.add(x);
         } else if (!Float.isNaN(x)) {
-          throw FeatureEncoder.infinite(schema.dense().get(f), x, firstRow + row);
+          throw FeatureEncoder.infinite(schema.dense().get(f), x, firstRow + row, "all read");
         }
       }
     }

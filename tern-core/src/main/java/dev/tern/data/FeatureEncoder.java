@@ -211,16 +211,16 @@ public final class FeatureEncoder {
 
   private boolean present(float x, int column, int row) {
     if (Float.isInfinite(x)) {
-      throw infinite(rawSchema.dense().get(column), x, row);
+      throw infinite(rawSchema.dense().get(column), x, row, "this batch");
     }
     return !Float.isNaN(x);
   }
 
-  static DataException infinite(String column, float x, long row) {
+  static DataException infinite(String column, float x, long row, String rows) {
     return new DataException(
-        "dense column %s, row %d of what was given: got %s, expected a finite number; leave it empty"
-                .formatted(column, row + 1, x)
-            + " where it is missing");
+        "dense column %s: got %s in row %d of %s, expected a finite number; leave it empty where"
+                .formatted(column, x, row + 1, rows)
+            + " it is missing");
   }
 
   private void encodeSlot(Batch raw, int slot, Batch encoded) {

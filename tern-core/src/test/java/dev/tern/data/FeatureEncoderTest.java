@@ -176,13 +176,12 @@ final class FeatureEncoderTest {
     float inf = Float.POSITIVE_INFINITY;
     assertThatThrownBy(() -> fit(numbers(1, 2, inf), NumberEncoding.standardize()))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining("dense column x, row 3")
-        .hasMessageContaining("got Infinity, expected a finite number");
+        .hasMessageContaining(
+            "dense column x: got Infinity in row 3 of all read, expected a finite");
     for (NumberEncoding encoding : List.of(NumberEncoding.none(), NumberEncoding.boundaries(1))) {
       assertThatThrownBy(() -> apply(fit(numbers(), encoding), numbers(1, -inf)))
           .isInstanceOf(DataException.class)
-          .hasMessageContaining("dense column x, row 2")
-          .hasMessageContaining("got -Infinity");
+          .hasMessageContaining("dense column x: got -Infinity in row 2 of this batch, expected");
     }
   }
 

@@ -33,6 +33,11 @@ public record Columns(
     return new Columns(schema.labels(), Set.of(), schema.dense(), sparse);
   }
 
+  /** These columns but for labels. */
+  public Columns withoutLabels() {
+    return new Columns(List.of(), Set.of(), dense, sparse);
+  }
+
   /** The rows a reader of these columns delivers. */
   public Schema schema() {
     List<Slot> slots =

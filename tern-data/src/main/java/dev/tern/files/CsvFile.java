@@ -6,6 +6,7 @@ import dev.tern.data.TextDictionary;
 import dev.tern.data.TextHash;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -61,6 +62,23 @@ final class CsvFile implements RowSource {
       input.close();
       throw e;
     }
+  }
+
+  /** The columns of {@code file}, with what the first row holds if it is sound. */
+  static List<FileColumn> columns(Path file, CsvOptions options) {
+    try (CsvInput input = CsvInput.open(file, options)) {
+      List<String> header = options.header().isEmpty() ? readHeader(file, input) : options.header();
+      boolean row = input.next() && input.problem().isEmpty() && input.fields() == header.size();
+      List<FileColumn> columns = new ArrayList<>();
+      for (int i = 0; i < header.size(); i++) {
+        columns.add(new FileColumn(header.get(i), row ? shortened(input.text(i)) : ""));
+      }
+      return columns;
+    }
+  }
+
+  private static String shortened(String text) {
+    return text.length() > SHOWN ? text.substring(0, SHOWN) + "..." : text;
   }
 
   private static List<String> readHeader(Path file, CsvInput input) {
@@ -174,6 +192,9 @@ final class CsvFile implements RowSource {
       throw new DataException(
           "%s: got %s, expected a number; mend it, or make the column sparse"
               .formatted(where(field, columns.dense().get(column)), shown(from, to)));
+    }
+    if (Float.isInfinite(numbers.number())) {
+      throw ReadPolicy.infinite(where(field, columns.dense().get(column)), shown(from, to));
     }
     return numbers.number();
   }

@@ -1,11 +1,8 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
 import dev.tern.data.TextDictionary;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -19,6 +16,11 @@ import java.util.OptionalLong;
  */
 public final class CsvReader {
   private CsvReader() {}
+
+  /** The columns of {@code file}, each with its text in the first row. */
+  public static List<FileColumn> columns(Path file, CsvOptions options) {
+    return CsvFile.columns(file, options);
+  }
 
   /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
   public static DataReader open(List<Path> files, CsvOptions options, Columns columns) {
@@ -38,22 +40,18 @@ public final class CsvReader {
       Columns columns,
       ReadPolicy policy,
       TextDictionary dictionary) {
-    Schema schema = columns.schema();
-    List<Path> sound = new ArrayList<>();
-    for (Path file : FileSequence.requireFiles(files)) {
-      try {
-        CsvFile.open(file, options, columns, policy, dictionary).close();
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
-    }
+    Columns wanted = policy.read(columns);
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> CsvFile.open(file, options, wanted, policy, dictionary).close());
     return new FileSequence(
-        schema,
+        wanted.schema(),
         sound,
         OptionalLong.empty(),
         policy.faults(),
         (file, faults) ->
-            CsvFile.open(file, options, columns, policy.withFaults(faults), dictionary));
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
   }
 }

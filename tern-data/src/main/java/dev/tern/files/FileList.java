@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * HugeCTR file lists: text whose first line is a number N, then N lines with a path each; lines
- * beyond are ignored. A path is taken verbatim; a relative one that does not exist from the working
- * folder is tried from the folder of the list.
+ * beyond are ignored. A path is taken verbatim; a relative one is looked for in the folder of the
+ * list, then in the working folder, which is the only one where HugeCTR looks.
  */
 public final class FileList {
   private static final int MAX_FILES = 10_000_000;
@@ -61,17 +61,14 @@ public final class FileList {
 
   private static Path resolve(Path list, String line) {
     Path path = Path.of(line);
-    if (path.isAbsolute() || Files.exists(path)) {
-      return path;
-    }
     Path beside = list.resolveSibling(path);
     return Files.exists(beside) ? beside : path;
   }
 
-  /** Writes a list of {@code files}, with their paths as given. */
+  /** Writes a list of {@code files}, by absolute paths, so that it holds in any working folder. */
   public static void write(Path list, List<Path> files) {
     StringBuilder text = new StringBuilder().append(files.size()).append('\n');
-    files.forEach(file -> text.append(file).append('\n'));
+    files.forEach(file -> text.append(file.toAbsolutePath().normalize()).append('\n'));
     WholeFile.write(list, text.toString());
   }
 

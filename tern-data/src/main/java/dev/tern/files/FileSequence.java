@@ -5,9 +5,11 @@ import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of several files of one format, one file after the other, in recycled batches. */
@@ -45,6 +47,27 @@ final class FileSequence implements DataReader {
       throw new IllegalArgumentException("data: got no files, expected at least one");
     }
     return files;
+  }
+
+  /**
+   * Those of {@code candidates}, at least one, that pass {@code check}. Each that does not is one
+   * fault: reported, or thrown if it is the last and none passed, for there is nothing to read
+   * then.
+   */
+  static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
+    List<T> sound = new ArrayList<>();
+    for (int i = 0; i < candidates.size(); i++) {
+      try {
+        check.accept(candidates.get(i));
+        sound.add(candidates.get(i));
+      } catch (DataException e) {
+        if (sound.isEmpty() && i == candidates.size() - 1) {
+          throw e;
+        }
+        policy.faults().report(e);
+      }
+    }
+    return sound;
   }
 
   @Override

@@ -23,6 +23,7 @@ final class NormFile implements RowSource {
   private long record;
   private long recordStart;
   private @Nullable DataException badValue;
+  private @Nullable String hint;
 
   private NormFile(
       Path file,
@@ -121,6 +122,27 @@ final class NormFile implements RowSource {
    */
   private void readRecord(Batch batch, long end) {
     require(header.fixedBytes(), end);
+    if (policy.labels() == ReadPolicy.Labels.NONE) {
+      in.seek(in.offset() + 4L * header.labels());
+    } else {
+      readLabels(batch);
+    }
+    int dense = header.dense();
+    float[] numbers = batch.dense();
+    int first = batch.size() * dense;
+    for (int i = 0; i < dense; i++) {
+      float number = in.readFloat();
+      if (Float.isInfinite(number) && badValue == null) {
+        badValue = infinite(number, i);
+      }
+      numbers[first + i] = number;
+    }
+    for (int slot = 0; slot < header.slots(); slot++) {
+      readSlot(batch, slot, end);
+    }
+  }
+
+  private void readLabels(Batch batch) {
     for (int i = 0; i < header.labels(); i++) {
       float label = in.readFloat();
       if (!policy.accepts(label) && badValue == null) {
@@ -128,15 +150,11 @@ final class NormFile implements RowSource {
       }
       batch.setLabel(i, label);
     }
-    int dense = header.dense();
-    float[] numbers = batch.dense();
-    int first = batch.size() * dense;
-    for (int i = 0; i < dense; i++) {
-      numbers[first + i] = in.readFloat();
-    }
-    for (int slot = 0; slot < header.slots(); slot++) {
-      readSlot(batch, slot, end);
-    }
+  }
+
+  private DataException infinite(float number, int column) {
+    String name = schema.dense().get(column);
+    return ReadPolicy.infinite(where(in.offset() - 4) + ", column " + name, Float.toString(number));
   }
 
   private void readSlot(Batch batch, int slot, long end) {
@@ -236,15 +254,26 @@ final class NormFile implements RowSource {
 
   /** What to do about a record that does not add up: another width of keys, where that fits. */
   private String widthHint() {
+    if (hint == null) {
+      hint = findHint();
+    }
+    return hint;
+  }
+
+  private String findHint() {
     KeyType fits = keys;
     try {
       fits = NormProbe.detect(file, policy).orElse(keys);
     } catch (DataException e) {
-      // No width fits; the fault at hand says more.
+      // Both widths fit; the fault at hand says more.
     }
-    return fits == keys
-        ? "; the file is damaged, fetch or write it again"
-        : "; the file was read with " + keys + " keys but fits " + fits + ", give that as its type";
+    if (fits != keys) {
+      return "; the file was read with %s keys but fits %s, give that as its type"
+          .formatted(keys, fits);
+    }
+    return header.check() == NormCheck.SUM
+        ? "; the record is damaged, fetch or write the file again"
+        : "; the file is damaged from here on, fetch or write it again";
   }
 
   private DataException cut(long bytes) {

@@ -115,8 +115,15 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     return fixedBytes() + 4 * slots;
   }
 
-  boolean sameShape(NormHeader other) {
-    return labels == other.labels && dense == other.dense && slots == other.slots;
+  /** A header without records for rows of {@code schema}. */
+  static NormHeader of(Schema schema) {
+    return new NormHeader(
+        NormCheck.NONE, 0, schema.labelDim(), schema.denseDim(), schema.slotCount());
+  }
+
+  /** Whether columns are as many; of labels only where they are {@code read}. */
+  boolean sameShape(NormHeader other, boolean read) {
+    return (labels == other.labels || !read) && dense == other.dense && slots == other.slots;
   }
 
   String shape() {

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads HugeCTR Norm files, with and without checksums, keys of 4 or 8 bytes, one file after the
@@ -28,22 +30,13 @@ public final class NormReader {
 
   /** Reads {@code files}, data or file lists ({@link FileList}). */
   public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
-    List<Path> sound = new ArrayList<>();
     List<NormHeader> headers = new ArrayList<>();
-    for (Path file : FileList.expand(FileSequence.requireFiles(files))) {
-      try (BinaryInput in = BinaryInput.open(file)) {
-        NormHeader header = NormHeader.read(file, in);
-        requireShape(file, header, headers, options);
-        headers.add(header);
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
-    }
-    if (sound.isEmpty()) {
-      throw new DataException(files + ": got no readable Norm file, expected one; see the faults");
-    }
-    Schema schema = options.schema().orElseGet(headers.getFirst()::unnamed);
+    List<Path> sound =
+        FileSequence.sound(
+            FileList.expand(FileSequence.requireFiles(files)),
+            policy,
+            file -> headers.add(header(file, headers, options, policy)));
+    Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
     KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
     long rows = headers.stream().mapToLong(NormHeader::records).reduce(0, Math::addExact);
     return new FileSequence(
@@ -54,22 +47,27 @@ public final class NormReader {
         (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
   }
 
-  private static void requireShape(
-      Path file, NormHeader header, List<NormHeader> before, NormOptions options) {
-    Optional<String> expected =
-        options
-            .schema()
-            .filter(schema ->
-                schema.labelDim() != header.labels()
-                    || schema.denseDim() != header.dense()
-                    || schema.slotCount() != header.slots())
-            .map(schema ->
-                new NormHeader(
-                        header.check(), 0, schema.labelDim(), schema.denseDim(), schema.slotCount())
-                    .shape());
-    if (expected.isEmpty() && !before.isEmpty() && !before.getFirst().sameShape(header)) {
-      expected = Optional.of(before.getFirst().shape());
+  private static NormHeader header(
+      Path file, List<NormHeader> before, NormOptions options, ReadPolicy policy) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      NormHeader header = NormHeader.read(file, in);
+      requireShape(file, header, before, options, policy);
+      return header;
     }
+  }
+
+  private static void requireShape(
+      Path file,
+      NormHeader header,
+      List<NormHeader> before,
+      NormOptions options,
+      ReadPolicy policy) {
+    boolean labels = policy.labels() != ReadPolicy.Labels.NONE;
+    Optional<String> expected =
+        Stream.concat(options.schema().map(NormHeader::of).stream(), before.stream().limit(1))
+            .filter(other -> !other.sameShape(header, labels))
+            .map(NormHeader::shape)
+            .findFirst();
     if (expected.isPresent()) {
       throw new DataException(
           ("%s: got a header with %s, expected %s; name as many columns as the file has, "
@@ -78,13 +76,21 @@ public final class NormReader {
     }
   }
 
-  /** The width that the first file with keys shows. */
+  /** The width that the first file which tells it shows. */
   private static Optional<KeyType> detect(List<Path> files, ReadPolicy policy) {
+    @Nullable DataException unclear = null;
     for (Path file : files) {
-      Optional<KeyType> keys = NormProbe.detect(file, policy);
-      if (keys.isPresent()) {
-        return keys;
+      try {
+        Optional<KeyType> keys = NormProbe.detect(file, policy);
+        if (keys.isPresent()) {
+          return keys;
+        }
+      } catch (DataException e) {
+        unclear = unclear == null ? e : unclear;
       }
+    }
+    if (unclear != null) {
+      throw unclear;
     }
     return Optional.empty();
   }

@@ -55,7 +55,7 @@ final class ParquetFeature {
     Batch batch = span.batch();
     switch (target.role()) {
       case LABEL -> fillLabels(span);
-      case DENSE -> fillNumbers(span, batch.dense(), batch.schema().denseDim());
+      case DENSE -> fillDense(span);
       case SLOT -> {
         if (field.list()) {
           fillLists(span);
@@ -77,6 +77,22 @@ final class ParquetFeature {
         if (!span.policy().accepts(label)) {
           String where = span.where(target.name(), i);
           span.fault(i, span.policy().badLabel(where, Float.toString(label)));
+        }
+      }
+    }
+  }
+
+  private void fillDense(ParquetSpan span) {
+    float[] dense = span.batch().dense();
+    int stride = span.batch().schema().denseDim();
+    fillNumbers(span, dense, stride);
+    for (int part = 0; part < target.width(); part++) {
+      int at = span.from() * stride + target.index() + part;
+      for (int i = 0; i < span.rows(); i++) {
+        float number = dense[at + i * stride];
+        if (Float.isInfinite(number)) {
+          String where = span.where(target.name(), i);
+          span.fault(i, ReadPolicy.infinite(where, Float.toString(number)));
         }
       }
     }

@@ -108,6 +108,11 @@ record ParquetMetadata(
     return new DataException(path + ": got " + got + ", expected " + expected + "; mend the file");
   }
 
+  /** This description but for labels. */
+  ParquetMetadata withoutLabels() {
+    return new ParquetMetadata(path, rows, List.of(), conts, cats);
+  }
+
   /** Says so if {@code file} has not as many rows as stated here. */
   void requireRows(ParquetFile file) {
     String name = file.path().getFileName().toString();

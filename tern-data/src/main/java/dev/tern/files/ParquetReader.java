@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -62,87 +61,76 @@ public final class ParquetReader {
     return read(
         files,
         policy,
-        first -> ParquetPlan.byName(first, columns, options, dictionary),
-        file -> {});
+        first -> ParquetPlan.byName(first, policy.read(columns), options, dictionary));
   }
 
-  /** Reads a HugeCTR data set, stopping at the first fault. */
-  public static DataReader openHugeCtr(Path source, ParquetOptions options) {
-    return openHugeCtr(source, options, ReadPolicy.STRICT);
+  /** The columns of the first file of {@code path}, each with its type. */
+  public static List<FileColumn> columns(Path path) {
+    try (ParquetFile file = ParquetFile.open(expand(path).findFirst().orElseThrow())) {
+      return ParquetHugeCtr.columns(file);
+    }
   }
 
   /**
-   * Reads a HugeCTR data set.
-   *
-   * @param source a file list ({@link FileList}), with {@code _metadata.json} beside the first file
-   *     it names; or a folder with {@code _metadata.json}, of which the files named there are read;
-   *     or one Parquet file with {@code _metadata.json} beside it
+   * Whether {@code source} is a HugeCTR data set, which says which columns are what: a file or
+   * folder with {@code _metadata.json}, or a file list.
    */
-  public static DataReader openHugeCtr(Path source, ParquetOptions options, ReadPolicy policy) {
-    boolean folder = Files.isDirectory(source);
-    List<Path> listed = folder ? List.of() : listed(source);
-    Path home = folder ? source : home(listed.getFirst());
-    ParquetMetadata metadata = ParquetMetadata.read(home);
-    List<Path> files =
-        folder ? metadata.rows().keySet().stream().map(home::resolve).toList() : listed;
-    if (files.isEmpty()) {
-      throw new DataException(metadata.path() + ": got no file_stats, expected a file at least");
-    }
-    return read(
-        files,
-        policy,
-        first -> ParquetPlan.hugeCtr(first, metadata, options),
-        metadata::requireRows);
+  public static boolean isHugeCtr(Path source) {
+    return ParquetHugeCtr.isDescribed(source);
   }
 
-  private static final Path DOT = Path.of(".");
-
-  private static List<Path> listed(Path source) {
-    if (!source.toString().endsWith(".parquet")) {
-      return FileList.read(source);
-    }
-    if (!Files.exists(home(source).resolve(ParquetMetadata.NAME))) {
-      throw new DataException(
-          (source + ": got Parquet with no columns named and no " + ParquetMetadata.NAME)
-              + " beside it, expected either; name label, dense and sparse columns");
-    }
-    return List.of(source);
+  /** Reads the HugeCTR data set {@code source}, stopping at the first fault. */
+  public static DataReader openHugeCtr(Path source, ParquetOptions options) {
+    return openHugeCtr(List.of(source), options, ReadPolicy.STRICT);
   }
 
-  private static Path home(Path file) {
-    return Objects.requireNonNullElse(file.getParent(), DOT);
+  /**
+   * Reads HugeCTR data sets, all files of all {@code sources} in order.
+   *
+   * @param sources each a file list ({@link FileList}); or a folder with {@code _metadata.json}, of
+   *     which the files named there are read; or one Parquet file. A file is read as the {@code
+   *     _metadata.json} beside it says; a listed one that has none beside it, as the one beside the
+   *     first file of its list says. All must come to the same columns
+   */
+  public static DataReader openHugeCtr(
+      List<Path> sources, ParquetOptions options, ReadPolicy policy) {
+    return new ParquetHugeCtr(options, policy).open(FileSequence.requireFiles(sources));
   }
 
   private static DataReader read(
-      List<Path> files,
-      ReadPolicy policy,
-      Function<ParquetFile, ParquetPlan> planner,
-      Consumer<ParquetFile> check) {
-    @Nullable ParquetPlan plan = null;
-    List<Path> sound = new ArrayList<>();
-    long rows = 0;
-    for (Path path : files) {
-      try (ParquetFile file = ParquetFile.open(path)) {
-        check.accept(file);
-        plan = plan == null ? planner.apply(file) : plan;
-        plan.requireFields(file);
-        rows = Math.addExact(rows, file.rows());
-        sound.add(path);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
-    }
-    if (plan == null) {
-      throw new DataException(
-          files + ": got no readable Parquet file, expected one; see the faults");
-    }
-    ParquetPlan settled = plan;
+      List<Path> files, ReadPolicy policy, Function<ParquetFile, ParquetPlan> planner) {
+    Survey survey = new Survey(planner);
+    List<Path> sound = FileSequence.sound(files, policy, survey::add);
+    ParquetPlan plan = survey.plan();
     return new FileSequence(
         plan.schema(),
         sound,
-        OptionalLong.of(rows),
+        OptionalLong.of(survey.rows),
         policy.faults(),
-        (path, faults) -> ParquetSource.open(path, settled, policy.withFaults(faults)));
+        (path, faults) -> ParquetSource.open(path, plan, policy.withFaults(faults)));
+  }
+
+  /** What the footers tell: a plan from the first, which all must fit, and how many rows. */
+  private static final class Survey {
+    private final Function<ParquetFile, ParquetPlan> planner;
+    private @Nullable ParquetPlan plan;
+    private long rows;
+
+    Survey(Function<ParquetFile, ParquetPlan> planner) {
+      this.planner = planner;
+    }
+
+    void add(Path path) {
+      try (ParquetFile file = ParquetFile.open(path)) {
+        plan = plan == null ? planner.apply(file) : plan;
+        plan.requireFields(file);
+        rows = Math.addExact(rows, file.rows());
+      }
+    }
+
+    ParquetPlan plan() {
+      return Objects.requireNonNull(plan, "plan");
+    }
   }
 
   private static Stream<Path> expand(Path path) {
@@ -152,7 +140,8 @@ public final class ParquetReader {
       }
       String name = Objects.toString(path.getFileName(), "");
       if (!Files.exists(path) && name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0)) {
-        return found(path, matches(Objects.requireNonNullElse(path.getParent(), DOT), name));
+        return found(
+            path, matches(Objects.requireNonNullElse(path.getParent(), Path.of(".")), name));
       }
       return Stream.of(path);
     } catch (IOException | UncheckedIOException e) {

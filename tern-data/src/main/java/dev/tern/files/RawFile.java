@@ -57,6 +57,10 @@ final class RawFile implements RowSource {
   }
 
   private void readLabels(Batch batch) {
+    if (policy.labels() == ReadPolicy.Labels.NONE) {
+      in.seek(in.offset() + 4L * labels);
+      return;
+    }
     for (int i = 0; i < labels; i++) {
       int bits = in.readInt();
       float label = options.intLabels() ? bits : Float.intBitsToFloat(bits);
@@ -82,7 +86,7 @@ final class RawFile implements RowSource {
     switch (options.dense()) {
       case FLOAT -> {
         for (int i = 0; i < dense; i++) {
-          numbers[first + i] = in.readFloat();
+          numbers[first + i] = finite(in.readFloat(), i);
         }
       }
       case INT -> {
@@ -96,6 +100,15 @@ final class RawFile implements RowSource {
         }
       }
     }
+  }
+
+  private float finite(float number, int column) {
+    if (Float.isInfinite(number)) {
+      String name = options.schema().dense().get(column);
+      throw ReadPolicy.infinite(
+          where(in.offset() - 4) + ", column " + name, Float.toString(number));
+    }
+    return number;
   }
 
   private float log(int value, int column) {

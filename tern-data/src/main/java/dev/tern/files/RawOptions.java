@@ -2,6 +2,7 @@ package dev.tern.files;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 
@@ -70,6 +71,12 @@ public record RawOptions(
   /** These options with keys of another type. */
   public RawOptions withKeys(KeyType keys) {
     return new RawOptions(schema, intLabels, dense, keys, rows);
+  }
+
+  /** These options for a file without labels. */
+  RawOptions withoutLabels() {
+    Schema bare = new Schema(List.of(), schema.dense(), schema.slots());
+    return new RawOptions(bare, intLabels, dense, keys, rows);
   }
 
   /** Bytes of a sample. */

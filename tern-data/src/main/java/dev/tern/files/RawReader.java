@@ -2,8 +2,8 @@ package dev.tern.files;
 
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -13,6 +13,9 @@ import java.util.OptionalLong;
  * float labels read as integers, or a wrong layout, does not pass for data.
  */
 public final class RawReader {
+  /** Samples looked at to tell whether there are labels. */
+  private static final int LOOK = 1000;
+
   private RawReader() {}
 
   /** Reads {@code files} in order, stopping at the first fault. */
@@ -21,25 +24,63 @@ public final class RawReader {
   }
 
   /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
-  public static DataReader open(List<Path> files, RawOptions options, ReadPolicy policy) {
-    List<Path> sound = new ArrayList<>();
-    long rows = 0;
-    for (Path file : FileSequence.requireFiles(files)) {
-      try (BinaryInput in = BinaryInput.open(file)) {
-        requireWhole(file, in.size(), options, policy);
-        rows += in.size() / options.sampleBytes();
-        sound.add(file);
-      } catch (DataException e) {
-        policy.faults().report(e);
-      }
+  public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
+    RawOptions options = policy.labels() == ReadPolicy.Labels.NONE ? layout(files, named) : named;
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> requireWhole(file, size(file), options, policy));
+    long rows = sound.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
+    if (sound.size() == files.size()) {
+      requireRows(files, rows, options, policy);
     }
-    requireRows(files, rows, options, policy);
     return new FileSequence(
-        options.schema(),
+        policy.delivered(options.schema()),
         sound,
         OptionalLong.of(rows),
         policy.faults(),
         (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+  }
+
+  /** {@code named}, or that without labels where the files seem to have none. */
+  private static RawOptions layout(List<Path> files, RawOptions named) {
+    int labelBytes = 4 * named.schema().labelDim();
+    if (labelBytes == 0 || named.sampleBytes() == labelBytes) {
+      return named;
+    }
+    RawOptions bare = named.withoutLabels();
+    List<Path> there = files.stream().filter(Files::isRegularFile).toList();
+    boolean fits = there.stream().allMatch(file -> size(file) % named.sampleBytes() == 0);
+    boolean bareFits = there.stream().allMatch(file -> size(file) % bare.sampleBytes() == 0);
+    boolean labelled =
+        fits && (!bareFits || there.stream().allMatch(file -> looksLabelled(file, named)));
+    return labelled || !bareFits ? named : bare;
+  }
+
+  /** Whether the first samples have 0 and 1 in the place of labels, or all the same. */
+  private static boolean looksLabelled(Path file, RawOptions named) {
+    boolean binary = true;
+    boolean same = true;
+    int first = 0;
+    try (BinaryInput in = BinaryInput.open(file)) {
+      for (int row = 0; row < LOOK && in.has(named.sampleBytes()); row++) {
+        long next = in.offset() + named.sampleBytes();
+        int bits = in.readInt();
+        float label = named.intLabels() ? bits : Float.intBitsToFloat(bits);
+        first = row == 0 ? bits : first;
+        binary &= ReadPolicy.STRICT.accepts(label);
+        same &= bits == first;
+        in.seek(next);
+      }
+    }
+    return binary || same;
+  }
+
+  private static long size(Path file) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      return in.size();
+    }
   }
 
   private static void requireWhole(Path file, long size, RawOptions options, ReadPolicy policy) {

@@ -1,34 +1,80 @@
 package dev.tern.files;
 
 import dev.tern.data.DataException;
+import dev.tern.data.Schema;
+import java.util.List;
 import java.util.Objects;
 
 /**
  * What readers accept.
  *
- * @param anyLabel false: labels must be 0 or 1; true: any finite number
+ * @param labels what labels may be
  * @param faults what becomes of bad records
  */
-public record ReadPolicy(boolean anyLabel, Faults faults) {
+public record ReadPolicy(Labels labels, Faults faults) {
+  /** What labels may be. */
+  public enum Labels {
+    /** 0 or 1. */
+    BINARY,
+    /** Any finite number. */
+    FINITE,
+    /**
+     * Not read: rows have none, and files may lack them or hold anything in their place. Where a
+     * Raw file's size fits both, it has labels if what is in their place looks like it: 0 and 1, or
+     * the same in all rows.
+     */
+    NONE
+  }
+
   /** Labels 0 or 1; the first fault stops. */
-  public static final ReadPolicy STRICT = new ReadPolicy(false, Faults.STRICT);
+  public static final ReadPolicy STRICT = new ReadPolicy(Labels.BINARY, Faults.STRICT);
 
   public ReadPolicy {
+    Objects.requireNonNull(labels, "labels");
     Objects.requireNonNull(faults, "faults");
   }
 
   /** This policy with labels of any finite value. */
   public ReadPolicy withAnyLabel() {
-    return new ReadPolicy(true, faults);
+    return new ReadPolicy(Labels.FINITE, faults);
+  }
+
+  /** This policy with rows that have no labels, whether or not the files do. */
+  public ReadPolicy withoutLabels() {
+    return new ReadPolicy(Labels.NONE, faults);
   }
 
   /** This policy with another treatment of bad records. */
   public ReadPolicy withFaults(Faults faults) {
-    return new ReadPolicy(anyLabel, faults);
+    return new ReadPolicy(labels, faults);
   }
 
   boolean accepts(float label) {
-    return anyLabel ? Float.isFinite(label) : label == 0 || label == 1;
+    return switch (labels) {
+      case BINARY -> label == 0 || label == 1;
+      case FINITE -> Float.isFinite(label);
+      case NONE -> true;
+    };
+  }
+
+  /** What rows of a file of {@code schema} hold. */
+  Schema delivered(Schema schema) {
+    return labels == Labels.NONE ? new Schema(List.of(), schema.dense(), schema.slots()) : schema;
+  }
+
+  /** Those of {@code columns} to read. */
+  Columns read(Columns columns) {
+    return labels == Labels.NONE ? columns.withoutLabels() : columns;
+  }
+
+  /** The fault of a dense number that is infinite; {@code where} names file, record and column. */
+  static DataException infinite(String where, String got) {
+    return new DataException(
+        where
+            + ": got "
+            + got
+            + ", expected a finite number, at most 3.4e38; mend it, or put NaN where it is"
+            + " missing");
   }
 
   /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
@@ -38,7 +84,7 @@ public record ReadPolicy(boolean anyLabel, Faults faults) {
             .formatted(
                 where,
                 got,
-                (anyLabel
+                (labels == Labels.FINITE
                     ? ", expected a finite number; mend the data"
                     : ", expected 0 or 1; mend the data, or name the texts that mean 1 as"
                         + " positive")));

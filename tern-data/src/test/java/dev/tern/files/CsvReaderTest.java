@@ -80,6 +80,24 @@ final class CsvReaderTest {
   }
 
   @Test
+  void columnsOfAFileComeWithTheirFirstValues() throws IOException {
+    Path file = folder.resolve("in.csv");
+    Files.writeString(file, "y, a,\"c,d\"\n1,,red\n");
+    assertThat(CsvReader.columns(file, CsvOptions.csv()))
+        .containsExactly(
+            new FileColumn("y", "1"), new FileColumn("a", ""), new FileColumn("c,d", "red"));
+    for (String rest : List.of("", "1,2\n", "\"1,2,3")) {
+      Files.writeString(file, "y,a,c\n" + rest);
+      assertThat(CsvReader.columns(file, CsvOptions.csv()))
+          .containsExactly(
+              new FileColumn("y", ""), new FileColumn("a", ""), new FileColumn("c", ""));
+    }
+    assertThat(CsvReader.columns(file, CsvOptions.csv().withHeader(List.of("x", "y", "z"))))
+        .containsExactly(
+            new FileColumn("x", "y"), new FileColumn("y", "a"), new FileColumn("z", "c"));
+  }
+
+  @Test
   void columnsAreFoundByNameWhateverTheirOrder() {
     assertThat(read("c,unused,i,y,x\nred,?,7,1,0.5\nblue,,-8,0,-1e3\n"))
         .containsExactly(expected(1, 0.5f, "red", 7), expected(0, -1000f, "blue", -8));

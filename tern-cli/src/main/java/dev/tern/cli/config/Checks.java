@@ -12,6 +12,7 @@ final class Checks {
 
   static void run(Settings settings) {
     data(settings);
+    features(settings);
     if (settings.get(Keys.MODEL).equals("dlrm")) {
       dlrm(settings);
     }
@@ -53,12 +54,21 @@ final class Checks {
     IntStream.range(0, s.groups("data.sparse"))
         .forEach(
             i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(Keys.SPARSE_COLUMNS, i)));
-    if (s.get(Keys.FORMAT).equals("csv") && uses.size() < 2) {
+  }
+
+  private static void features(Settings s) {
+    boolean some =
+        named(s, "data.dense", Keys.DENSE_COLUMNS) || named(s, "data.sparse", Keys.SPARSE_COLUMNS);
+    if (s.get(Keys.FORMAT).equals("csv") && !some) {
       throw new ConfigException(
           s.where("data.format")
               + ": got csv files but neither data.dense.columns nor data.sparse.columns, expected"
               + " some features; list the columns to learn from");
     }
+  }
+
+  private static boolean named(Settings s, String section, Key<List<String>> columns) {
+    return IntStream.range(0, s.groups(section)).anyMatch(i -> !s.get(columns, i).isEmpty());
   }
 
   private static void use(Settings s, Map<String, String> uses, String path, List<String> columns) {

@@ -1,0 +1,109 @@
+package dev.tern.cli;
+
+import static dev.tern.cli.MainTest.tern;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.cli.MainTest.Result;
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.files.DataWriter;
+import dev.tern.files.KeyType;
+import dev.tern.files.NormCheck;
+import dev.tern.files.NormWriter;
+import dev.tern.files.RawOptions;
+import dev.tern.files.RawWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rows to score need no label, or may have anything in its place, in every format. */
+final class UnlabelledRowsTest {
+  private static final int ROWS = 60;
+
+  @TempDir Path temp;
+
+  private static Schema schema(boolean label) {
+    return new Schema(label ? List.of("y") : List.of(), List.of("a"), List.of(Slot.oneHot("c")));
+  }
+
+  /** Row i is a = i, c = i % 7, with label i % 2 or that given. */
+  private static void write(DataWriter writer, float label) {
+    Batch batch = new Batch(writer.schema(), ROWS);
+    for (int i = 0; i < ROWS; i++) {
+      if (writer.schema().labelDim() > 0) {
+        batch.setLabel(0, Float.isNaN(label) ? i % 2 : label);
+      }
+      batch.setDense(0, i);
+      batch.addId(0, i % 7);
+      batch.endRow();
+    }
+    try (writer) {
+      writer.write(batch);
+      writer.finish();
+    }
+  }
+
+  private void assertScoresAlike(
+      String format, BiFunction<Path, Schema, DataWriter> writers, boolean named)
+      throws IOException {
+    Path labelled = temp.resolve("labelled." + format);
+    Path placeholders = temp.resolve("placeholders." + format);
+    Path bare = temp.resolve("bare." + format);
+    write(writers.apply(labelled, schema(true)), Float.NaN);
+    write(writers.apply(placeholders, schema(true)), -1);
+    write(writers.apply(bare, schema(false)), 0);
+    Path run = temp.resolve("run-" + format + named);
+    List<String> command = new ArrayList<>(List.of("train", config().toString()));
+    List<String> values = new ArrayList<>(List.of("data.format=" + format));
+    values.addAll(List.of("data.train=" + labelled, "run.dir=" + run));
+    if (named) {
+      values.addAll(List.of("data.dense.columns=a", "data.sparse.columns=c"));
+    }
+    values.forEach(value -> command.addAll(List.of("--set", value)));
+    Result trained = tern(command.toArray(String[]::new));
+    assertThat(trained.code()).as(trained.err()).isZero();
+    String expected = predict(run, labelled);
+    assertThat(expected.lines()).hasSize(1 + ROWS);
+    assertThat(predict(run, placeholders)).isEqualTo(expected);
+    assertThat(predict(run, bare)).isEqualTo(expected);
+    Result evaluated = tern("evaluate", run.toString(), placeholders.toString());
+    assertThat(evaluated.code()).isEqualTo(1);
+    assertThat(evaluated.err()).contains("got label -1.0");
+  }
+
+  private Path config() throws IOException {
+    return Files.writeString(
+        temp.resolve("train.yaml"),
+        """
+        data: {format: norm, train: x, label: {column: y}, sparse: {encode: id}}
+        model: {type: fm, embedding: 4}
+        train: {batch: 16, threads: 1, memory: 64m}
+        """);
+  }
+
+  private String predict(Path run, Path data) throws IOException {
+    Path out = temp.resolve("p-" + run.getFileName() + data.getFileName() + ".csv");
+    Result result = tern("predict", run.toString(), data.toString(), "--out", out.toString());
+    assertThat(result.code()).as(result.err()).isZero();
+    return Files.readString(out);
+  }
+
+  @Test
+  void normNamedOrNot() throws IOException {
+    for (boolean named : new boolean[] {true, false}) {
+      assertScoresAlike(
+          "norm", (file, s) -> NormWriter.create(file, s, NormCheck.SUM, KeyType.I64), named);
+    }
+  }
+
+  @Test
+  void raw() throws IOException {
+    assertScoresAlike("raw", (file, s) -> RawWriter.create(file, RawOptions.floats(s)), true);
+  }
+}
