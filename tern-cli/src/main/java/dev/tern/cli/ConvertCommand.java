@@ -59,7 +59,8 @@ final class ConvertCommand implements Callable<Integer> {
   public Integer call() {
     String format = to.orElseGet(() -> DataOptions.formatOf(out));
     DataConfig config = data.resolve();
-    write.check(out);
+    write.check(out, format);
+    WriteOptions.requireNoInput(out, DataSource.files(config.train()));
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         DataReader reader = open(config, progress)) {
       progress.begin("convert", "rows", 0, reader.rowCount().orElse(0));

@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
 final class DataSource {
@@ -93,14 +94,19 @@ final class DataSource {
 
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
-    List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
+    List<Path> files = files(paths);
     requireNamed(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "norm" -> NormReader.open(files, normOptions(), policy);
       case "raw" -> RawReader.open(files, rawOptions(), policy);
       case "parquet" -> parquet(files);
-      default -> throw new ConfigException(config.format());
+      default ->
+          throw new ConfigException(
+              "data.format: got "
+                  + config.format()
+                  + ", whose rows stand in no file, expected csv, norm, raw or parquet; give --set"
+                  + " data.format=FORMAT");
     };
   }
 
@@ -267,6 +273,23 @@ final class DataSource {
       }
     }
     return new Schema(List.of(config.label()), denseNames(), slots);
+  }
+
+  /** The files that {@code paths}, which may hold patterns, stand for; all are there. */
+  static List<Path> files(List<Path> paths) {
+    List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
+    for (Path file : files) {
+      if (!Files.exists(file)) {
+        throw new DataException(file + ": got no such file, expected data; check the path");
+      }
+    }
+    return files;
+  }
+
+  /** The error about files in which there is nothing to evaluate on. */
+  static DataException withoutRows(List<Path> paths) {
+    String names = paths.stream().map(Path::toString).collect(Collectors.joining(", "));
+    return new DataException(names + ": got no rows, expected some to evaluate on; check the file");
   }
 
   /** The files that match a path whose last name is a pattern, by name; another path as it is. */

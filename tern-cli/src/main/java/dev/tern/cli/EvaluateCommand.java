@@ -33,12 +33,18 @@ final class EvaluateCommand implements Callable<Integer> {
       description = "Files of the format that the run was trained on.")
   private List<Path> data = List.of();
 
-  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Put a value over the run's.")
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description =
+          "How files are read, where that differs from the run's, as in --set"
+              + " data.delimiter=tab.")
   private List<String> overrides = List.of();
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    Config.requireReading(overrides, true);
     Config config = SavedRun.config(checkpoint, overrides);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint);
@@ -46,6 +52,9 @@ final class EvaluateCommand implements Callable<Integer> {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Metrics.Result result = Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
       progress.close();
+      if (result.rows() == 0) {
+        throw DataSource.withoutRows(data);
+      }
       out.printf(
           "rows %s%nAUC %s%nlog loss %s%ncalibration %s%n",
           Format.whole(result.rows()),

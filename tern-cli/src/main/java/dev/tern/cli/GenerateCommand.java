@@ -116,11 +116,11 @@ final class GenerateCommand implements Callable<Integer> {
     List<Part> parts = parts(folder);
     Path config = out.resolve("train.yaml");
     for (Part part : parts) {
-      write.check(part.file());
-      write.check(part.optimum());
+      write.check(part.file(), format());
+      write.check(part.optimum(), format());
     }
     if (folder) {
-      write.check(config);
+      write.check(config, format());
     }
     CriteoGenerator generator = CriteoGenerator.of(seed, scale);
     List<Path> done = new ArrayList<>();

@@ -90,7 +90,7 @@ public final class Main {
         .setUnmatchedOptionsArePositionalParams(true);
     try {
       return command.execute(args);
-    } catch (OutOfMemoryError e) {
+    } catch (Error e) { // picocli hands on exceptions only
       return failures.report(command, e);
     }
   }

@@ -1,12 +1,14 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.predict.Predictor;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,16 +34,32 @@ final class PredictCommand implements Callable<Integer> {
       description = "Files of the format that the run was trained on; no label is needed.")
   private List<Path> data = List.of();
 
-  @Option(names = "--out", required = true, paramLabel = "FILE", description = "The CSV to write.")
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FILE",
+      description = "The CSV to write: .csv, .tsv or .txt, with .gz behind it compressed.")
   private Path target = Path.of("");
 
-  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Put a value over the run's.")
+  @Option(names = "--overwrite", description = "Replace a file that is there already.")
+  private boolean overwrite;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description =
+          "How files are read, where that differs from the run's, as in --set"
+              + " data.delimiter=tab.")
   private List<String> overrides = List.of();
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    Config.requireReading(overrides, false);
+    requireTable(target);
+    WriteOptions.requireNew(target, overwrite);
     Config config = SavedRun.config(checkpoint, overrides);
+    WriteOptions.requireNoInput(target, DataSource.files(data));
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint);
         DataReader rows = DataSource.strict(config.data()).withoutLabels().open(data)) {
@@ -52,5 +70,16 @@ final class PredictCommand implements Callable<Integer> {
       out.flush();
     }
     return 0;
+  }
+
+  private static void requireTable(Path target) {
+    if (!String.valueOf(target.getFileName())
+        .toLowerCase(Locale.ROOT)
+        .matches(".+\\.(csv|tsv|txt)(\\.gz)?")) {
+      throw new ConfigException(
+          target
+              + ": got a name that does not end as that of a text file, expected .csv, .tsv or"
+              + " .txt, or these with .gz; give another --out");
+    }
   }
 }

@@ -1,7 +1,10 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.run.RunException;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
 import dev.tern.predict.Predictor;
@@ -11,9 +14,11 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,10 +38,17 @@ final class QuickstartCommand implements Callable<Integer> {
   @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Change a value.")
   private List<String> overrides = List.of();
 
+  @Option(
+      names = "--overwrite",
+      description = "Replace an earlier run in the folder: the files that Tern wrote, no others.")
+  private boolean overwrite;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     Config config = Config.parse(text(), CONFIG, overrides);
+    requireGenerated(config.data());
+    RunFolder.Earlier earlier = earlier(config.run().dir());
     out.println("data    " + config.data().summary());
     out.println("model   " + config.model().summary());
     out.println(
@@ -45,9 +57,10 @@ final class QuickstartCommand implements Callable<Integer> {
             + ", memory "
             + Format.bytes(config.train().memory()));
     out.flush();
-    Path predictions = config.run().dir().resolve("predictions.csv");
+    Path predictions = RunFolder.predictions(config.run().dir());
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
-      TrainRun.Outcome outcome = TrainRun.run(config, RunFolder.Earlier.REPLACE, progress);
+      TrainRun.Outcome outcome =
+          TrainRun.run(config, earlier, RunFolder.Maker.QUICKSTART, progress);
       if (outcome.stopped()) {
         return TrainCommand.INTERRUPTED;
       }
@@ -70,6 +83,39 @@ final class QuickstartCommand implements Callable<Integer> {
       out.flush();
       return 0;
     }
+  }
+
+  private static void requireGenerated(DataConfig data) {
+    if (!data.format().equals("criteo-synthetic")) {
+      throw new ConfigException(
+          "quickstart: got data.format "
+              + data.format()
+              + ", expected criteo-synthetic; for rows of your own use tern train");
+    }
+    if (data.synthetic().evalRows() == 0) {
+      throw new ConfigException(
+          "quickstart: got data.eval_rows 0, expected at least 1 row to evaluate and predict; give"
+              + " more");
+    }
+  }
+
+  /**
+   * What becomes of an earlier run in {@code dir}: a quickstart in the folder that quickstarts use
+   * where no other is named gives way; anything else stays unless the user asks.
+   */
+  private RunFolder.Earlier earlier(Path dir) {
+    boolean quickstart = RunFolder.maker(dir).equals(Optional.of(RunFolder.Maker.QUICKSTART));
+    Path predictions = RunFolder.predictions(dir);
+    if (!quickstart && Files.exists(predictions)) {
+      throw new RunException(
+          predictions
+              + ": got a file that no quickstart wrote, expected none; move it away, or give --set"
+              + " run.dir=OTHER");
+    }
+    Path usual = Config.parse(text(), CONFIG, List.of()).run().dir();
+    return overwrite || quickstart && dir.equals(usual)
+        ? RunFolder.Earlier.REPLACE
+        : RunFolder.Earlier.REFUSE;
   }
 
   /** The configuration. */

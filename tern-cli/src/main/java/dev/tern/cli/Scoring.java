@@ -16,7 +16,7 @@ import java.util.function.LongConsumer;
 final class Scoring {
   private Scoring() {}
 
-  /** Metrics of the first label of each row. */
+  /** Metrics of the first label of each row, to the bit as training takes them. */
   static Metrics.Result evaluate(Predictor predictor, DataReader rows, LongConsumer progress) {
     Metrics metrics = new Metrics();
     long done = 0;
@@ -24,10 +24,12 @@ final class Scoring {
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
       try (Batch batch = next.get()) {
         float[] labels = new float[batch.size()];
+        float[] logits = new float[batch.size()];
         for (int i = 0; i < labels.length; i++) {
           labels[i] = batch.labels()[i * labelDim];
         }
-        metrics.addProbabilities(predictor.score(batch), labels, labels.length);
+        predictor.logits(batch, logits);
+        metrics.addLogits(logits, labels, labels.length);
         done += labels.length;
         progress.accept(done);
       }

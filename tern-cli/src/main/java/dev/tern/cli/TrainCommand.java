@@ -37,10 +37,14 @@ final class TrainCommand implements Callable<Integer> {
       description = "Put a value over the file's, as in --set train.epochs=3; may be repeated.")
   private List<String> overrides = List.of();
 
-  @Option(names = "--resume", description = "Go on with an interrupted run.")
+  @Option(
+      names = "--resume",
+      description = "Go on with an interrupted run, on the same training files.")
   private boolean resume;
 
-  @Option(names = "--overwrite", description = "Replace an earlier run in the folder.")
+  @Option(
+      names = "--overwrite",
+      description = "Replace an earlier run in the folder: the files that Tern wrote, no others.")
   private boolean overwrite;
 
   @Option(names = "--help-config", description = "Print all keys of a configuration.")
@@ -59,12 +63,17 @@ final class TrainCommand implements Callable<Integer> {
             new ConfigException(
                 "train: got no configuration, expected a YAML file; see examples/"));
     Config resolved = Config.load(file, overrides);
+    if (resume && overwrite) {
+      throw new ConfigException(
+          "train: got --resume and --overwrite, expected one of them; --resume goes on with the"
+              + " run in the folder, --overwrite removes it");
+    }
     RunFolder.Earlier earlier =
         resume
             ? RunFolder.Earlier.RESUME
             : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
-      TrainRun.Outcome outcome = TrainRun.run(resolved, earlier, progress);
+      TrainRun.Outcome outcome = TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress);
       print(out, resolved, outcome);
       return outcome.stopped() ? INTERRUPTED : 0;
     }

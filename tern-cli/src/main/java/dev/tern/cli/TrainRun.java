@@ -22,6 +22,7 @@ import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
@@ -55,22 +56,25 @@ final class TrainRun {
    */
   record Outcome(Optional<MetricsLine> best, Optional<Optimum> reachable, boolean stopped) {}
 
-  /** Trains as {@code config} says. */
-  static Outcome run(Config config, RunFolder.Earlier earlier, Progress progress) {
-    try (RunFolder folder = RunFolder.open(config, earlier)) {
+  /** Trains as {@code config} says, on behalf of the command {@code maker}. */
+  static Outcome run(
+      Config config, RunFolder.Earlier earlier, RunFolder.Maker maker, Progress progress) {
+    List<Path> files = DataSource.files(config.data().train());
+    try (RunFolder folder = RunFolder.open(config, earlier, maker, files)) {
       return new TrainRun(config, folder, progress).run(earlier);
     }
   }
 
   /** Nothing is written, and no earlier run removed, before the data have been read once. */
   private Outcome run(RunFolder.Earlier earlier) {
+    requireEvaluationRows();
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
     Optional<DataReader> eval = source.eval();
     try (Device device = Device.cpu(config.train().threads(), config.train().memory());
         Trainer trainer = trainer(device, earlier == RunFolder.Earlier.RESUME)) {
-      folder.begin(config, earlier);
+      folder.begin();
       try (MetricsLog log = folder.metrics(trainer.step())) {
         stopped = train(trainer, eval, log);
         lines = List.copyOf(log.lines());
@@ -78,6 +82,8 @@ final class TrainRun {
     } catch (RuntimeException | Error e) {
       if (!Checkpoint.existsAt(folder.checkpoints())) {
         folder.abandon();
+      } else if (folder.isBegun()) {
+        progress.note(folder.dir() + " keeps what was trained; --resume goes on with it");
       }
       throw e;
     } finally {
@@ -94,6 +100,18 @@ final class TrainRun {
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
     folder.writeReport(new Report(config, lines, state, limit, Machine.here(), date).html());
     return new Outcome(best, reachable, stopped);
+  }
+
+  /** An evaluation without rows shows here rather than after the first epoch. */
+  private void requireEvaluationRows() {
+    Optional<DataReader> eval = DataSource.strict(config.data()).eval();
+    try {
+      if (eval.isPresent() && eval.get().next().isEmpty()) {
+        throw DataSource.withoutRows(config.data().eval());
+      }
+    } finally {
+      eval.ifPresent(DataReader::close);
+    }
   }
 
   private Trainer trainer(Device device, boolean resume) {

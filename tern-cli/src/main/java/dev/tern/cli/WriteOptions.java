@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
+import dev.tern.data.DataException;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.files.CsvOptions;
@@ -13,7 +14,9 @@ import dev.tern.files.ParquetLayout;
 import dev.tern.files.ParquetWriter;
 import dev.tern.files.RawOptions;
 import dev.tern.files.RawWriter;
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -44,7 +47,7 @@ final class WriteOptions {
 
   /** Starts {@code file}, which is there only once the writer is finished. */
   DataWriter create(Path file, String format, Schema schema) {
-    check(file);
+    check(file, format);
     return switch (format) {
       case "csv" ->
           CsvWriter.create(
@@ -62,20 +65,45 @@ final class WriteOptions {
   }
 
   /** Refuses {@code file} where it stands already and may not be replaced, and bad options. */
-  void check(Path file) {
+  void check(Path file, String format) {
     keyType();
     normCheck();
-    if (Files.exists(file) && !overwrite) {
+    requireNew(file, overwrite);
+    if (String.valueOf(file.getFileName()).endsWith(".gz") && !format.equals("csv")) {
+      throw new ConfigException(
+          file
+              + ": got the name of a gzip file, expected one without .gz, as of the formats only"
+              + " CSV is compressed; give another --out");
+    }
+  }
+
+  /** Refuses {@code file} where it stands already and may not be replaced. */
+  static void requireNew(Path file, boolean overwrite) {
+    if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !overwrite) {
       throw new ConfigException(
           file
               + ": got a file that is there already, expected a new one; give --overwrite to"
               + " replace it, or another --out");
     }
-    if (String.valueOf(file.getFileName()).endsWith(".gz")) {
+  }
+
+  /** Refuses {@code file} where it is one of {@code inputs} or in one, by whatever name. */
+  static void requireNoInput(Path file, List<Path> inputs) {
+    try {
+      for (Path input : Files.exists(file) ? inputs : List.<Path>of()) {
+        if (file.toRealPath().startsWith(input.toRealPath()) || Files.isSameFile(file, input)) {
+          throw new ConfigException(
+              file
+                  + ": got a file to write that is an input, expected another; give another --out");
+        }
+      }
+    } catch (IOException e) {
       throw new ConfigException(
           file
-              + ": got the name of a gzip file, expected one without .gz, as Tern writes no gzip;"
-              + " compress the file afterwards");
+              + ": got an error looking at it ("
+              + DataException.reason(e)
+              + "), expected a file to write; give another --out",
+          e);
     }
   }
 

@@ -296,6 +296,20 @@ final class BrokenInputs {
             "train.yaml line 5: got broken YAML",
             "check indent, quotes and brackets"),
         wrong(
+            "configuration: brackets nested deeply",
+            in -> configured(in, text -> text.replace("[a]", "[".repeat(20_000))),
+            "train.yaml: got broken YAML (brackets or indents nested thousands deep), expected"),
+        wrong(
+            "configuration: a file of rows",
+            in -> List.of("train", rows(in).toString()),
+            "rows.csv line 1: the file: got y,a,c 1",
+            "... (",
+            " characters), expected keys and values"),
+        wrong(
+            "configuration: no training files",
+            in -> train(in, rows(in), "data.train="),
+            "--set data.train=: data.train: got nothing, expected a path or a list of paths"),
+        wrong(
             "configuration: an unknown model",
             in -> train(in, rows(in), "model.type=deepfmm"),
             "model.type: got deepfmm, expected one of wdl, deepfm",
@@ -354,6 +368,30 @@ final class BrokenInputs {
               return command;
             },
             "config.yaml: got another configuration for --resume (train.batch: 7, was 16)"),
+        bad(
+            "a run folder with files of somebody else",
+            in -> {
+              Path file = Files.createDirectories(in.resolve("run")).resolve("report.html");
+              Files.writeString(file, "mine");
+              return train(in, rows(in));
+            },
+            "run: got a folder that holds report.html and no run of Tern's, expected a new or"),
+        wrong(
+            "predictions onto the rows to score",
+            in -> {
+              trained(in);
+              String rows = rows(in).toString();
+              return List.of("predict", run(in), rows, "--overwrite", "--out", rows);
+            },
+            "rows.csv: got a file to write that is an input, expected another"),
+        bad(
+            "no rows to evaluate on",
+            in -> {
+              trained(in);
+              Path empty = Files.writeString(in.resolve("no.csv"), "y,a,c\n");
+              return List.of("evaluate", run(in), empty.toString());
+            },
+            "no.csv: got no rows, expected some to evaluate on"),
         bad(
             "a checkpoint with one byte changed",
             in -> predict(in, flipped(weights(trained(in)), 0.9)),

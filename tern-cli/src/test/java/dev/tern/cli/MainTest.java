@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,6 +20,16 @@ final class MainTest {
     StringWriter err = new StringWriter();
     int code = Main.run(new PrintWriter(out), new PrintWriter(err), args);
     return new Result(code, out.toString(), err.toString());
+  }
+
+  /** The command as a process of its own, with both streams in one. */
+  static ProcessBuilder process(String... args) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), "dev.tern.cli.Main"));
+    command.addAll(List.of(args));
+    return new ProcessBuilder(command).redirectErrorStream(true);
   }
 
   @Test

@@ -77,7 +77,7 @@ public final class Predictor implements AutoCloseable {
     try {
       context.raw.clear();
       encoder.addRow(row, context.raw);
-      return context.scoreRaw(context.single);
+      return context.score();
     } finally {
       give(context);
     }
@@ -95,6 +95,18 @@ public final class Predictor implements AutoCloseable {
 
   /** As {@link #score(Batch)}, into the first {@code rows.size()} places of {@code target}. */
   public void score(Batch rows, float[] target) {
+    logits(rows, target);
+    for (int i = 0; i < rows.size(); i++) {
+      target[i] = Pointwise.sigmoid(target[i]);
+    }
+  }
+
+  /**
+   * The log-odds of label 1 for each row, into the first {@code rows.size()} places of {@code
+   * target}; as {@link #score(Batch)} otherwise. They tell sure rows apart, whose probabilities
+   * round to 0 or 1.
+   */
+  public void logits(Batch rows, float[] target) {
     requireColumns(rows.schema());
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
@@ -108,7 +120,7 @@ public final class Predictor implements AutoCloseable {
         for (int i = from; i < from + count; i++) {
           context.raw.appendRow(rows, i);
         }
-        context.scoreRaw(target, from);
+        context.logits(target, from);
       }
     } finally {
       give(context);
@@ -184,13 +196,14 @@ public final class Predictor implements AutoCloseable {
       return CAPACITIES[CAPACITIES.length - 1];
     }
 
-    float scoreRaw(float[] result) {
-      scoreRaw(result, 0);
-      return result[0];
+    /** The probability of the only row of {@link #raw}. */
+    float score() {
+      logits(single, 0);
+      return Pointwise.sigmoid(single[0]);
     }
 
-    /** Scores the rows of {@link #raw}. */
-    void scoreRaw(float[] target, int at) {
+    /** Logits of the rows of {@link #raw}. */
+    void logits(float[] target, int at) {
       encoder.apply(raw, encoded);
       int rows = encoded.size();
       int fitting = 0;
@@ -198,9 +211,6 @@ public final class Predictor implements AutoCloseable {
         fitting++;
       }
       scorers[fitting].logits(encoded, target, at);
-      for (int i = at; i < at + rows; i++) {
-        target[i] = Pointwise.sigmoid(target[i]);
-      }
     }
   }
 }

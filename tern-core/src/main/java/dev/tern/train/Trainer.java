@@ -87,7 +87,8 @@ public final class Trainer implements AutoCloseable {
    * #requestStop}.
    *
    * @param train raw rows, the same in each pass; closed at the end
-   * @param eval raw rows held out; stays open
+   * @param eval raw rows held out; stays open. Where reading them fails, a checkpoint of what was
+   *     trained is written first; resumed from it, a run evaluates at the end of the epoch anew
    */
   public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
     if (train.schema().labelDim() == 0) {
@@ -144,10 +145,11 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got no rows in a pass over the training data, expected some; check the files");
     }
+    RunState trained = state;
     state = state.nextEpoch();
     reporter.reportTraining(state);
     if (options.evaluateEvery() == 0) {
-      evaluateAndKeep(eval, reporter);
+      evaluateAndKeep(eval, reporter, trained);
     }
     checkpoints.ifPresent(folder -> folder.write(this::save, state));
   }
@@ -190,7 +192,7 @@ public final class Trainer implements AutoCloseable {
       reporter.reportTraining(state);
     }
     if (options.evaluateEvery() > 0 && state.step() % options.evaluateEvery() == 0) {
-      evaluateAndKeep(eval, reporter);
+      evaluateAndKeep(eval, reporter, state);
     }
     boolean due = options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0;
     if (due || stopping) {
@@ -198,13 +200,28 @@ public final class Trainer implements AutoCloseable {
     }
   }
 
-  private void evaluateAndKeep(Optional<DataReader> eval, Reporter reporter) {
+  /** Where it fails, the weights are kept as of {@code trained}, from where the run can go on. */
+  private void evaluateAndKeep(Optional<DataReader> eval, Reporter reporter, RunState trained) {
     if (eval.isEmpty()) {
       return;
     }
+    try {
+      evaluateAndKeep(eval.get(), reporter);
+    } catch (RuntimeException | Error e) {
+      state = trained;
+      try {
+        checkpoints.ifPresent(folder -> folder.write(this::save, state));
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      throw e;
+    }
+  }
+
+  private void evaluateAndKeep(DataReader eval, Reporter reporter) {
     reporter.reportTraining(state);
     long start = System.nanoTime();
-    Metrics.Result result = evaluate(eval.get());
+    Metrics.Result result = evaluate(eval);
     state = state.evaluated(result.auc());
     reporter.reportEvaluation(state, result, System.nanoTime() - start);
     if (state.stale() == 0) {

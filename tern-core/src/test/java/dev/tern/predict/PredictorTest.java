@@ -135,19 +135,25 @@ final class PredictorTest {
   void scoresAreTheTrainersToTheBitInPiecesOfAnySize(ModelConfig.Type type) {
     Path checkpoint = folder.resolve("saved");
     float[] expected;
+    Metrics.Result evaluated;
     try (Device device = Device.cpu(2, 1L << 26);
         Trainer trainer = trained(device, type, UnknownRow.MEAN)) {
       trainer.save(checkpoint);
       expected = scores(trainer, 100);
       Metrics metrics = new Metrics();
       metrics.addProbabilities(expected, HELD.labels(), expected.length);
-      Metrics.Result evaluated = trainer.evaluate(Readers.inMemory(HELD));
+      evaluated = trainer.evaluate(Readers.inMemory(HELD));
       assertThat(evaluated.rows()).isEqualTo(HELD.size());
       assertThat(evaluated.logLoss()).isCloseTo(metrics.result().logLoss(), within(1e-6));
       assertThat(scores(trainer, 700)).isEqualTo(expected);
     }
     try (Predictor predictor = Predictor.open(checkpoint)) {
       assertThat(predictor.score(HELD)).isEqualTo(expected);
+      float[] logits = new float[HELD.size()];
+      predictor.logits(HELD, logits);
+      Metrics fromLogits = new Metrics();
+      fromLogits.addLogits(logits, HELD.labels(), logits.length);
+      assertThat(fromLogits.result()).isEqualTo(evaluated);
       for (int i = 0; i < HELD.size(); i += 7) {
         assertThat(predictor.score(row(HELD, i))).as("row %d", i).isEqualTo(expected[i]);
       }

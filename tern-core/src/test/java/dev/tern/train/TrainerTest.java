@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
@@ -205,6 +206,44 @@ final class TrainerTest {
       trainer.save(folder.resolve("resumed"));
     }
     assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+  }
+
+  @Test
+  void afterAFailedEvaluationARunGoesOnAsIfItHadNotFailed() throws IOException {
+    ModelConfig model = small(ModelConfig.Type.DEEPFM);
+    TrainOptions options = options().checkpoints(folder.resolve("whole"), 0);
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+      trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), Progress.Listener.none());
+    }
+    Batch broken = planted(2, 3000);
+    broken.labels()[2999] = 2;
+    options = options().checkpoints(folder.resolve("run"), 0);
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+      assertThatThrownBy(() ->
+              trainer.fit(train(), Optional.of(Readers.inMemory(broken)), Progress.Listener.none()))
+          .hasMessageContaining("got the label 2.0");
+    }
+    assertThat(folder.resolve("run/step-47")).isDirectory();
+    List<Integer> evaluated = new ArrayList<>();
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer = Trainer.resume(device, folder.resolve("run"), model, options)) {
+      trainer.fit(
+          train(),
+          Optional.of(Readers.inMemory(TEST)),
+          report -> {
+            if (report.split() == Progress.Split.EVAL) {
+              evaluated.add(report.epoch());
+            }
+          });
+    }
+    assertThat(evaluated).containsExactly(0, 1, 2);
+    for (String name : List.of("best", "step-141")) {
+      assertThat(contents(folder.resolve("run").resolve(name)))
+          .as(name)
+          .isEqualTo(contents(folder.resolve("whole").resolve(name)));
+    }
   }
 
   @Test

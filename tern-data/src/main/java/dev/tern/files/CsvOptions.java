@@ -16,14 +16,17 @@ import java.util.List;
 public record CsvOptions(char delimiter, List<String> header, boolean trim, boolean quotes) {
   public CsvOptions {
     header = List.copyOf(header);
-    if (delimiter >= 128
-        || Character.isLetterOrDigit(delimiter)
-        || "\"\r\n \0+-.".indexOf(delimiter) >= 0) {
+    if (!isDelimiter(delimiter)) {
       throw new IllegalArgumentException(
           "csv: got the delimiter with code "
               + (int) delimiter
               + ", expected one that no number holds, most often ',' or TAB");
     }
+  }
+
+  /** Whether {@code c} can stand between fields: ASCII, and nothing that a field may hold bare. */
+  public static boolean isDelimiter(char c) {
+    return c < 128 && !Character.isLetterOrDigit(c) && "\"\r\n \0+-.".indexOf(c) < 0;
   }
 
   /** Commas, names in the first line, spaces around fields dropped, quotes as in RFC 4180. */

@@ -3,10 +3,15 @@ package dev.tern.files;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
 
 /**
  * Writes rows as CSV: a line of names, then labels, dense numbers and slots of each row. {@link
@@ -26,6 +31,7 @@ public final class CsvWriter implements DataWriter {
   private final Schema schema;
   private final OutputFile out;
   private final RecordBuffer text = new RecordBuffer();
+  private final Optional<GZIPOutputStream> gzip;
   private final char delimiter;
   private final boolean[] single;
   private long rows;
@@ -39,10 +45,48 @@ public final class CsvWriter implements DataWriter {
       single[s] = schema.slots().get(s).hotness() == 1;
     }
     out = OutputFile.create(file);
+    gzip = file.toString().endsWith(".gz") ? Optional.of(gzip(out)) : Optional.empty();
     putHeader();
   }
 
-  /** Starts a file of {@code schema}; {@code options} give its delimiter. */
+  private static GZIPOutputStream gzip(OutputFile out) {
+    try {
+      return new GZIPOutputStream(
+          new OutputStream() {
+            @Override
+            public void write(int b) {
+              write(new byte[] {(byte) b}, 0, 1);
+            }
+
+            @Override
+            public void write(byte[] bytes, int from, int count) {
+              out.write(bytes, from, from + count);
+            }
+          },
+          1 << 16);
+    } catch (IOException e) {
+      out.close();
+      throw new UncheckedIOException(e); // its target throws none
+    }
+  }
+
+  private void flush() {
+    if (gzip.isEmpty()) {
+      out.write(text);
+      return;
+    }
+    try {
+      gzip.get().write(text.bytes(), 0, text.size());
+      text.clear();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // its target throws none
+    }
+  }
+
+  /**
+   * Starts a file of {@code schema}, compressed by gzip where its name ends in {@code .gz}; {@code
+   * options} give its delimiter.
+   */
   public static CsvWriter create(Path file, Schema schema, CsvOptions options) {
     if (SEPARATOR.charAt(0) == options.delimiter()) {
       throw new IllegalArgumentException(
@@ -92,7 +136,7 @@ public final class CsvWriter implements DataWriter {
       text.putByte('\n');
       rows++;
       if (text.size() > FLUSH) {
-        out.write(text);
+        flush();
       }
     }
   }
@@ -148,7 +192,14 @@ public final class CsvWriter implements DataWriter {
 
   @Override
   public void finish() {
-    out.write(text);
+    flush();
+    try {
+      if (gzip.isPresent()) {
+        gzip.get().finish();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // its target throws none
+    }
     out.finish();
   }
 

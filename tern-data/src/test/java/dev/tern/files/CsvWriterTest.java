@@ -11,10 +11,12 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +51,20 @@ final class CsvWriterTest {
             0,-0.0,3.0E10,7,-9223372036854775808|0
             """);
     assertThat(readBack(file, CsvOptions.csv(), schema)).isEqualTo(rows.list());
+  }
+
+  @Test
+  void aNameThatEndsInGzIsCompressed() throws IOException {
+    Rows rows = Rows.random(3, 60_000, 2, 5, new int[] {1, 0, 3}, -1);
+    Path plain = folder.resolve("out.csv");
+    Path file = folder.resolve("out.csv.gz");
+    rows.write(CsvWriter.create(plain, rows.schema(), CsvOptions.csv()), 777);
+    rows.write(CsvWriter.create(file, rows.schema(), CsvOptions.csv()), 777);
+    assertThat(Files.size(plain)).isGreaterThan(2 << 20); // several pieces are compressed
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(file))) {
+      assertThat(in.readAllBytes()).isEqualTo(Files.readAllBytes(plain));
+    }
+    assertThat(readBack(file, CsvOptions.csv(), rows.schema())).isEqualTo(rows.list());
   }
 
   @Test

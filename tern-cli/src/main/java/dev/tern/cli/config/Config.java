@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of a run, resolved: every key has a value, every path is absolute.
@@ -85,19 +86,47 @@ public record Config(
     paths.removeIf(path -> Keys.MAY_CHANGE.contains(Keys.plain(path)));
     return paths.stream()
         .filter(path -> !now.getOrDefault(path, "").equals(then.getOrDefault(path, "")))
-        .map(path ->
-            path
-                + ": "
-                + now.getOrDefault(path, "nothing")
-                + ", was "
-                + then.getOrDefault(path, "nothing"))
+        .map(path -> path + ": " + shown(now.get(path)) + ", was " + shown(then.get(path)))
         .toList();
+  }
+
+  private static String shown(@Nullable String value) {
+    return value == null || value.isEmpty() ? "nothing" : Names.excerpt(value);
   }
 
   private static Map<String, String> flat(Config config) {
     Map<String, String> flat = new TreeMap<>();
-    YamlFile.read(config.yaml, "config").forEach((path, raw) -> flat.put(path, raw.shown()));
+    YamlFile.read(config.yaml, "config").forEach((path, raw) -> flat.put(path, raw.text()));
     return flat;
+  }
+
+  /**
+   * Refuses overrides that have no effect where the model comes from a checkpoint, which are all
+   * but those that say how files are read.
+   *
+   * @param labels whether labels are read
+   * @throws ConfigException that names the keys with an effect
+   */
+  public static void requireReading(List<String> overrides, boolean labels) {
+    List<String> keys =
+        Keys.READING.stream()
+            .filter(key -> labels || !key.equals(Keys.POSITIVE))
+            .map(Key::path)
+            .toList();
+    for (String override : overrides) {
+      String path = Overrides.key(override).path();
+      if (!keys.contains(path)) {
+        throw new ConfigException(
+            "--set "
+                + Names.excerpt(override)
+                + ": got "
+                + path
+                + ", which has no effect on a trained model, expected a key that says how files are"
+                + " read ("
+                + String.join(", ", keys)
+                + "); remove it");
+      }
+    }
   }
 
   /** All keys with kind, default, condition and meaning, for people. */

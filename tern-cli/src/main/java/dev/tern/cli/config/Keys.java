@@ -25,7 +25,9 @@ final class Keys {
   private static final Kind<String> NAME = new Kind.Text("a name", false);
   private static final Kind<Character> CHARACTER = new Kind.Letter();
   private static final Kind<List<String>> NAMES = new Kind.Columns();
-  private static final Kind<List<Path>> FILES = new Kind.Files("a path or a list of paths");
+  private static final Kind<List<Path>> FILES = new Kind.Files("a path or a list of paths", true);
+  private static final Kind<List<Path>> SOME_FILES =
+      new Kind.Files("a path or a list of paths", false);
   private static final Kind<List<Integer>> WIDTHS = new Kind.Wholes(new Kind.Whole(1, 1 << 20));
   private static final String[] PERCEPTRONS = {"wdl", "deepfm", "dcn", "dcnv2"};
 
@@ -35,7 +37,7 @@ final class Keys {
           Kind.Choice.of("csv", "norm", "raw", "parquet", "criteo-synthetic"),
           "Format of the files.");
   static final Key<List<Path>> TRAIN =
-      Key.required("data.train", FILES, "Training files; * and ? match names.")
+      Key.required("data.train", SOME_FILES, "Training files; * and ? match names.")
           .when(FORMAT, "csv", "norm", "raw", "parquet");
   static final Key<List<Path>> EVAL =
       Key.of("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
@@ -430,6 +432,25 @@ final class Keys {
   /** The keys of the section {@code data}. */
   static final List<Key<?>> DATA =
       ALL.stream().filter(key -> key.path().startsWith("data.")).toList();
+
+  /** Keys that say how files are read, whatever is done with the rows. */
+  static final List<Key<?>> READING =
+      List.of(
+          FORMAT,
+          COLUMNS,
+          DELIMITER,
+          QUOTES,
+          TRIM,
+          KEY_TYPE,
+          LABEL_TYPE,
+          DENSE_TYPE,
+          LABEL,
+          POSITIVE,
+          DENSE_COLUMNS,
+          SPARSE_COLUMNS,
+          VALUES,
+          SEPARATOR,
+          HOTNESS);
 
   /** Sections that may hold a list of groups. */
   static final List<String> GROUPS = List.of("data.dense", "data.sparse");

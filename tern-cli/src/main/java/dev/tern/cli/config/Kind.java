@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.files.CsvOptions;
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -47,7 +48,7 @@ sealed interface Kind<T> {
     }
   }
 
-  /** One character; {@code tab} stands for a tab. */
+  /** One character that separates fields; {@code tab} stands for a tab. */
   record Letter() implements Kind<Character> {
     @Override
     public Optional<Character> read(Raw raw) {
@@ -55,7 +56,7 @@ sealed interface Kind<T> {
         case Raw.Scalar(String text, Raw.Source _) when text.equals("tab") || text.equals("\\t") ->
             Optional.of('\t');
         case Raw.Scalar(String text, Raw.Source _) when text.length() == 1 ->
-            Optional.of(text.charAt(0));
+            Optional.of(text.charAt(0)).filter(CsvOptions::isDelimiter);
         default -> Optional.empty();
       };
     }
@@ -67,7 +68,7 @@ sealed interface Kind<T> {
 
     @Override
     public String expected() {
-      return "one character, or tab";
+      return "one character that no number holds, or tab";
     }
   }
 
@@ -205,8 +206,12 @@ sealed interface Kind<T> {
         if (scalar.text().isEmpty()) {
           return Optional.empty();
         } else if (range.matches()) {
+          int first = Integer.parseInt(range.group(2));
           int last = Integer.parseInt(range.group(3));
-          for (int i = Integer.parseInt(range.group(2)); i <= last; i++) {
+          if (first > last) {
+            return Optional.empty();
+          }
+          for (int i = first; i <= last; i++) {
             names.add(range.group(1) + i);
           }
         } else {
@@ -289,9 +294,9 @@ sealed interface Kind<T> {
 
   /**
    * Paths in order, made absolute against the current directory; one scalar stands for a list of
-   * one.
+   * one, {@code orEmpty} where there may be none.
    */
-  record Files(String expected) implements Kind<List<Path>> {
+  record Files(String expected, boolean orEmpty) implements Kind<List<Path>> {
     @Override
     public Optional<List<Path>> read(Raw raw) {
       List<Path> paths = new ArrayList<>();
@@ -302,7 +307,7 @@ sealed interface Kind<T> {
         }
         paths.add(path.get());
       }
-      return Optional.of(List.copyOf(paths));
+      return paths.isEmpty() && !orEmpty ? Optional.empty() : Optional.of(List.copyOf(paths));
     }
 
     @Override

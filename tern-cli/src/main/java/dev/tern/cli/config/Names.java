@@ -8,11 +8,22 @@ import java.util.Optional;
 public final class Names {
   private Names() {}
 
+  /** {@code text} as a message shows it: on one line, and of a long one only the beginning. */
+  static String excerpt(String text) {
+    int most = 80;
+    String start = text.length() <= most ? text : text.substring(0, most);
+    String line = start.replaceAll("\\p{Cntrl}+", " ");
+    return text.length() <= most ? line : "%s... (%,d characters)".formatted(line, text.length());
+  }
+
   /**
    * The nearest of {@code candidates}, or empty where none is near: more than 1 edit in 3 letters,
-   * but 2 are always near.
+   * but 2 are always near. To a text of over 1000 letters none is.
    */
   public static Optional<String> nearest(String name, Collection<String> candidates) {
+    if (name.length() > 1000) {
+      return Optional.empty();
+    }
     int limit = Math.max(2, name.length() / 3);
     return candidates.stream()
         .filter(candidate ->

@@ -14,8 +14,23 @@ final class Overrides {
    * with commas, or as YAML in brackets; all other values are taken as they stand.
    */
   static void apply(String override, Map<String, Raw> written) {
+    Raw.Source source = source(override);
+    Key<?> key = key(override);
     int equals = override.indexOf('=');
-    Raw.Source source = new Raw.Source("--set " + override, true);
+    String path = override.substring(0, equals).strip();
+    String text = override.substring(equals + 1).strip();
+    Raw value = key.kind().list() ? list(text, source) : new Raw.Scalar(text, source);
+    targets(key, path, written, source).forEach(target -> written.put(target, value));
+  }
+
+  private static Raw.Source source(String override) {
+    return new Raw.Source("--set " + Names.excerpt(override), true);
+  }
+
+  /** The key that an override is of. */
+  static Key<?> key(String override) {
+    Raw.Source source = source(override);
+    int equals = override.indexOf('=');
     if (equals < 1) {
       throw new ConfigException(
           source.text()
@@ -23,7 +38,6 @@ final class Overrides {
               + " train.batch=1024");
     }
     String path = override.substring(0, equals).strip();
-    String text = override.substring(equals + 1).strip();
     if (Keys.isSection(path)) {
       throw new ConfigException(
           source.text()
@@ -32,13 +46,14 @@ final class Overrides {
               + ", expected one of its keys; "
               + Keys.members(Keys.plain(path)));
     }
-    Key<?> key =
-        Keys.find(path)
-            .orElseThrow(() ->
-                new ConfigException(
-                    source.text() + ": got the unknown key " + path + "; " + Keys.advice(path)));
-    Raw value = key.kind().list() ? list(text, source) : new Raw.Scalar(text, source);
-    targets(key, path, written, source).forEach(target -> written.put(target, value));
+    return Keys.find(path)
+        .orElseThrow(() ->
+            new ConfigException(
+                source.text()
+                    + ": got the unknown key "
+                    + Names.excerpt(path)
+                    + "; "
+                    + Keys.advice(path)));
   }
 
   private static Raw list(String text, Raw.Source source) {

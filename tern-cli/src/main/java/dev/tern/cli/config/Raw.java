@@ -8,21 +8,21 @@ sealed interface Raw {
   /** Where it was written, for messages: a file and line, or the override. */
   Source source();
 
+  /** The value in full. */
+  String text();
+
   /** The value as a message shows it. */
-  String shown();
+  default String shown() {
+    return text().isEmpty() ? "nothing" : Names.excerpt(text());
+  }
 
   /** One scalar; {@code text} is what YAML makes of it, quotes removed. */
-  record Scalar(String text, Source source) implements Raw {
-    @Override
-    public String shown() {
-      return text.isEmpty() ? "nothing" : text;
-    }
-  }
+  record Scalar(String text, Source source) implements Raw {}
 
   /** A list of scalars. */
   record Sequence(List<Scalar> items, Source source) implements Raw {
     @Override
-    public String shown() {
+    public String text() {
       return items.stream().map(Scalar::text).collect(Collectors.joining(", ", "[", "]"));
     }
   }

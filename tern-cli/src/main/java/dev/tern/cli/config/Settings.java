@@ -165,7 +165,12 @@ final class Settings {
               .map(near -> "; did you mean " + near + "?")
               .orElse(hint);
     }
-    String got = raw instanceof Raw.Sequence ? "the list " + raw.shown() : raw.shown();
+    String got =
+        switch (raw) {
+          case Raw.Sequence(List<Raw.Scalar> items, Raw.Source _) when items.isEmpty() -> "nothing";
+          case Raw.Sequence list -> "the list " + list.shown();
+          case Raw.Scalar scalar -> scalar.shown();
+        };
     return new ConfigException(
         raw.source().text()
             + ": "

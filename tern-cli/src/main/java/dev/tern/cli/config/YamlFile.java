@@ -53,15 +53,21 @@ final class YamlFile {
           name
               + line
               + ": got broken YAML ("
-              + e.getProblem()
+              + Names.excerpt(e.getProblem())
               + "), expected keys and values; check indent, quotes and brackets",
           e);
     } catch (YamlEngineException e) {
       throw new ConfigException(
           name
               + ": got broken YAML ("
-              + e.getMessage()
+              + Names.excerpt(String.valueOf(e.getMessage()))
               + "), expected UTF-8 text of keys and values; check the file",
+          e);
+    } catch (StackOverflowError e) {
+      throw new ConfigException(
+          name
+              + ": got broken YAML (brackets or indents nested thousands deep), expected keys and"
+              + " values; check the file",
           e);
     }
     return file.values;
@@ -90,7 +96,7 @@ final class YamlFile {
         throw new ConfigException(
             where(entry.getKeyNode())
                 + ": got "
-                + Keys.plain(child)
+                + Names.excerpt(Keys.plain(child))
                 + " a second time (first in line "
                 + earlier
                 + "), expected it once; remove one");
@@ -108,7 +114,11 @@ final class YamlFile {
       values.put(path, raw(path, value));
     } else {
       throw new ConfigException(
-          where(key) + ": got the unknown key " + Keys.plain(path) + "; " + Keys.advice(path));
+          where(key)
+              + ": got the unknown key "
+              + Names.excerpt(Keys.plain(path))
+              + "; "
+              + Keys.advice(path));
     }
   }
 
@@ -158,7 +168,8 @@ final class YamlFile {
 
   private static String shown(Node node) {
     return switch (node) {
-      case ScalarNode scalar -> scalar.getValue().isEmpty() ? "nothing" : scalar.getValue();
+      case ScalarNode scalar ->
+          scalar.getValue().isEmpty() ? "nothing" : Names.excerpt(scalar.getValue());
       case SequenceNode _ -> "a list";
       default -> "keys and values";
     };

@@ -6,7 +6,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,9 +38,7 @@ public final class MetricsLog implements AutoCloseable {
           read(file).stream().filter(line -> line.step() <= step && step > 0).toList();
       StringBuilder text = new StringBuilder();
       kept.forEach(line -> text.append(line.toJson()).append('\n'));
-      Path beside = file.resolveSibling(file.getFileName() + ".new");
-      Files.writeString(beside, text);
-      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      RunFolder.write(file, text.toString());
       Writer out = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.APPEND);
       return new MetricsLog(file, out, new ArrayList<>(kept));
     } catch (IOException e) {

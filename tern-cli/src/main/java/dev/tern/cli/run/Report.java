@@ -5,6 +5,7 @@ import dev.tern.cli.run.MetricsLine.Split;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -44,7 +45,9 @@ public record Report(
   /** The page. */
   public String html() {
     StringBuilder out = new StringBuilder();
-    String title = config.run().dir().getFileName() + " · " + config.model().type();
+    Path dir = config.run().dir();
+    String name = Optional.ofNullable(dir.getFileName()).orElse(dir).toString();
+    String title = name + " · " + config.model().type();
     out.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
         .append(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -55,7 +58,7 @@ public record Report(
         .append(style())
         .append("</style>\n</head>\n<body>\n<main>\n");
     out.append("<header><h1>")
-        .append(Html.text(config.run().dir().getFileName().toString()))
+        .append(Html.text(name))
         .append(" <small>")
         .append(Html.text(config.model().type()))
         .append("</small></h1><p>")

@@ -6,32 +6,43 @@ import dev.tern.data.DataException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * The folder of a run: the resolved configuration, metrics, checkpoints and the report. While it is
  * open no other run can open it.
+ *
+ * <p>A run is put only into a new or empty folder, or into that of an earlier run, which is known
+ * by the {@link Mark} in its configuration; of that only the files go that Tern wrote.
  */
 public final class RunFolder implements AutoCloseable {
-  private static final String CONFIG = "config.yaml";
-  private static final String LOCK = ".lock";
-
-  private final Path dir;
+  private final Config config;
+  private final Earlier earlier;
+  private final Maker maker;
+  private final List<String> files;
   private final FileChannel lock;
   private final List<Path> made;
   private boolean begun;
+  private boolean fresh;
 
-  private RunFolder(Path dir, FileChannel lock, List<Path> made) {
-    this.dir = dir;
+  private RunFolder(
+      Config config,
+      Earlier earlier,
+      Maker maker,
+      List<String> files,
+      FileChannel lock,
+      List<Path> made) {
+    this.config = config;
+    this.earlier = earlier;
+    this.maker = maker;
+    this.files = files;
     this.lock = lock;
     this.made = made;
   }
@@ -46,67 +57,138 @@ public final class RunFolder implements AutoCloseable {
     REPLACE
   }
 
+  /** The command that begins a run. */
+  public enum Maker {
+    TRAIN,
+    QUICKSTART
+  }
+
   /**
    * Opens the folder of {@code config} and makes it where it is missing. Nothing in it changes
    * before {@link #begin}; closed before that, what was made is removed.
    *
-   * @throws RunException if the folder cannot be written, is in use, or holds an earlier run that
-   *     must not be there
+   * @param trainingFiles the files that the run reads; a run that goes on must read the same
+   * @throws RunException if the folder cannot be written, is in use, holds an earlier run that must
+   *     not be there, or files that are not a run's
    * @throws ConfigException if the earlier run to go on with was configured otherwise
    */
-  public static RunFolder open(Config config, Earlier earlier) {
+  public static RunFolder open(
+      Config config, Earlier earlier, Maker maker, List<Path> trainingFiles) {
     Path dir = config.run().dir();
-    Path file = dir.resolve(CONFIG);
-    if (Files.exists(file) && earlier == Earlier.REFUSE) {
-      throw new RunException(
-          dir
-              + ": got a folder with an earlier run, expected a new one; give --resume to go on"
-              + " with it, --overwrite to replace it, or --set run.dir=OTHER");
+    List<String> files = trainingFiles.stream().map(Mark::file).toList();
+    check(config, earlier, maker, files);
+    List<Path> made = missing(dir);
+    FileChannel lock = lock(dir);
+    RunFolder folder = new RunFolder(config, earlier, maker, files, lock, made);
+    try {
+      check(config, earlier, maker, files); // Another run may have ended in between.
+      return folder;
+    } catch (RuntimeException | Error e) {
+      folder.close();
+      throw e;
     }
-    if (Files.exists(file) && earlier == Earlier.RESUME) {
-      requireSame(Config.load(file, List.of()), config, file);
-    }
-    return lock(dir);
   }
 
-  /**
-   * Makes the folder that of {@code config}'s run: writes the configuration, and unless the earlier
-   * run goes on, removes it.
-   */
-  public void begin(Config config, Earlier earlier) {
-    begun = true;
+  private static void check(Config config, Earlier earlier, Maker maker, List<String> files) {
+    Path dir = config.run().dir();
+    Path file = dir.resolve(OwnFiles.CONFIG);
+    Optional<Mark> mark = Mark.read(file);
     try {
-      if (earlier != Earlier.RESUME) {
-        clear();
+      if (mark.isEmpty()) {
+        new OwnFiles(dir)
+            .anything()
+            .ifPresent(path -> {
+              throw notOurs(dir, path);
+            });
+      } else if (earlier == Earlier.REFUSE) {
+        throw new RunException(
+            dir
+                + ": got a folder with an earlier run, expected a new one; give "
+                + (maker == Maker.TRAIN ? "--resume to go on with it, " : "")
+                + "--overwrite to replace it, or --set run.dir=OTHER");
+      } else if (earlier == Earlier.RESUME) {
+        requireSame(Config.load(file, List.of()), config, file);
+        requireSame(mark.get().files(), files, file);
+      } else {
+        new OwnFiles(dir)
+            .strange()
+            .ifPresent(path -> {
+              throw new RunException(
+                  path
+                      + ": got a file that Tern did not write among the checkpoints to be replaced,"
+                      + " expected none; move it away, or give --set run.dir=OTHER");
+            });
       }
-      Files.createDirectories(checkpoints());
-      replace(dir.resolve(CONFIG), config.yaml());
     } catch (IOException e) {
-      throw unwritable(dir, e);
+      throw unreadable(dir, e);
     }
   }
 
-  /** Removes what the run wrote: for one that failed before it had anything to go on with. */
-  public void abandon() {
-    begun = false;
-    try {
-      clear();
-    } catch (IOException e) {
-      throw unwritable(dir, e);
+  private static RunException notOurs(Path dir, Path found) {
+    Path config = dir.resolve(OwnFiles.CONFIG);
+    return new RunException(
+        Files.exists(config)
+            ? config
+                + ": got a file that Tern did not write, or that was changed since, expected that"
+                + " of a run or none; undo the change and give values by --set, or give --set"
+                + " run.dir=OTHER"
+            : dir
+                + ": got a folder that holds "
+                + found.getFileName()
+                + " and no run of Tern's, expected a new or an empty one; give --set"
+                + " run.dir=OTHER");
+  }
+
+  private static void requireSame(Config before, Config after, Path file) {
+    List<String> changed = after.changesFrom(before);
+    if (!changed.isEmpty()) {
+      throw new ConfigException(
+          file
+              + ": got another configuration for --resume ("
+              + String.join("; ", changed)
+              + "), expected the one the run began with; change it back, or begin anew with"
+              + " --overwrite or --set run.dir=OTHER");
     }
   }
 
-  private static RunFolder lock(Path dir) {
-    List<Path> made = new ArrayList<>();
-    for (Path up = dir; up != null && Files.notExists(up); up = up.getParent()) {
-      made.add(up);
+  private static void requireSame(List<String> before, List<String> after, Path file) {
+    if (!before.equals(after)) {
+      throw new ConfigException(
+          file
+              + ": got other training files for --resume ("
+              + only(after, before)
+              + ", was "
+              + only(before, after)
+              + "), expected those the run began with; put them back, or begin anew with"
+              + " --overwrite or --set run.dir=OTHER");
     }
+  }
+
+  /** What {@code files} has and {@code others} lacks; all where only the order differs. */
+  private static String only(List<String> files, List<String> others) {
+    List<String> own = files.stream().filter(file -> !others.contains(file)).toList();
+    boolean reordered = own.isEmpty() && others.stream().allMatch(files::contains);
+    String text = String.join("; ", reordered ? files : own);
+    return text.isEmpty() ? "nothing" : text;
+  }
+
+  private static List<Path> missing(Path dir) {
+    List<Path> missing = new ArrayList<>();
+    Path lock = dir.resolve(OwnFiles.LOCK);
+    for (Path up = lock; up != null && Files.notExists(up); up = up.getParent()) {
+      missing.add(up);
+    }
+    return missing;
+  }
+
+  private static FileChannel lock(Path dir) {
     try {
       Files.createDirectories(dir);
       FileChannel channel =
-          FileChannel.open(dir.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+          FileChannel.open(
+              dir.resolve(OwnFiles.LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
       if (tryLock(channel)) {
-        return new RunFolder(dir, channel, made);
+        return channel;
       }
       channel.close();
     } catch (IOException e) {
@@ -126,83 +208,100 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  private static void requireSame(Config before, Config after, Path file) {
-    List<String> changed = after.changesFrom(before);
-    if (!changed.isEmpty()) {
-      throw new ConfigException(
-          file
-              + ": got another configuration for --resume ("
-              + String.join("; ", changed)
-              + "), expected the one the run began with; change it back, or begin anew with"
-              + " --overwrite or --set run.dir=OTHER");
+  /**
+   * Makes the folder that of the run: removes the earlier run unless that goes on, and writes the
+   * configuration, which marks the folder as a run's before anything else stands in it.
+   */
+  public void begin() {
+    Optional<Mark> mark = Mark.read(config(dir()));
+    begun = true;
+    fresh = earlier != Earlier.RESUME || mark.isEmpty();
+    try {
+      if (fresh && mark.isPresent()) {
+        new OwnFiles(dir()).delete(mark.get().maker());
+      }
+      Maker first = fresh ? maker : mark.map(Mark::maker).orElse(maker);
+      write(config(dir()), new Mark(first, files).over(config.yaml()));
+      Files.createDirectories(checkpoints());
+    } catch (IOException e) {
+      throw unwritable(dir(), e);
     }
+  }
+
+  /**
+   * Removes what this run wrote, for one that failed before it had anything to go on with: nothing
+   * where it had not begun, or went on with an earlier one.
+   */
+  public void abandon() {
+    if (!begun || !fresh) {
+      return;
+    }
+    try {
+      new OwnFiles(dir()).delete(maker);
+      begun = false;
+    } catch (IOException e) {
+      throw unwritable(dir(), e);
+    }
+  }
+
+  /** Whether {@link #begin} made it the folder of this run. */
+  public boolean isBegun() {
+    return begun;
   }
 
   /** Opens the metrics, without the lines after {@code step}. */
   public MetricsLog metrics(long step) {
-    return MetricsLog.open(dir.resolve("metrics.jsonl"), step);
+    return MetricsLog.open(dir().resolve(OwnFiles.METRICS), step);
   }
 
   /** Where checkpoints stand. */
   public Path checkpoints() {
-    return dir.resolve("checkpoints");
+    return dir().resolve(OwnFiles.CHECKPOINTS);
   }
 
   /** Where the report stands. */
   public Path report() {
-    return dir.resolve("report.html");
+    return dir().resolve(OwnFiles.REPORT);
   }
 
   /** The folder itself. */
   public Path dir() {
-    return dir;
+    return config.run().dir();
   }
 
   /** The configuration that a run wrote into its folder. */
   public static Path config(Path dir) {
-    return dir.resolve(CONFIG);
+    return dir.resolve(OwnFiles.CONFIG);
+  }
+
+  /** Where a quickstart puts the scores of its rows. */
+  public static Path predictions(Path dir) {
+    return dir.resolve(OwnFiles.PREDICTIONS);
+  }
+
+  /** The command that began the run in {@code dir}; empty where there is no run of Tern's. */
+  public static Optional<Maker> maker(Path dir) {
+    return Mark.read(config(dir)).map(Mark::maker);
   }
 
   /** Writes the report. */
   public void writeReport(String html) {
-    replace(report(), html);
+    write(report(), html);
   }
 
-  private void replace(Path file, String text) {
+  /** Writes a file that appears whole or not at all. */
+  static void write(Path file, String text) {
+    Path part = OwnFiles.part(file);
     try {
-      Path beside = file.resolveSibling(file.getFileName() + ".new");
-      Files.writeString(beside, text);
-      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      Files.writeString(part, text);
+      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw unwritable(file, e);
-    }
-  }
-
-  /** Removes what an earlier run wrote, and nothing else. */
-  private void clear() throws IOException {
-    for (String name : List.of(CONFIG, "metrics.jsonl", "report.html")) {
-      Files.deleteIfExists(dir.resolve(name));
-    }
-    if (Files.exists(checkpoints())) {
-      Files.walkFileTree(checkpoints(), new Delete());
-    }
-  }
-
-  private static final class Delete extends SimpleFileVisitor<Path> {
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-      Files.delete(file);
-      return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult postVisitDirectory(Path dir, @Nullable IOException e)
-        throws IOException {
-      if (e != null) {
-        throw e;
+      try {
+        Files.deleteIfExists(part);
+      } catch (IOException again) {
+        e.addSuppressed(again);
       }
-      Files.delete(dir);
-      return FileVisitResult.CONTINUE;
+      throw unwritable(file, e);
     }
   }
 
@@ -216,19 +315,29 @@ public final class RunFolder implements AutoCloseable {
         e);
   }
 
+  static RunException unreadable(Path path, IOException e) {
+    return new RunException(
+        path
+            + ": got an error reading it ("
+            + DataException.reason(e)
+            + "), expected to be let in; check its rights",
+        e);
+  }
+
   /** Lets other runs in. */
   @Override
   public void close() {
     try {
-      lock.close();
-      if (!begun && !made.isEmpty()) {
-        Files.deleteIfExists(dir.resolve(LOCK));
-        for (Path folder : made) {
-          Files.deleteIfExists(folder);
+      try (lock) {
+        // The lock's own file goes first, while no other run can hold it.
+        for (Path path : begun ? List.<Path>of() : made) {
+          Files.deleteIfExists(path);
         }
       }
+    } catch (DirectoryNotEmptyException _) {
+      // Another file went there meanwhile.
     } catch (IOException e) {
-      throw unwritable(dir, e);
+      throw unwritable(dir(), e);
     }
   }
 }

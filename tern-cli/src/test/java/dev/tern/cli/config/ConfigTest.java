@@ -177,6 +177,10 @@ final class ConfigTest {
           train[0].batch=3     | got an index, expected none
           model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2, but that is deepfm
           data.columns=[a      | got broken YAML
+          data.train=          | data.train: got nothing, expected a path or a list of paths
+          data.delimiter=5     | data.delimiter: got 5, expected one character that no number holds, or tab
+          data.delimiter="     | data.delimiter: got ", expected one character
+          data.dense.columns=C5..C1 | data.dense.columns: got the list [C5..C1], expected a list of names
           """)
   void aBrokenOverrideIsRefused(String override, String message) {
     assertThatThrownBy(() -> census(override))
@@ -202,6 +206,57 @@ final class ConfigTest {
     assertThatThrownBy(() -> Config.parse(yaml, "x.yaml", List.of()))
         .isInstanceOf(ConfigException.class)
         .hasMessageStartingWith("x.yaml");
+  }
+
+  @Test
+  void textNestedThousandsDeepIsRefused() {
+    String deep = "data: " + "[".repeat(50_000);
+    assertThatThrownBy(() -> Config.parse(deep, "x.yaml", List.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("x.yaml")
+        .hasMessageContaining("got broken YAML")
+        .message()
+        .hasSizeLessThan(300);
+  }
+
+  @Test
+  void messagesShowAnExcerptOfALongText() {
+    String rows = "1,2,3\n".repeat(10_000);
+    String quoted = YamlText.quote(rows);
+    for (String yaml :
+        List.of(
+            rows,
+            quoted,
+            quoted + ": 1",
+            "data: {format: " + quoted + "}",
+            "data: {columns: {" + quoted + ": 1}}",
+            "data: [" + quoted)) {
+      assertThatThrownBy(() -> Config.parse(yaml, "x.yaml", List.of()))
+          .isInstanceOf(ConfigException.class)
+          .message()
+          .startsWith("x.yaml")
+          .hasSizeLessThan(500)
+          .hasLineCount(1);
+    }
+    for (String override : List.of(rows, "train.batch=" + rows, "train." + rows + "=1")) {
+      assertThatThrownBy(() -> census(override))
+          .isInstanceOf(ConfigException.class)
+          .message()
+          .hasSizeLessThan(700)
+          .hasLineCount(1);
+    }
+  }
+
+  @Test
+  void changesAreSeenBehindWhatAMessageShows() {
+    String columns = "c".repeat(100);
+    Config before = census("data.columns=age,fnlwgt,workclass,education,income," + columns + "1");
+    Config after = census("data.columns=age,fnlwgt,workclass,education,income," + columns + "2");
+    assertThat(after.changesFrom(before)).hasSize(1);
+    assertThat(after.changesFrom(before).getFirst())
+        .startsWith("data.columns: ")
+        .hasSizeLessThan(300);
+    assertThat(after.changesFrom(after)).isEmpty();
   }
 
   @Test

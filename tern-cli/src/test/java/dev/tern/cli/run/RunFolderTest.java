@@ -7,14 +7,20 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.MetricsLine.Split;
 import dev.tern.cli.run.RunFolder.Earlier;
+import dev.tern.cli.run.RunFolder.Maker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class RunFolderTest {
   @TempDir Path temp;
@@ -26,9 +32,21 @@ final class RunFolderTest {
         "{data: {format: criteo-synthetic}, model: {type: lr}, run: {dir: x}}", "test.yaml", all);
   }
 
+  private static RunFolder open(Config config, Earlier earlier) {
+    return open(config, earlier, Maker.TRAIN);
+  }
+
+  private static RunFolder open(Config config, Earlier earlier, Maker maker, Path... files) {
+    return RunFolder.open(config, earlier, maker, List.of(files));
+  }
+
   private static void begin(Config config, Earlier earlier) {
-    try (RunFolder folder = RunFolder.open(config, earlier)) {
-      folder.begin(config, earlier);
+    begin(config, earlier, Maker.TRAIN);
+  }
+
+  private static void begin(Config config, Earlier earlier, Maker maker, Path... files) {
+    try (RunFolder folder = open(config, earlier, maker, files)) {
+      folder.begin();
     }
   }
 
@@ -39,8 +57,8 @@ final class RunFolderTest {
   @Test
   void theFolderHoldsTheResolvedConfiguration() {
     Config config = config();
-    try (RunFolder folder = RunFolder.open(config, Earlier.REFUSE)) {
-      folder.begin(config, Earlier.REFUSE);
+    try (RunFolder folder = open(config, Earlier.REFUSE)) {
+      folder.begin();
       assertThat(Config.load(RunFolder.config(folder.dir()), List.of())).isEqualTo(config);
       assertThat(folder.checkpoints()).isDirectory();
     }
@@ -49,16 +67,16 @@ final class RunFolderTest {
   @Test
   void anEarlierRunIsRefusedResumedOrReplaced() throws IOException {
     begin(config(), Earlier.REFUSE);
-    Path checkpoint = temp.resolve("run/checkpoints/step-1/weights");
+    Path checkpoint = temp.resolve("run/checkpoints/step-1/manifest.json");
     Files.createDirectories(checkpoint.getParent());
     Files.writeString(checkpoint, "x");
     Files.writeString(temp.resolve("run/mine.txt"), "x");
-    assertThatThrownBy(() -> RunFolder.open(config(), Earlier.REFUSE))
+    assertThatThrownBy(() -> open(config(), Earlier.REFUSE))
         .isInstanceOf(RunException.class)
         .hasMessageContaining(
             "got a folder with an earlier run, expected a new one; give --resume");
     begin(config(), Earlier.RESUME);
-    RunFolder.open(config(), Earlier.REPLACE).close();
+    open(config(), Earlier.REPLACE).close();
     assertThat(checkpoint).exists();
     begin(config(), Earlier.REPLACE);
     assertThat(checkpoint).doesNotExist();
@@ -69,8 +87,7 @@ final class RunFolderTest {
   void resumingWithAnotherModelIsRefusedAndWithMoreEpochsIsNot() {
     begin(config(), Earlier.REFUSE);
     begin(config("train.epochs=9", "train.threads=1"), Earlier.RESUME);
-    assertThatThrownBy(
-            () -> RunFolder.open(config("model.type=fm", "train.batch=7"), Earlier.RESUME))
+    assertThatThrownBy(() -> open(config("model.type=fm", "train.batch=7"), Earlier.RESUME))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("model.type: fm, was lr")
         .hasMessageContaining("train.batch: 7, was 4096")
@@ -79,33 +96,170 @@ final class RunFolderTest {
 
   @Test
   void twoRunsCannotShareAFolder() {
-    try (RunFolder _ = RunFolder.open(config(), Earlier.REFUSE)) {
-      assertThatThrownBy(() -> RunFolder.open(config(), Earlier.RESUME))
+    try (RunFolder _ = open(config(), Earlier.REFUSE)) {
+      assertThatThrownBy(() -> open(config(), Earlier.RESUME))
           .isInstanceOf(RunException.class)
           .hasMessageContaining("another run is at work");
     }
-    RunFolder.open(config(), Earlier.RESUME).close();
+    open(config(), Earlier.RESUME).close();
   }
 
   @Test
   void aRunThatNeverBeganLeavesNothing() throws IOException {
     Config config = config("run.dir=" + temp.resolve("a/b/run"));
-    try (RunFolder folder = RunFolder.open(config, Earlier.REFUSE)) {
+    try (RunFolder folder = open(config, Earlier.REFUSE)) {
       assertThat(folder.dir()).isDirectory();
     }
     assertThat(temp).isEmptyDirectory();
     Files.createDirectories(temp.resolve("a/b"));
-    RunFolder.open(config, Earlier.RESUME).close();
+    open(config, Earlier.RESUME).close();
     assertThat(temp.resolve("a/b")).isEmptyDirectory();
   }
 
   @Test
   void aFileInPlaceOfTheFolderIsReported() throws IOException {
     Files.writeString(temp.resolve("run"), "");
-    assertThatThrownBy(() -> RunFolder.open(config(), Earlier.REFUSE))
+    assertThatThrownBy(() -> open(config(), Earlier.REFUSE))
         .isInstanceOf(RunException.class)
         .hasMessageContaining(temp.resolve("run").toString())
         .hasMessageContaining("expected a folder that can be written");
+  }
+
+  /** Every file below the folder, with its text. */
+  private SortedMap<String, String> listing() throws IOException {
+    SortedMap<String, String> files = new TreeMap<>();
+    try (Stream<Path> all = Files.walk(temp)) {
+      for (Path file : all.filter(Files::isRegularFile).toList()) {
+        files.put(temp.relativize(file).toString(), Files.readString(file));
+      }
+    }
+    return files;
+  }
+
+  private void put(String name) throws IOException {
+    Path file = temp.resolve("run").resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, "mine");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "config.yaml",
+        "metrics.jsonl",
+        "report.html",
+        "predictions.csv",
+        "checkpoints/mine.pt",
+        "checkpoints/best/manifest.json",
+        "data.csv"
+      })
+  void aFolderWithFilesThatAreNoRunsIsLeftAsItIs(String name) throws IOException {
+    put(name);
+    SortedMap<String, String> before = listing();
+    for (Earlier earlier : Earlier.values()) {
+      assertThatThrownBy(() -> open(config(), earlier))
+          .isInstanceOf(RunException.class)
+          .hasMessageContaining("give --set run.dir=OTHER");
+      assertThat(listing()).as(earlier.name()).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void aConfigurationChangedSinceItWasWrittenIsNeverReplaced() throws IOException {
+    begin(config(), Earlier.REFUSE);
+    Path file = temp.resolve("run/config.yaml");
+    Files.writeString(file, Files.readString(file) + "# my note\n");
+    SortedMap<String, String> before = listing();
+    for (Earlier earlier : Earlier.values()) {
+      assertThatThrownBy(() -> open(config(), earlier))
+          .hasMessageContaining("config.yaml: got a file that Tern did not write, or that was");
+      assertThat(listing()).as(earlier.name()).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void replacingARunRemovesItsOwnFilesAndNoOthers() throws IOException {
+    begin(config(), Earlier.REFUSE);
+    for (String name : List.of("metrics.jsonl", "report.html", "checkpoints/best/manifest.json")) {
+      put(name);
+    }
+    List<String> others = List.of("mine.csv", "predictions.csv", "checkpoints/mine.pt");
+    for (String name : others) {
+      put(name);
+    }
+    begin(config(), Earlier.REPLACE);
+    assertThat(listing().keySet())
+        .containsExactlyInAnyOrder(
+            "run/.lock",
+            "run/config.yaml",
+            "run/mine.csv",
+            "run/predictions.csv",
+            "run/checkpoints/mine.pt");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"step-4/mine.txt", "best", "step-9/tables/0.csv", "best/dense/x"})
+  void aStrangeFileAmongTheCheckpointsKeepsARunFromBeingReplaced(String name) throws IOException {
+    begin(config(), Earlier.REFUSE);
+    put("metrics.jsonl");
+    put("checkpoints/" + name);
+    SortedMap<String, String> before = listing();
+    assertThatThrownBy(() -> open(config(), Earlier.REPLACE))
+        .isInstanceOf(RunException.class)
+        .hasMessageContaining("got a file that Tern did not write among the checkpoints");
+    assertThat(listing()).isEqualTo(before);
+  }
+
+  @Test
+  void aRunThatIsAbandonedRemovesOnlyWhatItWrote() throws IOException {
+    begin(config(), Earlier.REFUSE);
+    put("checkpoints/best/manifest.json");
+    SortedMap<String, String> before = listing();
+    try (RunFolder folder = open(config(), Earlier.REPLACE)) {
+      folder.abandon(); // failed before it began
+    }
+    assertThat(listing()).isEqualTo(before);
+    try (RunFolder folder = open(config(), Earlier.RESUME)) {
+      folder.begin();
+      folder.abandon();
+    }
+    assertThat(listing()).isEqualTo(before);
+    put("mine.txt");
+    try (RunFolder folder = open(config(), Earlier.REPLACE)) {
+      folder.begin();
+      folder.metrics(0).close();
+      folder.writeReport("x");
+      folder.abandon();
+    }
+    assertThat(listing().keySet()).containsExactlyInAnyOrder("run/.lock", "run/mine.txt");
+  }
+
+  @Test
+  void theFilesOfAQuickstartAreReplacedWithItAndItsMarkSurvivesResuming() throws IOException {
+    begin(config(), Earlier.REFUSE, Maker.QUICKSTART);
+    put("predictions.csv");
+    begin(config("train.epochs=3"), Earlier.RESUME);
+    assertThat(RunFolder.maker(temp.resolve("run"))).contains(Maker.QUICKSTART);
+    assertThat(listing()).containsKey("run/predictions.csv");
+    begin(config(), Earlier.REPLACE);
+    assertThat(RunFolder.maker(temp.resolve("run"))).contains(Maker.TRAIN);
+    assertThat(listing()).doesNotContainKey("run/predictions.csv");
+  }
+
+  @Test
+  void resumingOnOtherTrainingFilesIsRefusedAndNamesThem() throws IOException {
+    Path a = Files.writeString(temp.resolve("a.csv"), "12345");
+    Path b = Files.writeString(temp.resolve("b.csv"), "123");
+    begin(config(), Earlier.REFUSE, Maker.TRAIN, a, b);
+    begin(config(), Earlier.RESUME, Maker.TRAIN, a, b);
+    assertThatThrownBy(() -> open(config(), Earlier.RESUME, Maker.TRAIN, a))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("for --resume (nothing, was 3 bytes, " + b + "), expected");
+    assertThatThrownBy(() -> open(config(), Earlier.RESUME, Maker.TRAIN, b, a))
+        .hasMessageContaining("got other training files for --resume");
+    Files.writeString(b, "1234");
+    assertThatThrownBy(() -> open(config(), Earlier.RESUME, Maker.TRAIN, a, b))
+        .hasMessageContaining("(4 bytes, " + b + ", was 3 bytes, " + b + ")");
   }
 
   @Test

@@ -1,0 +1,99 @@
+package dev.tern.cli.run;
+
+import dev.tern.cli.config.YamlText;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * What the first lines of a run's {@code config.yaml} tell, as YAML comments: that Tern wrote it,
+ * and on which training files. A hash of all lines below the first shows that nobody changed it
+ * since.
+ *
+ * @param maker the command that began the run
+ * @param files the training files, a line of text each
+ */
+record Mark(RunFolder.Maker maker, List<String> files) {
+  private static final Pattern FIRST =
+      Pattern.compile(
+          "# Written by tern (train|quickstart); its mark \\(SHA-256 of the rest\\):"
+              + " ([0-9a-f]{64})");
+  private static final String FILE = "# data.train: ";
+
+  /** The mark of {@code config}; empty where it is missing, or is not as Tern wrote it. */
+  static Optional<Mark> read(Path config) {
+    String text;
+    try {
+      text = Files.isRegularFile(config) ? Files.readString(config) : "";
+    } catch (IOException _) {
+      return Optional.empty();
+    }
+    int end = text.indexOf('\n');
+    Matcher first = FIRST.matcher(end < 0 ? text : text.substring(0, end));
+    if (!first.matches() || !hash(text.substring(end + 1)).equals(first.group(2))) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Mark(
+            RunFolder.Maker.valueOf(first.group(1).toUpperCase(Locale.ROOT)),
+            text.lines()
+                .skip(1)
+                .takeWhile(line -> line.startsWith(FILE))
+                .map(line -> line.substring(FILE.length()))
+                .toList()));
+  }
+
+  /** {@code yaml} under this mark. */
+  String over(String yaml) {
+    StringBuilder rest = new StringBuilder();
+    files.forEach(file -> rest.append(FILE).append(file).append('\n'));
+    rest.append(yaml);
+    return "# Written by tern "
+        + maker.name().toLowerCase(Locale.ROOT)
+        + "; its mark (SHA-256 of the rest): "
+        + hash(rest.toString())
+        + "\n"
+        + rest;
+  }
+
+  /** A training file as a mark tells it; a folder has the bytes of the files in it. */
+  static String file(Path path) {
+    try {
+      return bytes(path) + " bytes, " + YamlText.quote(path.toString());
+    } catch (IOException e) {
+      throw RunFolder.unreadable(path, e);
+    }
+  }
+
+  private static long bytes(Path path) throws IOException {
+    if (!Files.isDirectory(path)) {
+      return Files.size(path);
+    }
+    long sum = 0;
+    try (Stream<Path> inside = Files.list(path)) {
+      for (Path file : inside.filter(Files::isRegularFile).toList()) {
+        sum += Files.size(file);
+      }
+    }
+    return sum;
+  }
+
+  private static String hash(String text) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      return HexFormat.of().formatHex(digest.digest(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("SHA-256: got a JDK without it, expected any JDK", e);
+    }
+  }
+}

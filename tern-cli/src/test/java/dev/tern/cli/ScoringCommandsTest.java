@@ -1,0 +1,190 @@
+package dev.tern.cli;
+
+import static dev.tern.cli.MainTest.tern;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.cli.MainTest.Result;
+import dev.tern.cli.run.MetricsLine;
+import dev.tern.cli.run.MetricsLog;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code tern predict} and {@code tern evaluate} on a model so sure that it is often wrong. */
+final class ScoringCommandsTest {
+  @TempDir private static Path shared;
+  private static Path run = Path.of("");
+
+  @TempDir Path temp;
+  private Path rows = Path.of("");
+
+  @BeforeAll
+  static void train() throws IOException {
+    run = shared.resolve("run");
+    Path data = Files.writeString(shared.resolve("rows.csv"), text());
+    String yaml =
+        """
+        data: {format: csv, train: "%s", eval: "%s", label: {column: y}, dense: {columns: [a]}, sparse: {columns: [c]}}
+        model: {type: fm, embedding: 4}
+        train: {batch: 16, epochs: 2, threads: 1, memory: 64m, optimizer: {type: sgd, lr: 30}}
+        run: {dir: "%s"}
+        """;
+    Path config = Files.writeString(shared.resolve("c.yaml"), yaml.formatted(data, data, run));
+    Result result = tern("train", config.toString());
+    assertThat(result.code()).as(result.err()).isZero();
+  }
+
+  @BeforeEach
+  void writeRows() throws IOException {
+    rows = Files.writeString(temp.resolve("rows.csv"), text());
+  }
+
+  private static String text() {
+    StringBuilder text = new StringBuilder("y,a,c\n");
+    for (int i = 1; i <= 300; i++) {
+      text.append("%d,%s,c%d\n".formatted(i * 7 % 3 % 2, i % 13, i % 7));
+    }
+    return text.toString();
+  }
+
+  private Result predict(Path out, String... more) {
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of("predict", run.toString(), rows.toString(), "--out", out.toString()));
+    command.addAll(List.of(more));
+    return tern(command.toArray(String[]::new));
+  }
+
+  @Test
+  void evaluatePrintsTheLossThatTrainingLogged() {
+    List<MetricsLine> evaluations =
+        MetricsLog.read(run.resolve("metrics.jsonl")).stream()
+            .filter(line -> line.split() == MetricsLine.Split.EVAL)
+            .toList();
+    MetricsLine last = evaluations.getLast();
+    assertThat(last.loss()).isGreaterThan(20); // beyond what a rounded probability tells
+    Path checkpoint = run.resolve("checkpoints/step-" + last.step());
+    Result result = tern("evaluate", checkpoint.toString(), rows.toString());
+    assertThat(result.out())
+        .isEqualTo(
+            "rows 300%nAUC %.6f%nlog loss %.6f%ncalibration %.4f%n"
+                .formatted(last.auc(), last.loss(), last.calibration()));
+  }
+
+  @Test
+  void evaluatingNoRowsIsAnErrorThatNamesTheFile() throws IOException {
+    Files.writeString(rows, "y,a,c\n");
+    Result result = tern("evaluate", run.toString(), rows.toString());
+    assertThat(result.code()).isEqualTo(1);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).contains("rows.csv: got no rows, expected some to evaluate on");
+  }
+
+  @Test
+  void aFileThatIsThereIsReplacedOnlyWhereAsked() throws IOException {
+    Path out = Files.writeString(temp.resolve("out.csv"), "mine");
+    Result refused = predict(out);
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err()).contains("out.csv: got a file that is there already", "--overwrite");
+    assertThat(out).hasContent("mine");
+    assertThat(predict(out, "--overwrite").code()).isZero();
+    assertThat(Files.readAllLines(out)).hasSize(301).startsWith("prediction");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rows.csv", "link.csv", "sub/../rows.csv", "hard.csv"})
+  void anInputIsNeverWrittenOnto(String name) throws IOException {
+    String before = Files.readString(rows);
+    Files.createDirectories(temp.resolve("sub"));
+    Files.createSymbolicLink(temp.resolve("link.csv"), rows);
+    Files.createLink(temp.resolve("hard.csv"), rows);
+    Result result = predict(temp.resolve(name), "--overwrite");
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err()).contains("got a file to write that is an input, expected another");
+    assertThat(rows).hasContent(before);
+    Result converted =
+        tern(
+            "data",
+            "convert",
+            rows.toString(),
+            "--overwrite",
+            "--set",
+            "data.label.column=y",
+            "--set",
+            "data.dense.columns=a",
+            "--out",
+            temp.resolve(name).toString());
+    assertThat(converted.code()).isEqualTo(2);
+    assertThat(rows).hasContent(before);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"p.csv.gz", "p.TSV", "p.txt"})
+  void theNameSaysHowPredictionsAreWritten(String name) throws IOException {
+    Path out = temp.resolve(name);
+    assertThat(predict(temp.resolve("plain.csv")).code()).isZero();
+    assertThat(predict(out).code()).isZero();
+    try (InputStream in =
+        name.endsWith("gz")
+            ? new GZIPInputStream(Files.newInputStream(out))
+            : Files.newInputStream(out)) {
+      assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8))
+          .isEqualTo(Files.readString(temp.resolve("plain.csv")));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"p.parquet", "p.norm", "p", ".csv", "p.gz"})
+  void namesOfOtherFormatsAreRefused(String name) {
+    Result result = predict(temp.resolve(name));
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err()).contains(name + ": got a name that does not end as that of a text");
+    assertThat(temp.resolve(name)).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "data.dense.transform=log1p | data.dense.transform",
+        "data.sparse.encode=hash    | data.sparse.encode",
+        "model.type=lr              | model.type",
+        "train.batch=3              | train.batch",
+        "data.eval=x.csv            | data.eval"
+      })
+  void settingsWithoutEffectAreRefused(String setting, String key) {
+    for (Result result :
+        List.of(
+            predict(temp.resolve("p.csv"), "--set", setting),
+            tern("evaluate", run.toString(), rows.toString(), "--set", setting))) {
+      assertThat(result.code()).isEqualTo(2);
+      assertThat(result.err())
+          .contains("--set " + setting + ": got " + key + ", which has no effect")
+          .contains("data.format, data.columns, data.delimiter");
+    }
+    assertThat(temp.resolve("p.csv")).doesNotExist();
+  }
+
+  @Test
+  void settingsThatSayHowFilesAreReadHaveEffect() throws IOException {
+    assertThat(predict(temp.resolve("plain.csv")).code()).isZero();
+    Files.writeString(rows, text().replace(",", "\t"));
+    Result result = predict(temp.resolve("p.csv"), "--set", "data.delimiter=tab");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(temp.resolve("p.csv")).hasSameTextualContentAs(temp.resolve("plain.csv"));
+    assertThat(predict(temp.resolve("q.csv"), "--set", "data.label.positive=1").code())
+        .as("no label is read")
+        .isEqualTo(2);
+  }
+}
