@@ -42,6 +42,7 @@ final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
+  private final Optional<FeatureEncoder> model;
 
   /**
    * Readers of {@code config}.
@@ -50,9 +51,18 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
+    this(config, policy, dictionary, Optional.empty());
+  }
+
+  private DataSource(
+      DataConfig config,
+      ReadPolicy policy,
+      TextDictionary dictionary,
+      Optional<FeatureEncoder> model) {
     this.config = config;
     this.policy = policy;
     this.dictionary = dictionary;
+    this.model = model;
   }
 
   /** Readers that stop at the first fault and keep no texts. */
@@ -115,7 +125,7 @@ final class DataSource {
    * configuration says which are what; else none.
    */
   List<FileColumn> unnamed(List<Path> paths) {
-    if (namesColumns()) {
+    if (namesColumns() || model.isPresent()) {
       return List.of();
     }
     Path first = expand(paths.getFirst()).getFirst();
@@ -198,17 +208,27 @@ final class DataSource {
   }
 
   private DataReader parquet(List<Path> files) {
-    return namesColumns()
+    boolean named =
+        namesColumns() || model.isPresent() && !ParquetReader.isHugeCtr(files.getFirst());
+    return named
         ? ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, dictionary)
         : ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy);
   }
 
   /** The same files read without their labels, which new rows do not have. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy.withoutLabels(), dictionary);
+    return new DataSource(config, policy.withoutLabels(), dictionary, model);
+  }
+
+  /** The same files read for a trained model, whose columns are meant where none are named. */
+  DataSource forModel(FeatureEncoder encoder) {
+    return new DataSource(config, policy, dictionary, Optional.of(encoder));
   }
 
   private Columns columns() {
+    if (!namesColumns() && model.isPresent()) {
+      return columns(model.get());
+    }
     List<SparseColumn> sparse = new ArrayList<>();
     for (DataConfig.Sparse group : config.sparse()) {
       for (String name : group.columns()) {
@@ -217,6 +237,21 @@ final class DataSource {
     }
     return new Columns(
         List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
+  }
+
+  private Columns columns(FeatureEncoder encoder) {
+    List<SparseColumn> sparse = new ArrayList<>();
+    List<Slot> slots = encoder.rawSchema().slots();
+    String separator = config.sparse().isEmpty() ? "" : config.sparse().getFirst().separator();
+    for (int s = 0; s < slots.size(); s++) {
+      boolean text = encoder.slots().get(s).text();
+      sparse.add(new SparseColumn(slots.get(s).name(), text, separator));
+    }
+    return new Columns(
+        List.of(config.label()),
+        Set.copyOf(config.positive()),
+        encoder.rawSchema().dense(),
+        sparse);
   }
 
   private List<String> denseNames() {
@@ -234,11 +269,11 @@ final class DataSource {
                       + " Raw files");
           default -> NormOptions.DETECT;
         };
-    return namesColumns() ? options.withSchema(schema(0)) : options;
+    return namesColumns() || model.isPresent() ? options.withSchema(schema(0)) : options;
   }
 
   private RawOptions rawOptions() {
-    if (!namesColumns()) {
+    if (!namesColumns() && model.isEmpty()) {
       throw new ConfigException(
           "data.sparse.columns: got no names for Raw files, which do not say what they hold,"
               + " expected data.dense.columns and data.sparse.columns; add them, as in C1..C26");
@@ -266,6 +301,9 @@ final class DataSource {
 
   /** The columns as named; slots without a hotness have {@code hotness}. */
   private Schema schema(int hotness) {
+    if (!namesColumns() && model.isPresent()) {
+      return model.get().rawSchema();
+    }
     List<Slot> slots = new ArrayList<>();
     for (DataConfig.Sparse group : config.sparse()) {
       for (String name : group.columns()) {

@@ -48,7 +48,8 @@ final class EvaluateCommand implements Callable<Integer> {
     Config config = SavedRun.config(checkpoint, overrides);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint);
-        DataReader rows = DataSource.strict(config.data()).open(data)) {
+        DataReader rows =
+            DataSource.strict(config.data()).forModel(predictor.encoder()).open(data)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Metrics.Result result = Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
       progress.close();

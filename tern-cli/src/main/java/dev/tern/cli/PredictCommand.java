@@ -62,7 +62,11 @@ final class PredictCommand implements Callable<Integer> {
     WriteOptions.requireNoInput(target, DataSource.files(data));
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint);
-        DataReader rows = DataSource.strict(config.data()).withoutLabels().open(data)) {
+        DataReader rows =
+            DataSource.strict(config.data())
+                .forModel(predictor.encoder())
+                .withoutLabels()
+                .open(data)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
       long count = Scoring.predict(predictor, rows, target, done -> progress.update(done, ""));
       progress.close();

@@ -22,7 +22,7 @@ final class SavedRun {
     for (int up = 0; up < 3 && folder.isPresent(); up++) {
       Path file = RunFolder.config(folder.get());
       if (Files.exists(file)) {
-        return Config.load(file, overrides);
+        return Config.loadTrained(file, overrides);
       }
       folder = Optional.ofNullable(folder.get().getParent());
     }

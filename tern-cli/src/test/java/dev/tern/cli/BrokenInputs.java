@@ -438,7 +438,7 @@ final class BrokenInputs {
               command.addAll(List.of("--set", "data.dense.columns=b"));
               return command;
             },
-            "score: got rows with 0 labels, numbers [b], slots [c], expected those of training"),
+            "rows: got 0 labels, numbers [b], slots [c], expected those of training"),
         bad(
             "predictions into an absent place",
             in -> {

@@ -116,4 +116,44 @@ final class QuickstartCommandTest {
     assertThat(result.err()).contains(message);
     assertThat(temp.resolve("run")).doesNotExist();
   }
+
+  @ParameterizedTest
+  @CsvSource({"csv,rows.csv", "norm,rows.norm", "parquet,rows.parquet"})
+  void theModelScoresFilesOfItsColumns(String format, String name) throws IOException {
+    assertThat(quickstart().code()).isZero();
+    Path rows = temp.resolve(name);
+    Result made =
+        tern(
+            "data",
+            "generate",
+            "--rows",
+            "300",
+            "--scale",
+            "0.001",
+            "--seed",
+            "1",
+            "--format",
+            format,
+            "--out",
+            rows.toString());
+    assertThat(made.code()).as(made.err()).isZero();
+    String run = temp.resolve("run").toString();
+    Path scores = temp.resolve("scores.csv");
+    Result untold = tern("predict", run, rows.toString(), "--out", scores.toString());
+    assertThat(untold.err()).contains("give --set data.format=FORMAT");
+    Result scored =
+        tern(
+            "predict",
+            run,
+            rows.toString(),
+            "--out",
+            scores.toString(),
+            "--set",
+            "data.format=" + format);
+    assertThat(scored.code()).as(scored.err()).isZero();
+    assertThat(Files.readAllLines(scores)).hasSize(301);
+    Result evaluated = tern("evaluate", run, rows.toString(), "--set", "data.format=" + format);
+    assertThat(evaluated.code()).as(evaluated.err()).isZero();
+    assertThat(evaluated.out()).contains("rows 300");
+  }
 }

@@ -145,7 +145,8 @@ public final class FeatureEncoder {
    * @throws DataException if a dense number is infinite
    */
   public void apply(Batch raw, Batch encoded) {
-    checkSchemas(raw.schema(), encoded.schema());
+    requireFits(raw);
+    requireEncoded(encoded.schema());
     int rows = raw.size();
     encoded.clear();
     encoded.ensureRows(rows);
@@ -169,16 +170,56 @@ public final class FeatureEncoder {
     encoded.endRows(rows);
   }
 
-  private void checkSchemas(Schema raw, Schema encoded) {
-    boolean rawFits =
-        raw == rawSchema
-            || raw.dense().equals(rawSchema.dense())
-                && raw.slots().equals(rawSchema.slots())
-                && (raw.labels().isEmpty() || raw.labels().equals(rawSchema.labels()));
-    if (!rawFits) {
-      throw new IllegalArgumentException(
-          "encode: got rows of %s, expected %s as in training".formatted(raw, rawSchema));
+  /**
+   * Checks that rows hold what this was fitted on: the same numbers and slots by name, and in a
+   * slot of a fixed hotness no more ids than that. Fewer are missing ones.
+   *
+   * @throws IllegalArgumentException if columns differ
+   * @throws DataException if a row has too many ids
+   */
+  public void requireFits(Batch rows) {
+    Schema got = rows.schema();
+    if (got == rawSchema) {
+      return;
     }
+    boolean labels = got.labelDim() == 0 || got.labelDim() == rawSchema.labelDim();
+    if (!labels || !got.dense().equals(rawSchema.dense()) || !names(got).equals(names(rawSchema))) {
+      throw new IllegalArgumentException(
+          "rows: got "
+              + columns(got)
+              + ", expected those of training, "
+              + columns(rawSchema)
+              + "; give rows of the same columns, or the checkpoint of a model of these");
+    }
+    for (int s = 0; s < got.slotCount(); s++) {
+      Slot slot = rawSchema.slots().get(s);
+      if (slot.hotness() > 0 && got.slots().get(s).hotness() != slot.hotness()) {
+        requireHotness(rows, s, slot);
+      }
+    }
+  }
+
+  private static void requireHotness(Batch rows, int s, Slot slot) {
+    int[] offsets = rows.offsets(s);
+    for (int row = 0; row < rows.size(); row++) {
+      int count = offsets[row + 1] - offsets[row];
+      if (count > slot.hotness()) {
+        throw new DataException(
+            "slot %s: got %d ids in row %d of this batch, expected at most %d as in training"
+                .formatted(slot.name(), count, row + 1, slot.hotness()));
+      }
+    }
+  }
+
+  private static List<String> names(Schema schema) {
+    return schema.slots().stream().map(Slot::name).toList();
+  }
+
+  private static String columns(Schema schema) {
+    return schema.labelDim() + " labels, numbers " + schema.dense() + ", slots " + names(schema);
+  }
+
+  private void requireEncoded(Schema encoded) {
     if (encoded != schema && !encoded.equals(schema)) {
       throw new IllegalArgumentException(
           "encode: got a batch of %s to fill, expected %s".formatted(encoded, schema));

@@ -11,7 +11,6 @@ import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -63,6 +62,11 @@ public final class Predictor implements AutoCloseable {
     }
   }
 
+  /** What turns rows into the model's features. */
+  public FeatureEncoder encoder() {
+    return encoder;
+  }
+
   /** The columns that rows hold. */
   public Schema schema() {
     return encoder.rawSchema();
@@ -107,7 +111,7 @@ public final class Predictor implements AutoCloseable {
    * round to 0 or 1.
    */
   public void logits(Batch rows, float[] target) {
-    requireColumns(rows.schema());
+    encoder.requireFits(rows);
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
           "score: got room for " + target.length + " results, expected " + rows.size());
@@ -125,28 +129,6 @@ public final class Predictor implements AutoCloseable {
     } finally {
       give(context);
     }
-  }
-
-  private void requireColumns(Schema got) {
-    Schema expected = schema();
-    boolean labels = got.labelDim() == 0 || got.labelDim() == expected.labelDim();
-    if (!labels || !got.dense().equals(expected.dense()) || !got.slots().equals(expected.slots())) {
-      throw new IllegalArgumentException(
-          "score: got rows with "
-              + columns(got)
-              + ", expected those of training, "
-              + columns(expected)
-              + "; give rows of the same columns, or the checkpoint of a model of these");
-    }
-  }
-
-  private static String columns(Schema schema) {
-    List<String> slots =
-        schema.slots().stream()
-            .map(slot ->
-                slot.name() + (slot.hotness() == 1 ? "" : " (hotness " + slot.hotness() + ")"))
-            .toList();
-    return schema.labelDim() + " labels, numbers " + schema.dense() + ", slots " + slots;
   }
 
   private Context take() {

@@ -488,13 +488,27 @@ final class FeatureEncoderTest {
   }
 
   @Test
+  void aSlotOfOneIdTakesRowsOfAnyDeclaredHotnessThatHoldNoMore() {
+    FeatureEncoder encoder = fit(ids(Slot.oneHot("s"), new long[] {1}), IdEncoding.verbatim());
+    Batch encoded = new Batch(encoder.schema(), 2);
+    Batch one = ids(Slot.ragged("s"), new long[] {7}, new long[] {});
+    encoder.apply(one, encoded);
+    assertThat(encoded.idCount(0)).isEqualTo(1);
+    assertThat(encoded.ids(0)[0]).isEqualTo(7);
+    Batch two = ids(Slot.ragged("s"), new long[] {7}, new long[] {8, 9});
+    assertThatThrownBy(() -> encoder.apply(two, encoded))
+        .isInstanceOf(DataException.class)
+        .hasMessage("slot s: got 2 ids in row 2 of this batch, expected at most 1 as in training");
+  }
+
+  @Test
   void rowsOfAnotherSchemaAreRefused() {
     FeatureEncoder encoder = fit(numbers(1), NumberEncoding.none());
     Batch encoded = new Batch(encoder.schema(), 1);
     Batch other = ids(Slot.oneHot("s"), new long[] {1});
     assertThatThrownBy(() -> encoder.apply(other, encoded))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("as in training");
+        .hasMessageContaining("expected those of training");
     assertThatThrownBy(() -> encoder.apply(numbers(1), other))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("a batch of Schema[labels=[], dense=[], slots=[Slot[name=s");

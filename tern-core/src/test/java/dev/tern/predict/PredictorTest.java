@@ -273,7 +273,7 @@ final class PredictorTest {
       wrong.endRow();
       assertThatThrownBy(() -> predictor.score(wrong))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("numbers [age], slots [site, tags (hotness 0)], expected");
+          .hasMessageContaining("numbers [age], slots [site, tags], expected");
       assertThatThrownBy(() -> predictor.score(HELD, new float[HELD.size() - 1]))
           .hasMessage("score: got room for 699 results, expected 700");
     }

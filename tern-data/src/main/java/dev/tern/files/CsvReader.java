@@ -1,7 +1,9 @@
 package dev.tern.files;
 
+import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.TextDictionary;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -45,7 +47,10 @@ public final class CsvReader {
         FileSequence.sound(
             FileSequence.requireFiles(files),
             policy,
-            file -> CsvFile.open(file, options, wanted, policy, dictionary).close());
+            file -> {
+              requireRereadable(file);
+              CsvFile.open(file, options, wanted, policy, dictionary).close();
+            });
     return new FileSequence(
         wanted.schema(),
         sound,
@@ -53,5 +58,15 @@ public final class CsvReader {
         policy.faults(),
         (file, faults) ->
             CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
+  }
+
+  /** A file is looked into on opening and read once a pass, which takes its rows from a pipe. */
+  private static void requireRereadable(Path file) {
+    if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+      throw new DataException(
+          file
+              + ": got a pipe or device, expected a file that can be read more than once; write the"
+              + " rows to one and name that");
+    }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
@@ -319,6 +320,15 @@ final class CsvReaderTest {
     assertFault("y,x,c\n", "no column i", "[y, x, c]");
     assertFault("y,x,c,i,x\n", "two columns named x");
     assertFault("y,x,\"c,i\n", "line 1", "quote left open");
+  }
+
+  @Test
+  void whatCannotBeReadTwiceIsRefused() {
+    Path device = Path.of("/dev/null");
+    assumeThat(Files.exists(device)).isTrue();
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> CsvReader.open(List.of(device), CsvOptions.csv(), COLUMNS))
+        .withMessageContaining("/dev/null: got a pipe or device");
   }
 
   @Test

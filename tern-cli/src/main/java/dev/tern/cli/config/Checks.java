@@ -44,7 +44,7 @@ final class Checks {
   }
 
   /** A column has one use, and is in the file where the file's columns are listed. */
-  private static void columns(Settings s) {
+  static void columns(Settings s) {
     Map<String, String> uses = new LinkedHashMap<>();
     if (!s.get(Keys.FORMAT).equals("criteo-synthetic")) {
       use(s, uses, "data.label.column", List.of(s.get(Keys.LABEL)));

@@ -6,6 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,9 +34,30 @@ public record Config(
    *     kind or in contradiction
    */
   public static Config load(Path file, List<String> overrides) {
-    String yaml;
+    return parse(text(file), file.toString(), overrides);
+  }
+
+  /**
+   * Reads the configuration that a model was trained with, to read files for it: of its columns
+   * where none are named, in another format where overrides say so.
+   *
+   * @throws ConfigException as for {@link #load}
+   */
+  public static Config loadTrained(Path file, List<String> overrides) {
+    List<String> all = new ArrayList<>(overrides);
+    if (overrides.stream().anyMatch(override -> override.strip().startsWith("data.format"))) {
+      // A model of generated rows names no training files, which other formats must; none is read.
+      all.add("data.train=none");
+    }
+    Settings settings =
+        Settings.resolve(file.toString(), YamlFile.read(text(file), file.toString()), all);
+    Checks.columns(settings);
+    return of(settings);
+  }
+
+  private static String text(Path file) {
     try {
-      yaml = Files.readString(file);
+      return Files.readString(file);
     } catch (NoSuchFileException e) {
       throw new ConfigException(
           file + ": got no such file, expected a configuration; check the path", e);
@@ -53,7 +75,6 @@ public record Config(
               + "), expected a configuration file; check the path",
           e);
     }
-    return parse(yaml, file.toString(), overrides);
   }
 
   /**
@@ -65,6 +86,10 @@ public record Config(
   public static Config parse(String yaml, String name, List<String> overrides) {
     Settings settings = Settings.resolve(name, YamlFile.read(yaml, name), overrides);
     Checks.run(settings);
+    return of(settings);
+  }
+
+  private static Config of(Settings settings) {
     return new Config(
         DataConfig.of(settings),
         ModelConfig.of(settings),
