@@ -10,7 +10,7 @@ package dev.tern.train;
  * @param auc area under the ROC curve over the same rows; NaN where it is not defined
  * @param calibration mean prediction over mean label of the same rows; infinite without clicks
  * @param samplesPerSecond rows trained (or evaluated) a second, time for other things left out
- * @param memoryBytes off-heap memory in use
+ * @param memoryBytes most off-heap memory in use since the last report
  * @param fractionDone share of the run that is done, 0 to 1; NaN while not known
  * @param secondsLeft seconds until the run ends at this pace; NaN while not known
  */

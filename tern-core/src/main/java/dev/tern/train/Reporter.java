@@ -13,6 +13,7 @@ final class Reporter {
   private float[] labels = new float[0];
   private long rowsDone;
   private long rowsSince;
+  private long memorySince;
   private long busySince;
   private long busyTotal;
 
@@ -38,6 +39,8 @@ final class Reporter {
       labels[i] = batchLabels[i * labelDim];
     }
     metrics.addLogits(logits, labels, rows);
+    long memory = device.memoryInUse();
+    memorySince = rowsSince == 0 ? memory : Math.max(memorySince, memory);
     rowsDone += rows;
     rowsSince += rows;
     busySince += nanos;
@@ -72,7 +75,7 @@ final class Reporter {
         result.auc(),
         result.calibration(),
         samplesPerSecond,
-        device.memoryInUse(),
+        Math.max(memorySince, device.memoryInUse()),
         Math.min(1, rowsDone / totalRows),
         (totalRows - rowsDone) / pace);
   }

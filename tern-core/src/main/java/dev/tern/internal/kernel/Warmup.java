@@ -21,6 +21,16 @@ final class Warmup {
 
   private static final int N = 256;
   private static final int N1 = 8;
+
+  /**
+   * Sizes of the loops, in turn. The JIT leaves a branch that it never saw taken to the
+   * interpreter, where vectors are boxed: so the rest of a loop must run here too, and no vector at
+   * all.
+   */
+  private static final int[][] SIZES = {
+    {1, N1, N}, {2, 3, N - 1}, {1, N1, N}, {3, 2, 7}, {1, 1, 33}
+  };
+
   private static final int ROUNDS = 4_000;
   private static final int ATTEMPTS = 3;
   private static final LinkedBlockingQueue<Consumer<ThreadMXBean>> QUEUE =
@@ -75,8 +85,29 @@ final class Warmup {
         .log(System.Logger.Level.DEBUG, "kernel {0} stays scalar", spec.expression());
   }
 
-  /** Whether the kernel came to run without allocating. */
+  /** Three kernels that do nothing. */
+  private static final Kernel[] IDLE = {
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    },
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    },
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    }
+  };
+
+  /**
+   * Whether the kernel came to run without allocating. It takes turns with idle kernels: with one
+   * receiver the JIT would compile its code into this loop, and leave others who call it to the
+   * interpreter.
+   */
   private static boolean drive(Kernel kernel, KernelSpec spec, ThreadMXBean bean) {
+    Kernel[] turns = {kernel, IDLE[0], IDLE[1], IDLE[2]};
     int operands = spec.operands();
     long[] addresses = new long[operands];
     long[] strides = new long[3 * operands];
@@ -90,8 +121,10 @@ final class Warmup {
       int quiet = 0;
       for (int round = 0; round < ROUNDS && quiet < 3; round++) {
         long before = bean.getCurrentThreadAllocatedBytes();
-        for (int call = 0; call < 8; call++) {
-          kernel.run(addresses, strides, 1, N1, N, scalars, scratch);
+        for (int call = 0; call < 2 * SIZES.length * turns.length; call++) {
+          int[] sizes = SIZES[call / turns.length % SIZES.length];
+          turns[call % turns.length].run(
+              addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
         }
         long allocated = bean.getCurrentThreadAllocatedBytes() - before;
         quiet = allocated < 8 * N1 ? quiet + 1 : 0;

@@ -22,10 +22,12 @@ public final class Workers implements AutoCloseable {
   }
 
   private final Thread[] threads;
-  private final AtomicInteger next = new AtomicInteger();
-  private final AtomicInteger running = new AtomicInteger();
+
+  /** Tasks of the job at hand that nobody has taken. */
+  private final AtomicInteger left = new AtomicInteger();
+
+  private final AtomicInteger done = new AtomicInteger();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-  private volatile int generation;
   private volatile boolean closed;
   private volatile @Nullable Thread caller;
   private Task task = (index, worker) -> {};
@@ -73,24 +75,23 @@ public final class Workers implements AutoCloseable {
     }
   }
 
+  /**
+   * The caller waits for tasks, not for threads: one that the system has not let run yet finds
+   * nothing left, and holds nobody up. Who has taken a task may read {@code task} and {@code
+   * tasks}, which stay until it is done.
+   */
   private synchronized void runTogether(int tasks, Task task) {
     this.task = task;
     this.tasks = tasks;
-    next.set(0);
     failure.set(null);
     caller = Thread.currentThread();
-    running.set(threads.length);
-    generation++;
+    done.set(0);
+    left.set(tasks);
     for (Thread thread : threads) {
       LockSupport.unpark(thread);
     }
     drain(0);
-    awaitOthers();
-    rethrow();
-  }
-
-  private void awaitOthers() {
-    for (int spins = 0; running.get() > 0; spins++) {
+    for (int spins = 0; done.get() < tasks; spins++) {
       if (spins < SPINS) {
         Thread.onSpinWait();
       } else {
@@ -98,6 +99,7 @@ public final class Workers implements AutoCloseable {
       }
     }
     caller = null;
+    rethrow();
   }
 
   private void rethrow() {
@@ -111,33 +113,39 @@ public final class Workers implements AutoCloseable {
   }
 
   private void serve(int worker) {
-    int seen = 0;
     while (!closed) {
-      for (int spins = 0; generation == seen && spins < SPINS; spins++) {
+      for (int spins = 0; left.get() == 0 && spins < SPINS; spins++) {
         Thread.onSpinWait();
       }
-      while (generation == seen && !closed) {
+      while (left.get() == 0 && !closed) {
         LockSupport.park(this);
       }
-      if (closed) {
-        return;
-      }
-      seen = generation;
-      drain(worker);
-      if (running.decrementAndGet() == 0) {
+      if (drain(worker)) {
         LockSupport.unpark(caller);
       }
     }
   }
 
-  private void drain(int worker) {
-    try {
-      for (int i = next.getAndIncrement(); i < tasks; i = next.getAndIncrement()) {
-        task.run(i, worker);
+  /** Runs tasks while there are some; true if the last to be done was among them. */
+  private boolean drain(int worker) {
+    boolean last = false;
+    for (int free = left.get(); free > 0; free = left.get()) {
+      if (left.compareAndSet(free, free - 1)) {
+        int all = tasks;
+        last = done.addAndGet(1 + run(all - free, worker)) == all;
       }
+    }
+    return last;
+  }
+
+  /** Runs one task; after a failure returns how many are given up. */
+  private int run(int index, int worker) {
+    try {
+      task.run(index, worker);
+      return 0;
     } catch (Throwable e) {
-      next.set(tasks);
       failure.compareAndSet(null, e);
+      return left.getAndSet(0);
     }
   }
 
