@@ -15,9 +15,11 @@ public final class Main {
       switch (suite) {
         case "train" -> TrainBench.run(rest);
         case "matmul" -> MatMulBench.run(rest);
+        case "pointwise" -> PointwiseBench.run(rest);
         case "table" -> TableBench.run(rest);
         case "list" -> {
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
+          System.out.println("pointwise  elementwise expressions, each one kernel");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("train  whole training steps of the models");
         }
