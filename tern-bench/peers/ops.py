@@ -4,7 +4,7 @@
 `tern bench matmul` and `tern bench pointwise` start it and ask for a round of each case in turn with
 their own, so that both see the same pace of the machine. A request is a JSON object with `op` and
 what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
-milliseconds, after rounds that warmed up on first sight of the case. `{"op": "version"}` answers with PyTorch's version.
+milliseconds, after rounds that warmed up on first sight of the case.
 """
 import argparse
 import json
@@ -143,9 +143,6 @@ def main():
     known, work, calls = None, None, 0
     for line in sys.stdin:
         request = json.loads(line)
-        if request["op"] == "version":
-            print(json.dumps({"version": torch.__version__}), flush=True)
-            continue
         if line != known:
             work = OPS[request["op"]](request)
             calls = calls_for(work, nanos)

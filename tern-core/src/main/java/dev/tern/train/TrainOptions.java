@@ -181,8 +181,9 @@ public final class TrainOptions {
   }
 
   /**
-   * Write checkpoints into {@code folder}: {@code last}, at the end of each epoch and every {@code
-   * steps} steps (0: only then), and {@code best}, after the evaluation with the highest AUC.
+   * Write checkpoints into {@code folder}: {@code step-N}, at the end of each epoch and every
+   * {@code steps} steps (0: only then), of which the latest stays, and {@code best}, after the
+   * evaluation with the highest AUC.
    */
   public TrainOptions checkpoints(Path folder, long steps) {
     require(steps >= 0, "checkpoint steps", steps, "0 (each epoch) or more");

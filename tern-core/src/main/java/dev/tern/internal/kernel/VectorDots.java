@@ -11,8 +11,8 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * {@link TileKernel#dots} on the Vector API. The 16 sums of a row are four vectors of 128 bits or
- * two of 256; longer vectors would leave too few chains of additions. Four rows at a time, or two,
- * share the loads of the vector. See {@link VectorTile} for what {@code checkIndex} is for.
+ * two of 256; longer vectors would leave too few chains of additions. With 256 bits four rows at a
+ * time share the loads of the vector. See {@link VectorTile} for what {@code checkIndex} is for.
  */
 final class VectorDots {
   private static final boolean WIDE = Vectors.SPECIES.length() >= 8;
@@ -33,20 +33,14 @@ final class VectorDots {
   static void run(
       long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
     int whole = k / LANES * LANES;
-    int group = WIDE ? 4 : 1;
     int i = 0;
-    for (; i + group <= count; i += group) {
-      long at = y + i * yStep;
-      if (WIDE) {
-        fourRows(rows + i * rowStep, rowStep, x, at, yStep, whole, k, accumulate);
-      } else {
-        store(
-            at, rows + i * rowStep, x, whole, k, narrow(rows + i * rowStep, x, whole), accumulate);
-      }
+    for (; WIDE && i + 4 <= count; i += 4) {
+      fourRows(rows + i * rowStep, rowStep, x, y + i * yStep, yStep, whole, k, accumulate);
     }
     for (; i < count; i++) {
       long row = rows + i * rowStep;
-      store(y + i * yStep, row, x, whole, k, wide(row, x, whole), accumulate);
+      float lanes = WIDE ? wide(row, x, whole) : narrow(row, x, whole);
+      store(y + i * yStep, row, x, whole, k, lanes, accumulate);
     }
   }
 
