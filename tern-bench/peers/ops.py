@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times single operations in PyTorch, one request a line on stdin, one answer a line on stdout.
 
-`tern bench matmul` and `tern bench pointwise` start it and ask for a round of each case in turn with
+`tern bench matmul`, `pointwise` and `layers` start it and ask for a round of each case in turn with
 their own, so that both see the same pace of the machine. A request is a JSON object with `op` and
 what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
 milliseconds, after rounds that warmed up on first sight of the case.
@@ -12,6 +12,8 @@ import sys
 import time
 
 import torch
+
+import layers
 
 
 def matmul(request):
@@ -99,6 +101,22 @@ def pointwise(request):
     return fastest([lambda form=form: form(*operands) for form in forms])
 
 
+def layer(request):
+    forms = [layers.work(request["name"], request["sizes"], request["backward"], False)]
+    if COMPILE:
+        try:
+            compiled = layers.work(request["name"], request["sizes"], request["backward"], True)
+            compiled()
+            forms.append(compiled)
+        except Exception as error:
+            print(f"not compiled: {request['name']}: {error}"[:200], file=sys.stderr)
+    return fastest(forms)
+
+
+def pooling(request):
+    return fastest(layers.pooling(request["mode"], request["sizes"], request["backward"]))
+
+
 def fastest(forms):
     return min(forms, key=lambda form: min(seconds(form) for _ in range(3))) if len(forms) > 1 else forms[0]
 
@@ -112,7 +130,7 @@ def seconds(work):
 
 
 COMPILE = True
-OPS = {"matmul": matmul, "pointwise": pointwise}
+OPS = {"matmul": matmul, "pointwise": pointwise, "layer": layer, "pooling": pooling}
 
 
 def calls_for(work, nanos):

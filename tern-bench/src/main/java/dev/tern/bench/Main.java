@@ -16,10 +16,12 @@ public final class Main {
         case "train" -> TrainBench.run(rest);
         case "matmul" -> MatMulBench.run(rest);
         case "pointwise" -> PointwiseBench.run(rest);
+        case "layers" -> LayersBench.run(rest);
         case "table" -> TableBench.run(rest);
         case "list" -> {
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");
+          System.out.println("layers  layers of CTR models, forward and backward");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("train  whole training steps of the models");
         }
