@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.internal.kernel.Kernels;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
@@ -105,10 +106,10 @@ final class PointwiseBench {
     }
   }
 
-  /** Long enough for the kernel's vector form to be compiled and adopted. */
+  /** Until the kernel's vector form is adopted, and a little longer. */
   private static void warm(Computation computation) {
-    long end = System.nanoTime() + 400_000_000L;
-    while (System.nanoTime() < end) {
+    long end = System.nanoTime() + 100_000_000L;
+    while (System.nanoTime() < end || !Kernels.isWarm()) {
       computation.run();
     }
   }

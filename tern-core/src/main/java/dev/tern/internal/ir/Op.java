@@ -124,6 +124,15 @@ public sealed interface Op {
     return this instanceof Unary || this instanceof Binary || this instanceof Ternary;
   }
 
+  /** Whether vector code of the op is a polynomial: dozens of instructions, not one or a few. */
+  default boolean isPolynomial() {
+    return this instanceof Unary op
+        && switch (op) {
+          case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF -> true;
+          case COPY, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
+        };
+  }
+
   /** Whether the result is the input's memory seen another way. */
   default boolean isView() {
     return this instanceof Reshape

@@ -9,9 +9,10 @@ import dev.tern.internal.memory.Memory;
 import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.attribute.SourceFileAttribute;
+import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
+import java.lang.classfile.attribute.StackMapFrameInfo.SimpleVerificationTypeInfo;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * Writes a {@link KernelSpec} as a class that implements {@link Kernel}. The shape of its code:
@@ -27,8 +29,9 @@ import java.util.Locale;
  * for (i0 = 0; i0 &lt; n0; i0++)            // operand addresses advance by their outer strides
  *   for (i1 = 0; i1 &lt; n1; i1++)          // ... by their middle strides
  *     load BROADCAST operands; set lane accumulators
- *     for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: step = lanes, or 16 with
- *       load, compute, store                //   reductions over the inner loop (see Lanes)
+ *     for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
+ *       load, compute, store                //   then one, or 16 lanes with reductions over the
+ *                                           //   inner loop (see Lanes)
  *     for (; i &lt; n; i++)                  // the rest, one element at a time
  *       load, compute, store
  *     combine lane accumulators
@@ -43,6 +46,7 @@ final class KernelEmitter {
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
+  private static final ClassDesc OBJECTS = desc(Objects.class);
   private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
   private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
   private static final ClassDesc F = ConstantDescs.CD_float;
@@ -55,6 +59,12 @@ final class KernelEmitter {
   /** Bytes of code: HotSpot's HugeMethodLimit. */
   private static final int HUGE_METHOD = 8000;
 
+  /** Above every address, and so far below the largest long that no row reaches it. */
+  private static final long LIMIT = 1L << 60;
+
+  /** Ops and operands of a loop that takes four vectors at a time; of twice as many, two. */
+  private static final int UNROLLED_WORK = 24;
+
   // Locals of run(): 0 is this.
   private static final int ADDRESSES = 1;
   private static final int STRIDES = 2;
@@ -66,10 +76,14 @@ final class KernelEmitter {
 
   private final KernelSpec spec;
   private final int lanes;
+  private final int sets;
   private final int unroll;
   private final CodeBuilder code;
+  private final Frames frames;
   private final int[] outer;
   private final int[] middle;
+  private final int[] row;
+  private final int offset;
   private final int[] scalarValues;
   private final int[] vectorValues;
   private final int[][] accumulators;
@@ -79,22 +93,42 @@ final class KernelEmitter {
     this.spec = spec;
     this.lanes = lanes;
     this.code = code;
-    unroll = spec.laneReductions() > 0 && lanes > 1 ? Lanes.COUNT / lanes : 1;
+    frames = new Frames(code);
+    frames.assigned(ADDRESSES, ObjectVerificationTypeInfo.of(J.arrayType()));
+    frames.assigned(STRIDES, ObjectVerificationTypeInfo.of(J.arrayType()));
+    frames.assigned(N0, SimpleVerificationTypeInfo.INTEGER);
+    frames.assigned(N1, SimpleVerificationTypeInfo.INTEGER);
+    frames.assigned(N, SimpleVerificationTypeInfo.INTEGER);
+    frames.assigned(SCALARS, ObjectVerificationTypeInfo.of(F.arrayType()));
+    frames.assigned(SCRATCH, SimpleVerificationTypeInfo.LONG);
+    sets = spec.laneReductions() > 0 && lanes > 1 ? Lanes.COUNT / lanes : 1;
+    unroll = Math.max(sets, unroll(spec));
     outer = locals(spec.operands(), TypeKind.LONG);
     middle = locals(spec.operands(), TypeKind.LONG);
+    row = locals(spec.operands(), TypeKind.LONG);
+    offset = code.allocateLocal(TypeKind.LONG);
     int values = spec.loads().size() + spec.scalars() + spec.instructions().size();
     scalarValues = locals(values, TypeKind.FLOAT);
     vectorValues = lanes > 1 ? locals(values, TypeKind.REFERENCE) : new int[0];
     accumulators = new int[lanes > 1 ? spec.laneReductions() : 0][];
     for (int r = 0; r < accumulators.length; r++) {
-      accumulators[r] = locals(unroll, TypeKind.REFERENCE);
+      accumulators[r] = locals(sets, TypeKind.REFERENCE);
     }
     counter = code.allocateLocal(TypeKind.INT);
   }
 
+  /** Vectors in one turn of the loop: it must outweigh the loop's own cost, and stay small. */
+  private static int unroll(KernelSpec spec) {
+    int work = spec.operands();
+    for (Instruction instruction : spec.instructions()) {
+      work += instruction.op().isPolynomial() ? 2 * UNROLLED_WORK : 1;
+    }
+    return work > 2 * UNROLLED_WORK ? 1 : work > UNROLLED_WORK ? 2 : 4;
+  }
+
   /** The class file of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
   static byte[] emit(KernelSpec spec, int lanes) {
-    return ClassFile.of()
+    return ClassFile.of(ClassFile.StackMapsOption.DROP_STACK_MAPS)
         .build(
             SELF,
             type -> {
@@ -138,18 +172,21 @@ final class KernelEmitter {
 
   private void body() {
     for (int k = 0; k < outer.length; k++) {
-      code.aload(ADDRESSES).loadConstant(k).laload().lstore(outer[k]);
+      code.aload(ADDRESSES).loadConstant(k).laload();
+      store(TypeKind.LONG, outer[k]);
     }
     for (int c = 0; c < spec.scalars(); c++) {
       int value = spec.loads().size() + c;
-      code.aload(SCALARS).loadConstant(c).faload().fstore(scalarValues[value]);
+      code.aload(SCALARS).loadConstant(c).faload();
+      store(TypeKind.FLOAT, scalarValues[value]);
       broadcast(value);
     }
     loop(
         N0,
         () -> {
           for (int k = 0; k < outer.length; k++) {
-            code.lload(outer[k]).lstore(middle[k]);
+            code.lload(outer[k]);
+            store(TypeKind.LONG, middle[k]);
           }
           loop(
               N1,
@@ -160,19 +197,46 @@ final class KernelEmitter {
           advance(outer, 0);
         });
     code.return_();
+    frames.write();
   }
 
   /** Counts a fresh local from 0 to the int local {@code limit}. */
   private void loop(int limit, Runnable body) {
     int index = code.allocateLocal(TypeKind.INT);
-    Label head = code.newLabel();
-    Label end = code.newLabel();
-    code.iconst_0().istore(index);
-    code.labelBinding(head);
-    code.iload(index).iload(limit).if_icmpge(end);
-    body.run();
-    code.iinc(index, 1).goto_(head);
-    code.labelBinding(end);
+    code.iconst_0();
+    store(TypeKind.INT, index);
+    frames.loop(
+        end -> code.iload(index).iload(limit).if_icmpge(end),
+        () -> {
+          body.run();
+          code.iinc(index, 1);
+        });
+  }
+
+  /** Counts {@link #counter} on by {@code step} while that many elements are left. */
+  private void elements(int step, Runnable body) {
+    frames.loop(
+        end -> code.iload(counter).loadConstant(step).iadd().iload(N).if_icmpgt(end),
+        () -> {
+          offset();
+          body.run();
+          code.iinc(counter, step);
+        });
+  }
+
+  /** Stores into a local that lives across loops. */
+  private void store(TypeKind kind, int local) {
+    code.storeLocal(kind, local);
+    frames.assigned(
+        local,
+        switch (kind) {
+          case INT -> SimpleVerificationTypeInfo.INTEGER;
+          case LONG -> SimpleVerificationTypeInfo.LONG;
+          case FLOAT -> SimpleVerificationTypeInfo.FLOAT;
+          case REFERENCE -> ObjectVerificationTypeInfo.of(VECTOR);
+          case BOOLEAN, BYTE, CHAR, SHORT, DOUBLE, VOID ->
+              throw new AssertionError("kernel: got a local of " + kind);
+        });
   }
 
   private void advance(int[] addresses, int level) {
@@ -183,20 +247,27 @@ final class KernelEmitter {
   }
 
   private void innerLoop() {
+    for (int k = 0; k < row.length; k++) {
+      code.lload(middle[k]).loadConstant(LIMIT);
+      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
+      store(TypeKind.LONG, row[k]);
+    }
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
         code.lload(middle[k]);
-        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J)).fstore(scalarValues[k]);
+        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+        store(TypeKind.FLOAT, scalarValues[k]);
         broadcast(k);
       }
     }
     beginLanes();
-    code.iconst_0().istore(counter);
+    code.iconst_0();
+    store(TypeKind.INT, counter);
     if (lanes > 1) {
-      vectorLoop();
+      vectorLoops();
       flushAccumulators();
     }
-    scalarLoop();
+    elements(1, this::scalarElement);
     endLanes();
   }
 
@@ -204,7 +275,7 @@ final class KernelEmitter {
     if (lanes > 1) {
       code.fload(scalarValues[value]);
       call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
-      code.astore(vectorValues[value]);
+      store(TypeKind.REFERENCE, vectorValues[value]);
     }
   }
 
@@ -221,7 +292,7 @@ final class KernelEmitter {
           for (int accumulator : accumulators[r]) {
             code.loadConstant(identity);
             call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
-            code.astore(accumulator);
+            store(TypeKind.REFERENCE, accumulator);
           }
         }
         r++;
@@ -231,7 +302,7 @@ final class KernelEmitter {
 
   private void flushAccumulators() {
     for (int r = 0; r < accumulators.length; r++) {
-      for (int u = 0; u < unroll; u++) {
+      for (int u = 0; u < sets; u++) {
         code.aload(accumulators[r][u]);
         lanesAddress(r);
         code.loadConstant((long) u * lanes * Float.BYTES).ladd();
@@ -257,22 +328,27 @@ final class KernelEmitter {
     code.lload(SCRATCH).loadConstant((long) reduction * Lanes.BYTES).ladd();
   }
 
-  private void vectorLoop() {
-    Label head = code.newLabel();
-    Label end = code.newLabel();
-    int step = lanes * unroll;
-    code.labelBinding(head);
-    code.iload(counter).loadConstant(step).iadd().iload(N).if_icmpgt(end);
-    for (int u = 0; u < unroll; u++) {
-      vectorElement(u);
+  /** Whole vectors: {@link #unroll} of them at a time, then one at a time. */
+  private void vectorLoops() {
+    vectorLoop(unroll);
+    if (unroll > sets) {
+      vectorLoop(sets);
     }
-    code.iinc(counter, step).goto_(head);
-    code.labelBinding(end);
+  }
+
+  private void vectorLoop(int vectors) {
+    elements(
+        lanes * vectors,
+        () -> {
+          for (int u = 0; u < vectors; u++) {
+            vectorElement(u);
+          }
+        });
   }
 
   private void vectorElement(int u) {
     for (int k = 0; k < spec.loads().size(); k++) {
-      if (spec.loads().get(k) == Access.CONTIGUOUS) {
+      if (access(k) == Access.CONTIGUOUS) {
         elementAddress(k, u * lanes);
         call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
         code.astore(vectorValues[k]);
@@ -284,9 +360,10 @@ final class KernelEmitter {
       Store store = spec.stores().get(s);
       int operand = spec.loads().size() + s;
       if (store.reducesLanes()) {
-        code.aload(accumulators[r][u]).aload(vectorValues[store.value()]);
+        int accumulator = accumulators[r++][u % sets];
+        code.aload(accumulator).aload(vectorValues[store.value()]);
         combine(VECTORS, VECTOR, store.mode());
-        code.astore(accumulators[r++][u]);
+        code.astore(accumulator);
         continue;
       }
       code.aload(vectorValues[store.value()]);
@@ -301,21 +378,15 @@ final class KernelEmitter {
     }
   }
 
-  private void scalarLoop() {
-    Label head = code.newLabel();
-    Label end = code.newLabel();
-    code.labelBinding(head);
-    code.iload(counter).iload(N).if_icmpge(end);
+  private void scalarElement() {
     for (int k = 0; k < spec.loads().size(); k++) {
-      if (spec.loads().get(k) != Access.BROADCAST) {
+      if (access(k) != Access.BROADCAST) {
         elementAddress(k, 0);
         code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J)).fstore(scalarValues[k]);
       }
     }
     instructions(POINTWISE, F, scalarValues, TypeKind.FLOAT);
     scalarStores();
-    code.iinc(counter, 1).goto_(head);
-    code.labelBinding(end);
   }
 
   private void scalarStores() {
@@ -371,21 +442,34 @@ final class KernelEmitter {
     }
   }
 
+  /**
+   * Bytes from the start of a row to element {@code counter}. The mask tells the JIT that it is not
+   * negative: with the test of the row's address it then needs no test at the accesses.
+   */
+  private void offset() {
+    code.iload(counter).loadConstant(Integer.MAX_VALUE).iand().i2l().iconst_2().lshl();
+    code.lstore(offset);
+  }
+
   /** Address of element {@code counter + ahead} of an operand. */
   private void elementAddress(int operand, int ahead) {
-    int loads = spec.loads().size();
-    Access access =
-        operand < loads ? spec.loads().get(operand) : spec.stores().get(operand - loads).access();
-    code.lload(middle[operand]);
-    code.iload(counter);
-    if (access == Access.STRIDED) {
-      code.i2l().aload(STRIDES).loadConstant(3 * operand + 2).laload().lmul().ladd();
-      return;
+    code.lload(row[operand]);
+    if (access(operand) == Access.STRIDED) {
+      code.iload(counter).i2l().aload(STRIDES).loadConstant(3 * operand + 2).laload().lmul();
+    } else {
+      code.lload(offset);
     }
-    code.i2l().iconst_2().lshl().ladd();
+    code.ladd();
     if (ahead > 0) {
       code.loadConstant((long) ahead * Float.BYTES).ladd();
     }
+  }
+
+  private Access access(int operand) {
+    int loads = spec.loads().size();
+    return operand < loads
+        ? spec.loads().get(operand)
+        : spec.stores().get(operand - loads).access();
   }
 
   private int[] locals(int count, TypeKind kind) {

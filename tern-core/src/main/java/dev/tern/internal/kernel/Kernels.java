@@ -20,9 +20,18 @@ public final class Kernels {
     return CACHE.size();
   }
 
+  /** Whether no kernel waits to become faster: each has its vector form, or will never have it. */
+  public static boolean isWarm() {
+    return Warmup.isIdle();
+  }
+
   /** A new instance of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
   static Kernel define(KernelSpec spec, int lanes) {
-    byte[] bytes = KernelEmitter.emit(spec, lanes);
+    return define(spec, KernelEmitter.emit(spec, lanes));
+  }
+
+  /** A new instance of the kernel from its class file, a class of its own. */
+  static Kernel define(KernelSpec spec, byte[] bytes) {
     try {
       return (Kernel)
           MethodHandles.lookup()

@@ -5,6 +5,7 @@ import dev.tern.internal.kernel.KernelSpec.Access;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -21,6 +22,7 @@ final class Warmup {
 
   private static final int N = 256;
   private static final int N1 = 8;
+  private static final int LONG = 16_384;
 
   /**
    * Sizes of the loops, in turn. The JIT leaves a branch that it never saw taken to the
@@ -28,13 +30,19 @@ final class Warmup {
    * all.
    */
   private static final int[][] SIZES = {
-    {1, N1, N}, {2, 3, N - 1}, {1, N1, N}, {3, 2, 7}, {1, 1, 33}
+    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}
   };
 
+  /** The sizes of work, tried once the small ones run well: the JIT may have bet on small ones. */
+  private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
+
   private static final int ROUNDS = 4_000;
+  private static final int QUIET = 4;
   private static final int ATTEMPTS = 3;
   private static final LinkedBlockingQueue<Consumer<ThreadMXBean>> QUEUE =
       new LinkedBlockingQueue<>();
+
+  private static final AtomicInteger PENDING = new AtomicInteger();
 
   static {
     Thread.ofPlatform().daemon().name("tern-warmup").start(Warmup::serve);
@@ -43,12 +51,18 @@ final class Warmup {
   private Warmup() {}
 
   static void enqueue(CompiledKernel kernel) {
-    QUEUE.add(bean -> warm(kernel, bean));
+    enqueue(bean -> warm(kernel, bean));
   }
 
   /** Runs {@code work} in the warm-up thread. */
   static void enqueue(Consumer<ThreadMXBean> work) {
+    PENDING.incrementAndGet();
     QUEUE.add(work);
+  }
+
+  /** Whether all work is done. */
+  static boolean isIdle() {
+    return PENDING.get() == 0;
   }
 
   private static void serve() {
@@ -61,19 +75,22 @@ final class Warmup {
       } catch (RuntimeException | LinkageError e) {
         System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "a kernel stays scalar", e);
       }
+      PENDING.decrementAndGet();
     }
   }
 
   private static void warm(CompiledKernel compiled, ThreadMXBean bean) {
     KernelSpec spec = compiled.spec();
-    if (!KernelEmitter.isCompilable(KernelEmitter.emit(spec, VectorSupport.lanes()))) {
+    byte[] code = KernelEmitter.emit(spec, VectorSupport.lanes());
+    if (!KernelEmitter.isCompilable(code)) {
       staysScalar(spec);
       return;
     }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      Kernel kernel = Kernels.define(spec, VectorSupport.lanes());
-      if (drive(kernel, spec, bean)) {
-        compiled.adopt(kernel);
+      Kernel kernel = Kernels.define(spec, code);
+      double pace = drive(kernel, spec, bean);
+      if (pace > 0) {
+        compiled.adopt(kernel, pace);
         return;
       }
     }
@@ -102,11 +119,11 @@ final class Warmup {
   };
 
   /**
-   * Whether the kernel came to run without allocating. It takes turns with idle kernels: with one
-   * receiver the JIT would compile its code into this loop, and leave others who call it to the
-   * interpreter.
+   * Runs the kernel until it does not allocate, and returns its nanoseconds for each element; 0 if
+   * it never came to that. It takes turns with idle kernels: with one receiver the JIT would
+   * compile its code into this loop, and leave others who call it to the interpreter.
    */
-  private static boolean drive(Kernel kernel, KernelSpec spec, ThreadMXBean bean) {
+  private static double drive(Kernel kernel, KernelSpec spec, ThreadMXBean bean) {
     Kernel[] turns = {kernel, IDLE[0], IDLE[1], IDLE[2]};
     int operands = spec.operands();
     long[] addresses = new long[operands];
@@ -114,22 +131,28 @@ final class Warmup {
     float[] scalars = new float[spec.scalars()];
     try (Arena arena = Arena.ofConfined()) {
       for (int k = 0; k < operands; k++) {
-        addresses[k] = arena.allocate(4L * N * N1, 64).address();
+        addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
         strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
       }
       long scratch = arena.allocate((long) Lanes.BYTES * (1 + spec.laneReductions()), 64).address();
       int quiet = 0;
-      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
+      for (int round = 0; round < ROUNDS && quiet < QUIET; round++) {
+        int[][] tried = quiet == 0 ? SIZES : LARGE;
         long before = bean.getCurrentThreadAllocatedBytes();
-        for (int call = 0; call < 2 * SIZES.length * turns.length; call++) {
-          int[] sizes = SIZES[call / turns.length % SIZES.length];
+        for (int call = 0; call < tried.length * turns.length; call++) {
+          int[] sizes = tried[call / turns.length];
           turns[call % turns.length].run(
               addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
         }
         long allocated = bean.getCurrentThreadAllocatedBytes() - before;
-        quiet = allocated < 8 * N1 ? quiet + 1 : 0;
+        quiet = allocated < 64 ? quiet + 1 : 0;
       }
-      return quiet >= 3;
+      if (quiet < QUIET) {
+        return 0;
+      }
+      long start = System.nanoTime();
+      kernel.run(addresses, strides, 1, N1, LONG, scalars, scratch);
+      return Math.max(1, System.nanoTime() - start) / (double) (N1 * LONG);
     }
   }
 

@@ -5,6 +5,8 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,8 +16,9 @@ import java.util.Set;
 /**
  * Cuts a lowered program into groups. An elementwise op or a reduction joins the latest group over
  * the same iteration space that computes one of its inputs or reads memory that it reads too,
- * unless that would make two groups wait for each other or the kernel too large. Reductions end a
- * chain: what uses their result is another group.
+ * unless that would make two groups wait for each other or the kernel too large. Groups that came
+ * to compute and to use the same values, such as the two moments of Adam, are then made one.
+ * Reductions end a chain: what uses their result is another group.
  */
 final class Fusion {
   /** Streams and ops of one kernel; beyond these, registers spill and compilers give up. */
@@ -39,7 +42,53 @@ final class Fusion {
     for (Node node : program.nodes()) {
       fusion.place(node);
     }
+    fusion.mergeAll(program);
     return fusion.groups;
+  }
+
+  private void mergeAll(Program program) {
+    Map<Node, Integer> position = new IdentityHashMap<>();
+    program.nodes().forEach(node -> position.put(node, position.size()));
+    for (int i = 0; i < groups.size(); i++) {
+      Group group = groups.get(i);
+      while (group.fused && mergeOne(group)) {
+        group.nodes.sort(Comparator.comparing(position::get));
+      }
+    }
+    groups.removeIf(group -> group.nodes.isEmpty());
+  }
+
+  /** Moves the nodes of one group that this one reads element by element into this one. */
+  private boolean mergeOne(Group group) {
+    for (Group producer : List.copyOf(group.needs)) {
+      if (producer.fused && producer.space.equals(group.space) && mayMerge(group, producer)) {
+        group.nodes.addAll(producer.nodes);
+        producer.nodes.forEach(node -> owner.put(node, group));
+        producer.nodes.clear();
+        group.needs.addAll(producer.needs);
+        group.needs.remove(producer);
+        for (Group other : groups) {
+          if (other.needs.remove(producer)) {
+            other.needs.add(group);
+          }
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean mayMerge(Group group, Group producer) {
+    List<Node> all = new ArrayList<>(producer.nodes);
+    all.addAll(group.nodes);
+    return all.size() <= MAX_NODES
+        && polynomials(all) <= MAX_POLYNOMIALS
+        && operands(all) <= MAX_OPERANDS
+        && group.needs.stream().noneMatch(n -> n != producer && n.needsEventually(producer))
+        && group.nodes.stream()
+            .flatMap(node -> node.inputs().stream())
+            .filter(input -> producers(input).contains(producer))
+            .allMatch(input -> owner.get(input) == producer && isElement(input, group.space));
   }
 
   private void place(Node node) {
@@ -152,9 +201,8 @@ final class Fusion {
 
   private boolean mayJoin(Node node, Group group) {
     if (group.nodes.size() >= MAX_NODES
-        || isPolynomial(node)
-            && group.nodes.stream().filter(Fusion::isPolynomial).count() >= MAX_POLYNOMIALS
-        || operands(node, group) > MAX_OPERANDS) {
+        || node.op().isPolynomial() && polynomials(group.nodes) >= MAX_POLYNOMIALS
+        || operands(joined(node, group)) > MAX_OPERANDS) {
       return false;
     }
     for (Node input : node.inputs()) {
@@ -170,30 +218,30 @@ final class Fusion {
     return true;
   }
 
-  private static boolean isPolynomial(Node node) {
-    return node.op() instanceof Op.Unary op
-        && switch (op) {
-          case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF -> true;
-          case COPY, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
-        };
+  private static long polynomials(List<Node> nodes) {
+    return nodes.stream().filter(node -> node.op().isPolynomial()).count();
   }
 
-  /** Distinct values read from memory, and an upper bound of those written. */
-  private int operands(Node joining, Group group) {
-    Set<Node> read = new LinkedHashSet<>();
-    int written = 1;
+  private static List<Node> joined(Node node, Group group) {
     List<Node> all = new ArrayList<>(group.nodes);
-    all.add(joining);
-    Set<Node> last = new LinkedHashSet<>(all);
-    for (Node node : all) {
+    all.add(node);
+    return all;
+  }
+
+  /** Distinct values that these nodes read from memory, and a lower bound of those written. */
+  private static int operands(List<Node> nodes) {
+    Set<Node> inside = Collections.newSetFromMap(new IdentityHashMap<>());
+    inside.addAll(nodes);
+    Set<Node> read = new LinkedHashSet<>();
+    Set<Node> last = new LinkedHashSet<>(nodes);
+    for (Node node : nodes) {
       for (Node input : node.inputs()) {
-        if (owner.get(input) != group && !isConstant(input)) {
+        if (!inside.contains(input) && !isConstant(input)) {
           read.add(input);
         }
         last.remove(input);
       }
     }
-    written = Math.max(written, last.size());
-    return read.size() + written;
+    return read.size() + last.size();
   }
 }

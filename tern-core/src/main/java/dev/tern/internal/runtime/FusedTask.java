@@ -24,6 +24,7 @@ final class FusedTask implements Workers.Task {
   private final long[] partials;
   private final long[][] current;
   private final int[][] counters;
+  private final long elements;
   private final boolean isEmpty;
   private final long laneBytes;
   private Kernel kernel;
@@ -40,7 +41,8 @@ final class FusedTask implements Workers.Task {
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
     laneBytes = scratchBytes(step);
-    isEmpty = Arrays.stream(step.sizes()).anyMatch(size -> size == 0);
+    elements = Arrays.stream(step.sizes()).asLongStream().reduce(1, (a, b) -> a * b);
+    isEmpty = elements == 0;
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
     for (int k = 0; k < addresses.length; k++) {
@@ -69,11 +71,13 @@ final class FusedTask implements Workers.Task {
 
   void run(Workers workers) {
     kernel = step.kernel().active();
+    long start = System.nanoTime();
     if (step.chunks() == 1) {
       run(0, 0);
     } else {
       workers.run(step.chunks(), this);
     }
+    step.kernel().ran(elements, System.nanoTime() - start);
     for (int i = 0; i < partials.length; i++) {
       if (isPartial(i)) {
         combine(i);

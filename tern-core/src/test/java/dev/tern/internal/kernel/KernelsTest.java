@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -51,6 +52,30 @@ final class KernelsTest {
           .as("%d elements", n)
           .containsExactly(expected);
     }
+  }
+
+  @Test
+  void aKernelThatRunsSlowAgainAndAgainIsTakenOutOfUse() {
+    KernelSpec spec =
+        new KernelSpec(
+            List.of(Access.CONTIGUOUS),
+            0,
+            List.of(new Instruction(Op.Unary.NEG, List.of(0))),
+            List.of(new Store(1, Mode.WRITE, Access.CONTIGUOUS)));
+    CompiledKernel compiled = new CompiledKernel(spec);
+    Kernel slow = (addresses, strides, n0, n1, n, scalars, scratch) -> {};
+    compiled.adopt(slow, 0.1);
+    compiled.ran(10_000, 1_000_000);
+    compiled.ran(10_000, 1_000_000);
+    compiled.ran(10_000, 10_000);
+    compiled.ran(10_000, 1_000_000);
+    compiled.ran(10_000, 1_000_000);
+    compiled.ran(10, 1_000_000);
+    assertThat(compiled.active()).isSameAs(slow);
+    for (int i = 0; i < 3; i++) {
+      compiled.ran(10_000, 1_000_000);
+    }
+    assertThat(compiled.active()).isNotSameAs(slow);
   }
 
   /** Bits of the {@code n} results and of their sum; all NaN have the same bits. */

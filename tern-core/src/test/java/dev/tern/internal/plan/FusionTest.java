@@ -1,0 +1,55 @@
+package dev.tern.internal.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.internal.runtime.Interpreter;
+import dev.tern.tensor.Shape;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class FusionTest {
+  private static Node leaf() {
+    return Interpreter.put(Shape.of(4, 5), new float[20]);
+  }
+
+  private static Node square(Node x) {
+    return Nodes.mul(x, x);
+  }
+
+  @Test
+  void anOptimizerOfSeveralStatesIsOneKernel() {
+    Node weight = leaf();
+    Node mean = leaf();
+    Node variance = leaf();
+    Node gradient = leaf();
+    Node newMean = Nodes.add(Nodes.mul(mean, 0.9f), Nodes.mul(gradient, 0.1f));
+    Node newVariance = Nodes.add(Nodes.mul(variance, 0.99f), Nodes.mul(square(gradient), 0.01f));
+    Node step = Nodes.mul(newMean, Nodes.unary(Op.Unary.RSQRT, newVariance));
+    Program program =
+        Program.of(
+            List.of(),
+            List.of(
+                new Program.Update(weight, Nodes.add(weight, step)),
+                new Program.Update(mean, newMean),
+                new Program.Update(variance, newVariance)));
+    List<Step> steps = Planner.plan(program, 1).steps();
+    assertThat(steps).singleElement().isInstanceOf(Step.Fused.class);
+  }
+
+  @Test
+  void groupsThatWaitForEachOtherThroughAProductStayApart() {
+    Node a = leaf();
+    Node b = leaf();
+    Node first = Nodes.mul(a, 2);
+    Node product = Nodes.matmul(first, Nodes.transpose(b, 0, 1));
+    Node spread = Nodes.broadcast(Nodes.reduce(Op.Reduce.Kind.SUM, product, 1, 2), a.shape());
+    Program program = Program.of(List.of(Nodes.add(Nodes.mul(spread, 3), first)), List.of());
+    assertThat(Planner.plan(program, 1).steps())
+        .filteredOn(step -> step instanceof Step.Fused)
+        .hasSizeGreaterThanOrEqualTo(2);
+  }
+}
