@@ -18,7 +18,11 @@ public final class Main {
         case "pointwise" -> PointwiseBench.run(rest);
         case "layers" -> LayersBench.run(rest);
         case "table" -> TableBench.run(rest);
+        case "accuracy" -> AccuracyBench.run(rest);
+        case "fuzz" -> FuzzBench.run(rest);
         case "list" -> {
+          System.out.println("accuracy  elementwise functions on every float there is");
+          System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");
           System.out.println("layers  layers of CTR models, forward and backward");
@@ -38,6 +42,16 @@ public final class Main {
   /** Where the scripts of the peers lie; the launcher says where the source tree is. */
   static String peers() {
     return Path.of(System.getProperty("tern.root", ""), "tern-bench", "peers").toString();
+  }
+
+  /**
+   * Has kernels run in their vector form from the first call on, not only once compiled; to be
+   * called before the first kernel is made.
+   */
+  static void vectorsAtOnce() {
+    if (System.getProperty("tern.kernels") == null) {
+      System.setProperty("tern.kernels", "eager");
+    }
   }
 
   static String machine() {

@@ -3,10 +3,18 @@ package dev.tern.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -172,6 +180,11 @@ final class TensorTest {
         positive("reciprocal", Tensor::reciprocal),
         unary("square", Tensor::square),
         unary("abs", Tensor::abs),
+        unary("copy", x -> new Tensor(Nodes.unary(Op.Unary.COPY, x.node()))),
+        unary("cast to itself", x -> new Tensor(Nodes.recast(x.node()))),
+        unary("sign", x -> x.sign().mul(x)),
+        unary("less or equal", x -> x.le(Tensor.scalar(0.05f)).mul(x)),
+        unary("equal", x -> x.eq(x.mul(2)).add(1).mul(x)),
         unary("add and sub", x -> x.add(x.mul(3)).sub(x.square())),
         unary("mul and div", x -> x.mul(x).div(x.square().add(1))),
         unary("max and min", x -> x.max(x.mul(2).add(0.1f)).min(x.add(1.05f))),
@@ -201,6 +214,59 @@ final class TensorTest {
         new Case("gather", x -> x.gather(index).square(), 4, 3),
         new Case("scatter add", x -> Tensor.scatterAdd(index, x, 4).square(), 3, 2),
         new Case("dot interaction", x -> x.dotInteraction().square(), 3, 4, 5));
+  }
+
+  /** Ops that take no gradient from what follows on them, and why. */
+  private static final Map<String, String> WITHOUT =
+      Map.of(
+          "Leaf", "has no inputs",
+          "Constant", "has no inputs",
+          "Uniform", "its seed is an integer",
+          "DotInteractionGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
+
+  @Test
+  void everyOpHasAGradientThatIsCheckedOrSaysWhyNot() {
+    Set<String> seen = new TreeSet<>(WITHOUT.keySet());
+    differentiable().forEach(op -> addOps(op, seen));
+    assertThat(seen).containsExactlyInAnyOrderElementsOf(names(Op.class).toList());
+  }
+
+  /** The ops through which the case's result depends on its argument. */
+  private static void addOps(Case op, Set<String> seen) {
+    Tensor x = random(21, op.sizes);
+    Set<Node> reached = Collections.newSetFromMap(new IdentityHashMap<>());
+    reached.add(x.node());
+    for (Node node : Program.of(List.of(op.function.apply(x).node()), List.of()).nodes()) {
+      if (node.inputs().stream().anyMatch(reached::contains)) {
+        reached.add(node);
+        seen.add(
+            switch (node.op()) {
+              case Op.Reduce reduce -> "Reduce." + reduce.kind();
+              case Enum<?> constant -> constant.name();
+              case Op other -> other.getClass().getSimpleName();
+            });
+      }
+    }
+  }
+
+  private static Stream<String> names(Class<?> op) {
+    if (op == Op.Reduce.class) {
+      return Stream.of(Op.Reduce.Kind.values()).map(kind -> "Reduce." + kind);
+    }
+    if (op.isEnum()) {
+      return Stream.of(op.getEnumConstants()).map(constant -> ((Enum<?>) constant).name());
+    }
+    return op.isSealed()
+        ? Stream.of(op.getPermittedSubclasses()).flatMap(TensorTest::names)
+        : Stream.of(op.getSimpleName());
+  }
+
+  @Test
+  void secondGradientsAreRefusedWhereThereAreNone() {
+    Tensor x = random(1, 2, 3, 4);
+    Tensor gradient = Tensor.gradients(x.dotInteraction().square().sum(), List.of(x)).get(0);
+    assertThatThrownBy(() -> Tensor.gradients(gradient.sum(), List.of(x)))
+        .hasMessageContaining("expected an op that can be differentiated");
   }
 
   private static final class FromSlices {

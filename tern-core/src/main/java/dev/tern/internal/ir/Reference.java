@@ -33,6 +33,15 @@ public final class Reference {
     return evaluate(new Program(program.nodes(), stored, List.of()));
   }
 
+  /** The value of one op on {@code inputs}, each dense row-major. */
+  public static double[] apply(Node node, List<double[]> inputs) {
+    Reference reference = new Reference();
+    for (int i = 0; i < inputs.size(); i++) {
+      reference.values.put(node.input(i), inputs.get(i));
+    }
+    return reference.compute(node);
+  }
+
   private double[] value(Node node) {
     double[] value = values.get(node);
     if (value == null) {

@@ -1,0 +1,114 @@
+package dev.tern.internal.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.internal.ir.Reference;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Interpreter;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Shape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Programs, planned and run, against the reference evaluator. */
+final class PlannedProgramTest {
+  private final Interpreter interpreter = new Interpreter(2, 1L << 30);
+
+  private void compare(Program program) {
+    List<double[]> expected = Reference.evaluate(program);
+    List<double[]> stored = Reference.evaluateUpdates(program);
+    try (Interpreter.Bound bound = interpreter.bind(program)) {
+      bound.execution().run();
+      for (int i = 0; i < expected.size(); i++) {
+        check(program, expected.get(i), bound.execution().output(i));
+      }
+      for (int i = 0; i < stored.size(); i++) {
+        Op.Leaf leaf = (Op.Leaf) program.updates().get(i).leaf().op();
+        check(program, stored.get(i), leaf.buffer().address());
+      }
+    }
+  }
+
+  private static void check(Program program, double[] expected, long address) {
+    for (int i = 0; i < expected.length; i++) {
+      float got = Memory.getFloat(address + 4L * i);
+      double bound = 1e-4 * (1 + Math.abs(expected[i]));
+      if (!(Math.abs(got - expected[i]) <= bound) && !(got == expected[i])) {
+        assertThat((double) got).as("element %d of\n%s", i, program).isEqualTo(expected[i]);
+      }
+    }
+  }
+
+  private static Node leaf(Random random, Shape shape) {
+    float[] values = new float[shape.elements()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = random.nextFloat(-1, 1);
+    }
+    return Interpreter.put(shape, values);
+  }
+
+  @Test
+  void anUpdateReadsOldValuesEverywhere() {
+    Node p = Interpreter.put(Shape.of(3), new float[] {1, 2, 3});
+    Node q = Interpreter.put(Shape.of(3), new float[] {10, 20, 30});
+    Program swap =
+        Program.of(
+            List.of(Nodes.add(p, q)),
+            List.of(
+                new Program.Update(p, Nodes.add(q, Nodes.constant(0.5f))),
+                new Program.Update(q, Nodes.mul(p, 2))));
+    compare(swap);
+  }
+
+  @Test
+  void bitsDoNotDependOnTheNumberOfThreads() {
+    Random random = new Random(5);
+    Node x = leaf(random, Shape.of(3000, 77));
+    Node y = Nodes.unary(Op.Unary.SIGMOID, Nodes.mul(x, 3));
+    Node columns = Nodes.reduce(Op.Reduce.Kind.SUM, y, 0, 1);
+    Node all = Nodes.reduce(Op.Reduce.Kind.SUM, Nodes.mul(y, y), 0, 2);
+    Program program = Program.of(List.of(y, columns, all), List.of());
+    List<float[]> first = run(program, 1);
+    for (int threads : new int[] {2, 3}) {
+      List<float[]> other = run(program, threads);
+      for (int i = 0; i < first.size(); i++) {
+        assertThat(other.get(i)).containsExactly(first.get(i));
+      }
+    }
+  }
+
+  private static List<float[]> run(Program program, int threads) {
+    try (Interpreter own = new Interpreter(threads, 1L << 30);
+        Interpreter.Bound bound = own.bind(program)) {
+      bound.execution().run();
+      List<float[]> results = new ArrayList<>();
+      for (int i = 0; i < program.outputs().size(); i++) {
+        float[] result = new float[program.outputs().get(i).shape().elements()];
+        Memory.copyOut(bound.execution().output(i), result, 0, result.length);
+        results.add(result);
+      }
+      return results;
+    }
+  }
+
+  @Test
+  void uniformNumbersArePureFunctionsOfTheSeed() {
+    Node seed = Interpreter.put(Shape.of(1), new long[] {42});
+    Node draws = Nodes.uniform(seed, 3, Shape.of(100, 1000));
+    compare(Program.of(List.of(draws), List.of()));
+    float[] values = Interpreter.shared().get(draws);
+    double mean = 0;
+    for (float value : values) {
+      assertThat(value).isGreaterThanOrEqualTo(0).isLessThan(1);
+      mean += value / values.length;
+    }
+    assertThat(mean).isBetween(0.495, 0.505);
+    assertThat(draws.type()).isEqualTo(DType.F32);
+  }
+}
