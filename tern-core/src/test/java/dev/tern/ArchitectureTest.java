@@ -58,8 +58,8 @@ final class ArchitectureTest {
   private static final Set<String> INTERNAL_ENTRIES =
       Set.of(
           "dev/tern/embedding/EmbeddingTable.create(",
-          "dev/tern/embedding/SlotTables.lookup(",
-          "dev/tern/embedding/SlotTables.apply(",
+          "dev/tern/embedding/BatchLookup.find(",
+          "dev/tern/embedding/BatchLookup.apply(",
           "dev/tern/tensor/Device.interpreter(");
 
   private static final Pattern TYPE = Pattern.compile("dev/tern/((?:[a-z]+/)+)[A-Z]\\w*");

@@ -19,9 +19,11 @@ public final class Main {
         case "layers" -> LayersBench.run(rest);
         case "table" -> TableBench.run(rest);
         case "accuracy" -> AccuracyBench.run(rest);
+        case "coldstart" -> ColdStartBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
+          System.out.println("coldstart  how fast fresh processes come to train at full speed");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");

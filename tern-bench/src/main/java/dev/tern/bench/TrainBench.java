@@ -44,18 +44,13 @@ final class TrainBench {
   private TrainBench() {}
 
   static void run(List<String> args) {
-    Map<String, String> defaults = new TreeMap<>();
+    Map<String, String> defaults = dataDefaults();
     defaults.put("--models", "deepfm,dlrm,dcnv2,wdl");
-    defaults.put("--batch", "4096");
-    defaults.put("--threads", "2");
+    defaults.put("--rows-total", "10000000");
     defaults.put("--steps", "20");
     defaults.put("--warmup", "100");
     defaults.put("--repeats", "7");
-    defaults.put("--optimizer", "adam");
-    defaults.put("--rows-total", "10000000");
-    defaults.put("--seed", "1");
     defaults.put("--peer-python", "");
-    defaults.put("--peers", Main.peers());
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
@@ -68,7 +63,18 @@ final class TrainBench {
     }
   }
 
-  private static Optimizer optimizer(String name) {
+  /** Options that say what is trained on, and how. */
+  static Map<String, String> dataDefaults() {
+    Map<String, String> defaults = new TreeMap<>();
+    defaults.put("--batch", "4096");
+    defaults.put("--threads", "2");
+    defaults.put("--optimizer", "adam");
+    defaults.put("--seed", "1");
+    defaults.put("--peers", Main.peers());
+    return defaults;
+  }
+
+  static Optimizer optimizer(String name) {
     return switch (name) {
       case "adam" -> Optimizer.lazyAdam(1e-3f);
       case "adagrad" -> Optimizer.adagrad(1e-2f);
@@ -111,15 +117,8 @@ final class TrainBench {
             .epochs(1 + total / DISTINCT_BATCHES)
             .shuffleRows(0)
             .reportEvery(steps);
-    FeatureEncoder encoder =
-        FeatureEncoder.fit(
-            Readers.inMemory(data.schema(), List.of()),
-            Collections.nCopies(CriteoLike.DENSE, NumberEncoding.none()),
-            Collections.nCopies(data.sizes().length, IdEncoding.verbatim()),
-            TextDictionary.none(),
-            read -> {});
     try (Device device = Device.cpu(threads, 16L << 30);
-        Trainer trainer = Trainer.create(device, encoder, model(model), options)) {
+        Trainer trainer = Trainer.create(device, encoder(data), model(model), options)) {
       fill(trainer, data.sizes());
       Progress.Listener listener =
           progress -> {
@@ -146,6 +145,16 @@ final class TrainBench {
     String name = model + " batch=" + batch + " optimizer=" + arguments.text("--optimizer");
     peer.addAll(peer(arguments, model, threads));
     return new Result("train", name, threads, runs, "samples/s", "pytorch", peer);
+  }
+
+  /** Takes the rows as they are. */
+  static FeatureEncoder encoder(CriteoLike data) {
+    return FeatureEncoder.fit(
+        Readers.inMemory(data.schema(), List.of()),
+        Collections.nCopies(CriteoLike.DENSE, NumberEncoding.none()),
+        Collections.nCopies(data.sizes().length, IdEncoding.verbatim()),
+        TextDictionary.none(),
+        read -> {});
   }
 
   /** Gives every id its row, as the peer's tables have. */

@@ -32,6 +32,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private final RowLoops loops = RowLoops.fastest();
   private final UnknownRows unknown;
   private final RowUpdates updates;
+  private final Step rule;
   private long version;
   private boolean closed;
 
@@ -43,6 +44,7 @@ public final class EmbeddingTable implements AutoCloseable {
     rows = new RowSlabs(config.rowFloats(), allocator, holder(config, "rows"));
     unknown = new UnknownRows(config, rows, spare);
     updates = new RowUpdates(config, rows, allocator, spare + 4L * config.width());
+    rule = new Step(config.optimizer(), config.width(), config.l2());
     index = new IdIndex(allocator, holder(config, "index"));
   }
 
@@ -246,7 +248,7 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    Step rule = Step.of(config, lr, step);
+    rule.at(lr, step);
     boolean direct = single && bags == lookup.count() && lookup.unique() == bags;
     if (direct) {
       updates.runDirect(lookup, grad, 4 * gradStride, rule);

@@ -19,6 +19,9 @@ final class RowUpdates {
   private final Allocator allocator;
   private final String holder;
 
+  /** The step of rows whose ids are not in the batch: without l2. */
+  private final Step others;
+
   /** Takes the updates of ids that are not to be updated. */
   private final long trash;
 
@@ -39,6 +42,7 @@ final class RowUpdates {
     this.slabs = slabs;
     this.allocator = allocator;
     this.trash = trash;
+    others = new Step(config.optimizer(), config.width(), 0);
     holder = "table " + config.name() + " gradients";
     trashBytes = 4L * config.rowFloats();
   }
@@ -73,7 +77,7 @@ final class RowUpdates {
     }
     loops.update(step, rows, 0, lookup.unique(), grad, stride);
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-      updateOthers(lookup, rows, step.withoutL2());
+      updateOthers(lookup, rows, others.like(step));
     }
   }
 

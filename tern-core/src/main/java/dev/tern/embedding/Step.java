@@ -3,27 +3,63 @@ package dev.tern.embedding;
 import dev.tern.optim.Optimizer;
 
 /**
- * Constants of one optimizer step on the rows of a table.
- *
- * @param optimizer update rule
- * @param width weights per row
- * @param l2 times the weight is added to the gradient
- * @param lr learning rate; for Adam already divided by {@code 1 - beta1^t}
- * @param vScale for Adam {@code 1 / (1 - beta2^t)}, else 1
+ * Constants of one optimizer step on the rows of a table; set anew for each step, so that steps
+ * make no garbage.
  */
-record Step(Optimizer optimizer, int width, float l2, float lr, float vScale) {
-  static Step of(TableConfig config, float lr, long step) {
-    float scaled = lr;
-    float vScale = 1;
-    if (config.optimizer() instanceof Optimizer.Adam adam) {
-      scaled = (float) (lr / (1 - StrictMath.pow(adam.beta1(), step)));
-      vScale = (float) (1 / (1 - StrictMath.pow(adam.beta2(), step)));
-    }
-    return new Step(config.optimizer(), config.width(), config.l2(), scaled, vScale);
+final class Step {
+  private final Optimizer optimizer;
+  private final int width;
+  private final float l2;
+  private float lr;
+  private float vScale = 1;
+
+  /**
+   * @param optimizer update rule
+   * @param width weights per row
+   * @param l2 times the weight is added to the gradient
+   */
+  Step(Optimizer optimizer, int width, float l2) {
+    this.optimizer = optimizer;
+    this.width = width;
+    this.l2 = l2;
   }
 
-  /** The same step without the pull of l2. */
-  Step withoutL2() {
-    return new Step(optimizer, width, 0, lr, vScale);
+  /** Makes it step {@code step}, counted from 1, at {@code rate}. */
+  Step at(float rate, long step) {
+    lr = rate;
+    if (optimizer instanceof Optimizer.Adam adam) {
+      lr = (float) (rate / (1 - StrictMath.pow(adam.beta1(), step)));
+      vScale = (float) (1 / (1 - StrictMath.pow(adam.beta2(), step)));
+    }
+    return this;
+  }
+
+  /** Makes it the step that {@code other} is, but for the pull of l2. */
+  Step like(Step other) {
+    lr = other.lr;
+    vScale = other.vScale;
+    return this;
+  }
+
+  Optimizer optimizer() {
+    return optimizer;
+  }
+
+  int width() {
+    return width;
+  }
+
+  float l2() {
+    return l2;
+  }
+
+  /** Learning rate; for Adam already divided by {@code 1 - beta1^t}. */
+  float lr() {
+    return lr;
+  }
+
+  /** For Adam {@code 1 / (1 - beta2^t)}, else 1. */
+  float vScale() {
+    return vScale;
   }
 }

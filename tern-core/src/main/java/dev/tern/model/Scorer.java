@@ -1,7 +1,7 @@
 package dev.tern.model;
 
 import dev.tern.data.Batch;
-import dev.tern.embedding.Lookup;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.nn.Noise;
 import dev.tern.tensor.Computation;
@@ -22,7 +22,7 @@ public final class Scorer implements AutoCloseable {
   private final Variable dense;
   private final Variable embedded;
   private final Computation computation;
-  private final Lookup[] lookups;
+  private final BatchLookup lookup;
   private final float[] logits;
 
   /** Makes a scorer for {@code capacity} rows at a time. */
@@ -37,7 +37,7 @@ public final class Scorer implements AutoCloseable {
     Features features = new Features(dense.tensor(), embedded.tensor(), Noise.none());
     Tensor scores = network.logits(features);
     computation = Computation.of(network.device(), List.of(scores), Map.of());
-    lookups = network.tables().newLookups();
+    lookup = network.tables().newLookup();
     logits = new float[capacity];
   }
 
@@ -57,10 +57,7 @@ public final class Scorer implements AutoCloseable {
           "score: got " + rows + " rows, expected at most " + capacity + "; score in pieces");
     }
     Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
-    network
-        .tables()
-        .lookup(
-            network.device().interpreter().workers(), batch, lookups, false, embedded.address());
+    lookup.find(network.device().interpreter().workers(), batch, false, embedded.address());
     computation.run();
     computation.copyOutput(0, logits, 0);
     System.arraycopy(logits, 0, target, at, rows);

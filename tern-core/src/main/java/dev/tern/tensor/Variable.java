@@ -66,6 +66,12 @@ public final class Variable implements AutoCloseable {
     Memory.copyIn(values, 0, address(), values.length);
   }
 
+  /** Sets the one element of an F32 variable. */
+  public void set(float value) {
+    requireF32("set", 1);
+    Memory.setFloat(address(), value);
+  }
+
   /** Sets the one element of an I64 variable. */
   public void setLong(long value) {
     if (tensor.type() != DType.I64 || shape().elements() != 1) {

@@ -1,7 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.data.Batch;
-import dev.tern.embedding.Lookup;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import dev.tern.model.Features;
@@ -29,7 +29,7 @@ final class TrainStep implements AutoCloseable {
   private final Variable embedded;
   private final Variable seed;
   private final Computation computation;
-  private final Lookup[] lookups;
+  private final BatchLookup lookup;
   private final float[] logits;
 
   TrainStep(Network network, DenseOptimizer optimizer, int batch) {
@@ -52,7 +52,7 @@ final class TrainStep implements AutoCloseable {
             device,
             List.of(loss, logits, gradients.get(0)),
             optimizer.updates(gradients.subList(1, gradients.size())));
-    lookups = network.tables().newLookups();
+    lookup = network.tables().newLookup();
     this.logits = new float[batch];
   }
 
@@ -67,10 +67,9 @@ final class TrainStep implements AutoCloseable {
     Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
-    network.tables().lookup(workers, batch, lookups, true, embedded.address());
+    lookup.find(workers, batch, true, embedded.address());
     computation.run();
-    long gradient = computation.address(GRADIENT);
-    network.tables().apply(workers, batch, lookups, gradient, learningRate, step);
+    lookup.apply(workers, computation.address(GRADIENT), learningRate, step);
     return computation.item(LOSS);
   }
 

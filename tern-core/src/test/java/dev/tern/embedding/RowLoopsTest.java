@@ -130,8 +130,7 @@ final class RowLoopsTest {
     for (int width : new int[] {1, 7, 8, 15, 16, 17, 63, 64, 65}) {
       for (int count : new int[] {0, 1, 7, 63, 64, 65, 130}) {
         for (float l2 : new float[] {0, 0.1f}) {
-          Step one = Step.of(config, 0.1f, 3);
-          Step step = new Step(optimizer, width, l2, one.lr(), one.vScale());
+          Step step = new Step(optimizer, width, l2).at(0.1f, 3);
           both(
               width,
               count,

@@ -30,6 +30,7 @@ public final class Allocator implements AutoCloseable {
   private long live;
   private long peak;
   private long mapped;
+  private long systemCalls;
   private boolean closed;
 
   private Allocator(long budget) {
@@ -123,6 +124,11 @@ public final class Allocator implements AutoCloseable {
     return mapped;
   }
 
+  /** How often memory was taken from the system or given back. */
+  public synchronized long systemCalls() {
+    return systemCalls;
+  }
+
   /** Live bytes by holder, largest first, ties by name. */
   public synchronized List<Holding> holdings() {
     Map<String, Long> sums = new HashMap<>();
@@ -158,6 +164,7 @@ public final class Allocator implements AutoCloseable {
     long bytes = Pages.whole(shared ? Math.min(slabBytes, most - mapped) : size);
     int block = blocks.addSlab(Pages.map(bytes), bytes);
     mapped += bytes;
+    systemCalls++;
     return block;
   }
 
@@ -172,6 +179,7 @@ public final class Allocator implements AutoCloseable {
     long bytes = blocks.size(block);
     blocks.removeSlab(block);
     mapped -= bytes;
+    systemCalls++;
     Pages.unmap(address, bytes);
   }
 
