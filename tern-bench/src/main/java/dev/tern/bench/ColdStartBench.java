@@ -32,7 +32,7 @@ final class ColdStartBench {
     defaults.put("--models", "deepfm");
     defaults.put("--rows-total", "1000000");
     defaults.put("--runs", "30");
-    defaults.put("--seconds", "20");
+    defaults.put("--seconds", "30");
     Arguments arguments = Arguments.parse("coldstart", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
