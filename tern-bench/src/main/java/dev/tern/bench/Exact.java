@@ -20,7 +20,7 @@ final class Exact {
 
   static double apply(Op.Unary op, double x) {
     return switch (op) {
-      case COPY -> x;
+      case COPY, DETACH -> x;
       case NEG -> -x;
       case EXP -> Math.exp(x);
       case EXPM1 -> Math.expm1(x);
@@ -54,7 +54,7 @@ final class Exact {
       case ERF -> 1.15;
       case RSQRT -> 1.5;
       case SQRT, RECIPROCAL, SQUARE -> 0.5;
-      case COPY, NEG, RELU, ABS, SIGN, NOT -> 0;
+      case COPY, DETACH, NEG, RELU, ABS, SIGN, NOT -> 0;
     };
   }
 

@@ -21,7 +21,8 @@ import java.util.Map;
  * sum of the terms' sizes of the sum in double precision, g(n) = n u / (1 - n u), u = 2^-24; a sum
  * of n products, with or without fused multiply-adds, within g(n) times the sum of the products'
  * sizes (Higham, Accuracy and Stability of Numerical Algorithms, 2002, sections 3.1 and 4.2). A
- * maximum is exact.
+ * maximum is exact. Sums over pairs are taken from sums and squares of whole columns, whose sizes
+ * count.
  *
  * <p>What follows on a sum is an interval too: rounding is monotone, so an elementwise op gives
  * results between those at the ends of its inputs, {@value #POLYNOMIAL_ULPS} units in the last
@@ -114,6 +115,8 @@ final class Intervals {
       case Op.ScatterAdd _ -> scatterAdd(node);
       case Op.DotInteraction _ -> dotInteraction(node);
       case Op.DotInteractionGradient _ -> dotInteractionGradient(node);
+      case Op.PairSums _ -> pairSums(node);
+      case Op.PairSumsGradient _ -> pairSumsGradient(node);
     };
   }
 
@@ -158,7 +161,7 @@ final class Intervals {
     double high = Pointwise.apply(op, to);
     boolean hasZero = from <= 0 && to >= 0;
     switch (op) {
-      case COPY, RELU, SQRT, SIGN -> result.set(i, low, high);
+      case COPY, DETACH, RELU, SQRT, SIGN -> result.set(i, low, high);
       case NEG, RSQRT -> result.set(i, high, low);
       case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF ->
           result.set(i, low - margin(low), high + margin(high));
@@ -355,6 +358,71 @@ final class Intervals {
       }
     }
     return sums.range(true);
+  }
+
+  private Range pairSums(Node node) {
+    Range x = input(node, 0);
+    int n = node.input(0).shape().size(1);
+    int d = node.input(0).shape().size(2);
+    Sums sums = new Sums(node.shape().elements());
+    double[] sizes = new double[node.shape().elements()];
+    for (int b = 0; b < sizes.length; b++) {
+      for (int p = 0; p < d; p++) {
+        for (int i = 1; i < n; i++) {
+          for (int j = 0; j < i; j++) {
+            sums.addProduct(b, x, (b * n + i) * d + p, x, (b * n + j) * d + p);
+          }
+        }
+        double column = columnSize(x, b * n * d + p, n, d);
+        sizes[b] += column * column;
+      }
+    }
+    return widened(sums.range(true), sizes, 2 * n + d + 10);
+  }
+
+  private Range pairSumsGradient(Node node) {
+    Range x = input(node, 0);
+    Range g = input(node, 1);
+    int n = node.shape().size(1);
+    int d = node.shape().size(2);
+    Sums sums = new Sums(node.shape().elements());
+    double[] sizes = new double[node.shape().elements()];
+    for (int at = 0; at < sizes.length; at++) {
+      int b = at / (n * d);
+      for (int j = 0; j < n; j++) {
+        int other = (b * n + j) * d + at % d;
+        if (other != at) {
+          sums.addProduct(at, g, b, x, other);
+        }
+      }
+      double most = Math.max(Math.abs(g.low()[b]), Math.abs(g.high()[b]));
+      sizes[at] = most * columnSize(x, b * n * d + at % d, n, d);
+    }
+    return widened(sums.range(true), sizes, n + 5);
+  }
+
+  /** The sum of the sizes of {@code n} elements, {@code d} apart. */
+  private static double columnSize(Range x, int first, int n, int d) {
+    double size = 0;
+    for (int j = 0; j < n; j++) {
+      int at = first + j * d;
+      size += Math.max(Math.abs(x.low()[at]), Math.abs(x.high()[at]));
+    }
+    return size;
+  }
+
+  /** Intervals of results after {@code roundings} of terms of these sizes. */
+  private static Range widened(Range range, double[] sizes, int roundings) {
+    Range result = new Range(range.low().clone(), range.high().clone());
+    for (int i = 0; i < sizes.length; i++) {
+      double error = (roundings * UNIT * 1.01 + SLACK) * sizes[i] + roundings * Float.MIN_VALUE;
+      boolean mayOverflow = !(sizes[i] + error <= Float.MAX_VALUE);
+      result.set(
+          i,
+          mayOverflow ? Double.NaN : range.low()[i] - error,
+          mayOverflow ? Double.NaN : range.high()[i] + error);
+    }
+    return result;
   }
 
   /** Sums in double precision, with what their terms allow. */

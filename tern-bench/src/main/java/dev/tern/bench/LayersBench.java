@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.internal.kernel.Kernels;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
@@ -20,11 +21,6 @@ import java.util.function.Supplier;
  * differences along a random direction, before anything is timed.
  */
 final class LayersBench {
-  private static final int WINDOWS = 40;
-  private static final int LEAST = 10;
-  private static final int STEADY = 4;
-  private static final double STEADY_SHARE = 0.9;
-
   private final Arguments arguments;
   private final List<Double> ratios = new ArrayList<>();
 
@@ -125,27 +121,12 @@ final class LayersBench {
         times.peer().stream().map(nanos -> 1e9 / nanos).toList());
   }
 
-  /** Until the kernels' vector forms are compiled and adopted, as far as the pace tells. */
+  /** Until the kernels' vector forms are compiled and adopted, and a little longer. */
   private static void warm(Computation computation) {
-    double before = Double.POSITIVE_INFINITY;
-    int steady = 0;
-    for (int window = 0; window < WINDOWS && (steady < STEADY || window < LEAST); window++) {
-      double nanos = pace(computation);
-      steady = nanos > STEADY_SHARE * before ? steady + 1 : 0;
-      before = nanos;
-    }
-  }
-
-  /** Nanoseconds a call over a tenth of a second. */
-  private static double pace(Computation computation) {
-    long start = System.nanoTime();
-    long end = start + 100_000_000L;
-    int calls = 0;
-    while (System.nanoTime() < end) {
+    long end = System.nanoTime() + 200_000_000L;
+    while (System.nanoTime() < end || !Kernels.isWarm()) {
       computation.run();
-      calls++;
     }
-    return (System.nanoTime() - start) / (double) calls;
   }
 
   private static float[] random(Shape shape, int seed, double low, double high) {

@@ -7,6 +7,7 @@ import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.util.Arrays;
@@ -15,9 +16,11 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Bags of ids pooled from a large table: found by id and combined; backward, the gradients of equal
- * ids are added up and taken off their rows by SGD. PyTorch is asked for the same by {@code
- * EmbeddingBag} with sparse gradients, its ids being row numbers, and need not take the step.
+ * Bags of rows pooled from a large table. Forward alone pools rows that were found before, because
+ * PyTorch's {@code EmbeddingBag} is given row numbers ({@code bench table} times the finding).
+ * Forward and backward is all of it: ids are found, their rows pooled, the gradients of equal ids
+ * added up and taken off their rows by SGD; PyTorch has sparse gradients to merge, or to take off
+ * at once, whichever is faster.
  */
 final class Pooling {
   private static final int HOTNESS = 10;
@@ -25,6 +28,7 @@ final class Pooling {
   private static final int BATCHES = 16;
   private static final float LR = 0.01f;
   private static final int WARM_UP = 400;
+  private static final int TASK = 1024;
 
   private final int batch;
   private final int rows;
@@ -68,14 +72,26 @@ final class Pooling {
         EmbeddingTable.create(
             new TableConfig("bench", 0, WIDTH, Optimizer.sgd(LR), 0.01f, 1, 0, UnknownRow.ZEROS),
             allocator)) {
-      Lookup lookup = new Lookup();
-      fill(table, lookup);
+      Lookup[] lookups = new Lookup[BATCHES];
+      Arrays.setAll(lookups, i -> new Lookup());
+      fill(table, lookups[0]);
+      Workers workers = device.interpreter().workers();
+      check(workers, table, pooled, upstream);
+      for (int i = 0; i < BATCHES; i++) {
+        table.find(ids[i], ids[i].length, lookups[i], true);
+      }
       int[] at = {0};
       Runnable work =
           () -> {
-            step(table, lookup, ids[at[0] % BATCHES], pooled, upstream, backward, ++at[0]);
+            int next = at[0]++ % BATCHES;
+            if (backward) {
+              table.find(ids[next], ids[next].length, lookups[next], true);
+            }
+            pool(workers, table, lookups[next], pooled);
+            if (backward) {
+              table.apply(lookups[next], offsets, batch, combiner, upstream, WIDTH, LR, at[0]);
+            }
           };
-      check(table, ids[0], pooled, upstream);
       for (int i = 0; i < WARM_UP; i++) {
         work.run();
       }
@@ -109,23 +125,19 @@ final class Pooling {
     }
   }
 
-  private void step(
-      EmbeddingTable table,
-      Lookup lookup,
-      long[] batchIds,
-      long pooled,
-      long upstream,
-      boolean backward,
-      int step) {
-    table.find(batchIds, batchIds.length, lookup, true);
-    table.pool(lookup, offsets, 0, batch, combiner, pooled, WIDTH);
-    if (backward) {
-      table.apply(lookup, offsets, batch, combiner, upstream, WIDTH, LR, step);
-    }
+  /** Each thread takes bags. */
+  private void pool(Workers workers, EmbeddingTable table, Lookup lookup, long pooled) {
+    workers.run(
+        (batch + TASK - 1) / TASK,
+        (task, _) -> {
+          int to = Math.min(batch, (task + 1) * TASK);
+          table.pool(lookup, offsets, task * TASK, to, combiner, pooled, WIDTH);
+        });
   }
 
   /** A bag's vector is made of its rows, and a step moves a row by its bags' gradients. */
-  private void check(EmbeddingTable table, long[] batchIds, long pooled, long upstream) {
+  private void check(Workers workers, EmbeddingTable table, long pooled, long upstream) {
+    long[] batchIds = ids[0];
     double share = combiner == Combiner.MEAN ? 1.0 / HOTNESS : 1;
     double[] expected = new double[WIDTH];
     for (int i = 0; i < HOTNESS; i++) {
@@ -140,7 +152,10 @@ final class Pooling {
         moved[j] -= LR * share * Memory.getFloat(upstream + 4L * (i / HOTNESS * WIDTH + j));
       }
     }
-    step(table, new Lookup(), batchIds, pooled, upstream, true, 1);
+    Lookup lookup = new Lookup();
+    table.find(batchIds, batchIds.length, lookup, true);
+    pool(workers, table, lookup, pooled);
+    table.apply(lookup, offsets, batch, combiner, upstream, WIDTH, LR, 1);
     double[] after = row(table, batchIds[0]);
     for (int j = 0; j < WIDTH; j++) {
       double got = Memory.getFloat(pooled + 4L * j);

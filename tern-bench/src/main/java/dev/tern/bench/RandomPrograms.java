@@ -39,7 +39,7 @@ final class RandomPrograms {
   };
   private static final int MAX_ELEMENTS = 6_000;
   private static final int MAX_LARGE_ELEMENTS = 200_000;
-  private static final int KINDS = 26;
+  private static final int KINDS = 28;
 
   private final SplittableRandom random;
   private final boolean large;
@@ -151,6 +151,8 @@ final class RandomPrograms {
       case 22 -> softmax(a);
       case 23 -> layerNorm(a);
       case 24 -> crossEntropy(a, partner(a, b));
+      case 25 -> pairSums(a);
+      case 26 -> timesOne(a);
       default -> dropout(a);
     };
   }
@@ -163,7 +165,7 @@ final class RandomPrograms {
         switch (op) {
           case LOG, LOG1P, SQRT, RSQRT, RECIPROCAL -> anywhere ? a : positive(a);
           case EXP, EXPM1 -> anywhere ? a : Nodes.binary(Op.Binary.MIN, a, Nodes.constant(2));
-          case COPY, NEG, TANH, SIGMOID, SOFTPLUS, ERF, RELU, SQUARE, ABS, SIGN, NOT -> a;
+          case COPY, DETACH, NEG, TANH, SIGMOID, SOFTPLUS, ERF, RELU, SQUARE, ABS, SIGN, NOT -> a;
         };
     return Nodes.unary(op, x);
   }
@@ -188,12 +190,14 @@ final class RandomPrograms {
   }
 
   private static boolean fits(Shape a, Shape b) {
+    double elements = Math.max(a.elements(), b.elements());
     for (int i = 1; i <= Math.min(a.rank(), b.rank()); i++) {
       if (a.size(-i) != b.size(-i) && a.size(-i) != 1 && b.size(-i) != 1) {
         return false;
       }
+      elements *= a.size(-i) == 1 || b.size(-i) == 1 ? Math.max(a.size(-i), b.size(-i)) : 1;
     }
-    return true;
+    return elements <= Integer.MAX_VALUE;
   }
 
   private Node binary(Node a, Node b) {
@@ -352,6 +356,19 @@ final class RandomPrograms {
     int vectors = random.nextInt(1, 9);
     Node x = leaf(Shape.of(random.nextInt(20), vectors, size()));
     return Nodes.dotInteraction(random.nextBoolean() ? x : Nodes.unary(Op.Unary.TANH, x));
+  }
+
+  private Node pairSums(Node a) {
+    if (a.shape().rank() == 3) {
+      return Nodes.pairSums(a);
+    }
+    Node x = leaf(Shape.of(random.nextInt(20), random.nextInt(1, 30), size()));
+    return Nodes.pairSums(random.nextBoolean() ? x : Nodes.unary(Op.Unary.TANH, x));
+  }
+
+  /** As gradients begin; nothing is computed for it. */
+  private Node timesOne(Node a) {
+    return random.nextBoolean() ? Nodes.mul(a, 1) : Nodes.mul(Nodes.constant(1), a);
   }
 
   private Node softmax(Node a) {

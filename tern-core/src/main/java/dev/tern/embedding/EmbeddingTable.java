@@ -173,9 +173,8 @@ public final class EmbeddingTable implements AutoCloseable {
       loops.gather(
           lookup.addresses, lookup.inverse, offsets[from], to - from, width, first, stride);
     } else {
-      loops.clear(to - from, width, first, stride);
-      lookup.spread(offsets, from, to, combiner);
-      loops.addRows(lookup.addresses, lookup, offsets[from], offsets[to], width, out, stride);
+      boolean mean = combiner == Combiner.MEAN;
+      loops.pool(lookup.addresses, lookup.inverse, offsets, from, to, mean, width, out, stride);
     }
     if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
       for (int b = from; b < to; b++) {

@@ -66,16 +66,29 @@ final class RowLoops {
     }
   }
 
-  /** {@code out[bags[p]] += scales[p] * rows[inverse[p]]} for positions p in order. */
-  void addRows(long[] rows, Lookup lookup, int from, int to, int width, long out, long stride) {
+  /**
+   * Sums or means of the rows of bags {@code [from, to)}, bag {@code b} at {@code out + b * stride}
+   * (bytes), of rows in order of position; zeros for an empty bag.
+   */
+  void pool(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      boolean mean,
+      int width,
+      long out,
+      long stride) {
     int j = 0;
+    for (; j <= width - 2L * lanes; j += 2 * lanes) {
+      VectorRows.pool2(rows, inverse, offsets, from, to, mean, out, stride, j);
+    }
     for (; j <= width - lanes; j += lanes) {
-      VectorRows.addRows(
-          rows, lookup.inverse, lookup.bags, lookup.scales, from, to, out, stride, j);
+      VectorRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
     }
     for (; j < width; j++) {
-      ScalarRows.addRows(
-          rows, lookup.inverse, lookup.bags, lookup.scales, from, to, out, stride, j);
+      ScalarRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
     }
   }
 

@@ -22,20 +22,25 @@ final class ScalarRows {
     }
   }
 
-  static void addRows(
+  static void pool(
       long[] rows,
       int[] inverse,
-      int[] bags,
-      float[] scales,
+      int[] offsets,
       int from,
       int to,
+      boolean mean,
       long out,
       long stride,
       int j) {
     long at = 4L * j;
-    for (int i = from; i < to; i++) {
-      long sum = out + bags[i] * stride + at;
-      setFloat(sum, Math.fma(scales[i], getFloat(rows[inverse[i]] + at), getFloat(sum)));
+    for (int b = from; b < to; b++) {
+      int end = offsets[b + 1];
+      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float sum = 0;
+      for (int i = offsets[b]; i < end; i++) {
+        sum = Math.fma(scale, getFloat(rows[inverse[i]] + at), sum);
+      }
+      setFloat(out + b * stride + at, sum);
     }
   }
 

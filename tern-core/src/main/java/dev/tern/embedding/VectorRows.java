@@ -61,19 +61,50 @@ final class VectorRows {
     }
   }
 
-  static void addRows(
+  /** Two vectors of columns. */
+  static void pool2(
       long[] rows,
       int[] inverse,
-      int[] bags,
-      float[] scales,
+      int[] offsets,
       int from,
       int to,
+      boolean mean,
       long out,
       long stride,
       int j) {
-    for (int i = from; i < to; i++) {
-      long sum = out + bags[i] * stride + 4L * j;
-      store(all(scales[i]).fma(load(rows[inverse[i]] + 4L * j), load(sum)), sum);
+    for (int b = from; b < to; b++) {
+      int end = offsets[b + 1];
+      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      FloatVector first = all(0);
+      FloatVector second = all(0);
+      for (int i = offsets[b]; i < end; i++) {
+        long row = rows[inverse[i]] + 4L * j;
+        first = all(scale).fma(load(row), first);
+        second = all(scale).fma(load(row + 4L * LANES), second);
+      }
+      store(first, out + b * stride + 4L * j);
+      store(second, out + b * stride + 4L * (j + LANES));
+    }
+  }
+
+  static void pool(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      boolean mean,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int end = offsets[b + 1];
+      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      FloatVector sum = all(0);
+      for (int i = offsets[b]; i < end; i++) {
+        sum = all(scale).fma(load(rows[inverse[i]] + 4L * j), sum);
+      }
+      store(sum, out + b * stride + 4L * j);
     }
   }
 

@@ -11,6 +11,6 @@ public final class FactorizationMachine {
    * sum((sum v)^2 - sum v^2)}: {@code [B, S, D]} to {@code [B]}.
    */
   public static Tensor secondOrder(Tensor vectors) {
-    return vectors.sum(1).square().sub(vectors.square().sum(1)).sum(1).mul(0.5f);
+    return vectors.pairSums();
   }
 }

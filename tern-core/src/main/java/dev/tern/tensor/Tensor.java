@@ -152,6 +152,11 @@ public final class Tensor {
     return new Tensor(Nodes.select(node, ifTrue.node, ifFalse.node));
   }
 
+  /** These numbers as if they were constants: no gradient passes through. */
+  public Tensor detach() {
+    return unary(Op.Unary.DETACH);
+  }
+
   public Tensor neg() {
     return unary(Op.Unary.NEG);
   }
@@ -272,13 +277,13 @@ public final class Tensor {
 
   /** {@code exp(x) / sum(exp(x))} along one dimension, without overflow. */
   public Tensor softmax(int axis) {
-    Tensor powers = sub(maxKeep(axis)).exp();
-    return powers.div(powers.sumKeep(axis));
+    Tensor powers = sub(maxKeep(axis).detach()).exp();
+    return powers.mul(powers.sumKeep(axis).reciprocal());
   }
 
   /** {@code log(softmax(x))} along one dimension, without overflow. */
   public Tensor logSoftmax(int axis) {
-    Tensor shifted = sub(maxKeep(axis));
+    Tensor shifted = sub(maxKeep(axis).detach());
     return shifted.sub(shifted.exp().sumKeep(axis).log());
   }
 
@@ -354,6 +359,14 @@ public final class Tensor {
    */
   public Tensor dotInteraction() {
     return new Tensor(Nodes.dotInteraction(node));
+  }
+
+  /**
+   * Sum of the dot products of all pairs of the {@code n} vectors in each row of {@code [b, n, d]},
+   * as {@code [b]}, in linear time: {@code 0.5 * sum((sum v)^2 - sum v^2)} (Rendle 2010).
+   */
+  public Tensor pairSums() {
+    return new Tensor(Nodes.pairSums(node));
   }
 
   /** Converts to another element type. */

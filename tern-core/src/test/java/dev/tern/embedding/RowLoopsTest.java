@@ -7,6 +7,7 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -109,11 +110,25 @@ final class RowLoopsTest {
               loops.gather(
                   d.addresses, d.lookup.inverse, 0, count, width, d.out.address, 4L * d.stride));
       both(width, count, (loops, d) -> loops.clear(count, width, d.out.address, 4L * d.stride));
-      both(
-          width,
-          count,
-          (loops, d) ->
-              loops.addRows(d.addresses, d.lookup, 0, count, width, d.out.address, 4L * d.stride));
+      // Bags of 0, 1, 2, 3 ... positions.
+      int[] offsets = IntStream.range(0, 50).map(b -> Math.min(count, b * (b - 1) / 2)).toArray();
+      int bags = Math.min(count, (int) IntStream.of(offsets).filter(o -> o < count).count());
+      for (boolean mean : new boolean[] {false, true}) {
+        both(
+            width,
+            count,
+            (loops, d) ->
+                loops.pool(
+                    d.addresses,
+                    d.lookup.inverse,
+                    offsets,
+                    0,
+                    bags,
+                    mean,
+                    width,
+                    d.out.address,
+                    4L * d.stride));
+      }
       both(
           width,
           count,

@@ -160,6 +160,14 @@ final class TensorTest {
     return unary(name, x -> function.apply(x.square().add(0.3f)));
   }
 
+  @Test
+  void noGradientPassesWhatIsDetached() {
+    Tensor x = Tensor.of(Shape.of(2), 3, -4);
+    Tensor loss = x.mul(x.detach()).sum();
+    assertThat(x.detach().toArray()).containsExactly(3, -4);
+    assertThat(Tensor.gradients(loss, List.of(x)).get(0).toArray()).containsExactly(3, -4);
+  }
+
   static Stream<Case> differentiable() {
     Tensor w = random(11, 6, 5);
     Tensor labels = random(12, 17).gt(Tensor.scalar(0)).mul(1);
@@ -194,6 +202,7 @@ final class TensorTest {
         new Case("sum keeps", x -> x.mul(x.sumKeep(1)), 4, 5),
         new Case("sum of the middle", x -> x.square().sum(1), 3, 4, 5),
         new Case("max over rows", x -> x.max(1), 4, 5),
+        new Case("pair sums", Tensor::pairSums, 3, 5, 4),
         new Case("softmax", x -> x.softmax(1).mul(random(5, 4, 5)), 4, 5),
         new Case("log softmax", x -> x.logSoftmax(-1).mul(random(5, 4, 5)), 4, 5),
         new Case(
@@ -222,7 +231,8 @@ final class TensorTest {
           "Leaf", "has no inputs",
           "Constant", "has no inputs",
           "Uniform", "its seed is an integer",
-          "DotInteractionGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
+          "DotInteractionGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone",
+          "PairSumsGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
 
   @Test
   void everyOpHasAGradientThatIsCheckedOrSaysWhyNot() {
@@ -264,9 +274,11 @@ final class TensorTest {
   @Test
   void secondGradientsAreRefusedWhereThereAreNone() {
     Tensor x = random(1, 2, 3, 4);
-    Tensor gradient = Tensor.gradients(x.dotInteraction().square().sum(), List.of(x)).get(0);
-    assertThatThrownBy(() -> Tensor.gradients(gradient.sum(), List.of(x)))
-        .hasMessageContaining("expected an op that can be differentiated");
+    for (Tensor result : List.of(x.dotInteraction(), x.pairSums())) {
+      Tensor gradient = Tensor.gradients(result.square().sum(), List.of(x)).get(0);
+      assertThatThrownBy(() -> Tensor.gradients(gradient.sum(), List.of(x)))
+          .hasMessageContaining("expected an op that can be differentiated");
+    }
   }
 
   private static final class FromSlices {

@@ -171,7 +171,9 @@ public final class Gradients {
       case Op.ScatterAdd scatter -> add(node.input(1), Nodes.gather(g, node.input(0)));
       case Op.DotInteraction interaction ->
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
+      case Op.PairSums sums -> add(node.input(0), Nodes.pairSumsGradient(node.input(0), g));
       case Op.DotInteractionGradient second -> throw once(node);
+      case Op.PairSumsGradient second -> throw once(node);
     }
   }
 
@@ -218,7 +220,7 @@ public final class Gradients {
           add(x, Nodes.unary(Op.Unary.NEG, Nodes.mul(g, Nodes.unary(Op.Unary.SQUARE, y))));
       case SQUARE -> add(x, Nodes.mul(Nodes.mul(g, x), 2));
       case ABS -> add(x, Nodes.mul(g, Nodes.unary(Op.Unary.SIGN, x)));
-      case SIGN, NOT -> {}
+      case DETACH, SIGN, NOT -> {}
     }
   }
 

@@ -278,6 +278,21 @@ public final class Nodes {
     return new Node(new Op.DotInteractionGradient(), List.of(x, gradient), x.shape(), DType.F32);
   }
 
+  /** Sums of the dot products of all pairs of vectors of each row of {@code [b, n, d]}. */
+  public static Node pairSums(Node x) {
+    Op op = new Op.PairSums();
+    requireFloat(op, x);
+    if (x.shape().rank() != 3) {
+      throw new IllegalArgumentException(
+          "pairSums: got " + x.shape() + ", expected [batch, vectors, width]");
+    }
+    return new Node(op, List.of(x), Shape.of(x.shape().size(0)), DType.F32);
+  }
+
+  static Node pairSumsGradient(Node x, Node gradient) {
+    return new Node(new Op.PairSumsGradient(), List.of(x, gradient), x.shape(), DType.F32);
+  }
+
   private static void requireFloat(Op op, Node x) {
     if (!x.type().isFloatLike()) {
       throw new IllegalArgumentException(

@@ -15,6 +15,8 @@ public sealed interface Op {
   enum Unary implements Op {
     /** The input itself, in memory of its own. */
     COPY,
+    /** The input itself; gradients end here. */
+    DETACH,
     NEG,
     EXP,
     EXPM1,
@@ -119,6 +121,12 @@ public sealed interface Op {
   /** Gradient of {@link DotInteraction}: of its input and the result's gradient. */
   record DotInteractionGradient() implements Op {}
 
+  /** The sum of the dot products of all pairs of {@code [b, n, d]}: {@code [b]}. */
+  record PairSums() implements Op {}
+
+  /** Gradient of {@link PairSums}: of its input and the result's gradient. */
+  record PairSumsGradient() implements Op {}
+
   /** Whether the op is computed element by element. */
   default boolean isPointwise() {
     return this instanceof Unary || this instanceof Binary || this instanceof Ternary;
@@ -129,7 +137,7 @@ public sealed interface Op {
     return this instanceof Unary op
         && switch (op) {
           case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF -> true;
-          case COPY, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
+          case COPY, DETACH, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
         };
   }
 

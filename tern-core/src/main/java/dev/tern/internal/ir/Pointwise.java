@@ -12,7 +12,7 @@ public final class Pointwise {
   /** {@code op(x)}. */
   public static float apply(Op.Unary op, float x) {
     return switch (op) {
-      case COPY -> x;
+      case COPY, DETACH -> x;
       case NEG -> neg(x);
       case EXP -> exp(x);
       case EXPM1 -> expm1(x);
@@ -49,6 +49,10 @@ public final class Pointwise {
   }
 
   public static float copy(float x) {
+    return x;
+  }
+
+  public static float detach(float x) {
     return x;
   }
 

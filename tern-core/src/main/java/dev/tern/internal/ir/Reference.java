@@ -73,6 +73,8 @@ public final class Reference {
       case Op.ScatterAdd scatter -> scatterAdd(node);
       case Op.DotInteraction interaction -> dotInteraction(node);
       case Op.DotInteractionGradient gradient -> dotInteractionGradient(node);
+      case Op.PairSums sums -> pairSums(node);
+      case Op.PairSumsGradient gradient -> pairSumsGradient(node);
     };
   }
 
@@ -279,6 +281,44 @@ public final class Reference {
       }
     }
     return result;
+  }
+
+  private double[] pairSums(Node node) {
+    double[] x = value(node.input(0));
+    double[] result = new double[node.shape().elements()];
+    for (int b = 0; b < result.length; b++) {
+      double[] sums = vectorSum(node.input(0), b);
+      int length = x.length / result.length;
+      for (int i = b * length; i < (b + 1) * length; i++) {
+        result[b] += 0.5 * x[i] * (sums[i % sums.length] - x[i]);
+      }
+    }
+    return result;
+  }
+
+  private double[] pairSumsGradient(Node node) {
+    double[] x = value(node.input(0));
+    double[] g = value(node.input(1));
+    double[] result = new double[x.length];
+    for (int b = 0; b < g.length; b++) {
+      double[] sums = vectorSum(node.input(0), b);
+      int length = x.length / g.length;
+      for (int i = b * length; i < (b + 1) * length; i++) {
+        result[i] = g[b] * (sums[i % sums.length] - x[i]);
+      }
+    }
+    return result;
+  }
+
+  /** The sum of the vectors of row {@code b} of {@code [b, n, d]}. */
+  private double[] vectorSum(Node node, int b) {
+    int n = node.shape().size(1);
+    int d = node.shape().size(2);
+    double[] sums = new double[d];
+    for (int i = 0; i < n * d; i++) {
+      sums[i % d] += value(node)[b * n * d + i];
+    }
+    return sums;
   }
 
   /** Counts through a shape in row-major order. */

@@ -2,10 +2,13 @@ package dev.tern.internal.kernel;
 
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
+import java.lang.classfile.TypeKind;
 import java.lang.classfile.attribute.StackMapFrameInfo;
+import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.SimpleVerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapTableAttribute;
+import java.lang.constant.ClassDesc;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +32,24 @@ final class Frames {
   }
 
   /** From here on the local at {@code slot} holds a value of the type. */
-  void assigned(int slot, VerificationTypeInfo type) {
-    locals.put(slot, type);
+  void assigned(int slot, ClassDesc type) {
+    TypeKind kind = TypeKind.from(type);
+    locals.put(
+        slot,
+        switch (kind) {
+          case INT -> SimpleVerificationTypeInfo.INTEGER;
+          case LONG -> SimpleVerificationTypeInfo.LONG;
+          case FLOAT -> SimpleVerificationTypeInfo.FLOAT;
+          case REFERENCE -> ObjectVerificationTypeInfo.of(type);
+          case BOOLEAN, BYTE, CHAR, SHORT, DOUBLE, VOID ->
+              throw new AssertionError("kernel: got a local of " + kind);
+        });
+  }
+
+  /** Stores into a local that lives across labels. */
+  void store(ClassDesc type, int slot) {
+    code.storeLocal(TypeKind.from(type), slot);
+    assigned(slot, type);
   }
 
   /**

@@ -7,20 +7,19 @@ import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.memory.Memory;
 import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.attribute.SourceFileAttribute;
-import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
-import java.lang.classfile.attribute.StackMapFrameInfo.SimpleVerificationTypeInfo;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
-import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Writes a {@link KernelSpec} as a class that implements {@link Kernel}. The shape of its code:
@@ -28,17 +27,16 @@ import java.util.Objects;
  * <pre>
  * for (i0 = 0; i0 &lt; n0; i0++)            // operand addresses advance by their outer strides
  *   for (i1 = 0; i1 &lt; n1; i1++)          // ... by their middle strides
- *     load BROADCAST operands; set lane accumulators
- *     for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
- *       load, compute, store                //   then one, or 16 lanes with reductions over the
- *                                           //   inner loop (see Lanes)
- *     for (; i &lt; n; i++)                  // the rest, one element at a time
- *       load, compute, store
- *     combine lane accumulators
+ *     load BROADCAST operands
+ *     for each pass of Phases               // most kernels have one
+ *       compute row values
+ *       pass over the inner loop            // see PassEmitter
+ *     store row values and what was reduced
  * </pre>
  *
- * Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the method
- * of {@code Vectors}.
+ * A pass with reductions, and each of several, is a method of its own: C1 cannot compile very large
+ * methods of vector code, and HotSpot then leaves them in a tier where vectors are boxed; and C2
+ * boxes vectors that a loop over rows holds for the row beside accumulators.
  */
 final class KernelEmitter {
   private static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
@@ -46,9 +44,6 @@ final class KernelEmitter {
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
-  private static final ClassDesc OBJECTS = desc(Objects.class);
-  private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
-  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
   private static final ClassDesc F = ConstantDescs.CD_float;
   private static final ClassDesc J = ConstantDescs.CD_long;
   private static final ClassDesc I = ConstantDescs.CD_int;
@@ -58,12 +53,6 @@ final class KernelEmitter {
 
   /** Bytes of code: HotSpot's HugeMethodLimit. */
   private static final int HUGE_METHOD = 8000;
-
-  /** Above every address, and so far below the largest long that no row reaches it. */
-  private static final long LIMIT = 1L << 60;
-
-  /** Ops and operands of a loop that takes four vectors at a time; of twice as many, two. */
-  private static final int UNROLLED_WORK = 24;
 
   // Locals of run(): 0 is this.
   private static final int ADDRESSES = 1;
@@ -75,59 +64,33 @@ final class KernelEmitter {
   private static final int SCRATCH = 7;
 
   private final KernelSpec spec;
+  private final Phases phases;
   private final int lanes;
-  private final int sets;
-  private final int unroll;
   private final CodeBuilder code;
   private final Frames frames;
   private final int[] outer;
   private final int[] middle;
-  private final int[] row;
-  private final int offset;
-  private final int[] scalarValues;
-  private final int[] vectorValues;
-  private final int[][] accumulators;
-  private final int counter;
+  private final int[] rows;
 
-  private KernelEmitter(KernelSpec spec, int lanes, CodeBuilder code) {
+  private KernelEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code) {
     this.spec = spec;
+    this.phases = phases;
     this.lanes = lanes;
     this.code = code;
     frames = new Frames(code);
-    frames.assigned(ADDRESSES, ObjectVerificationTypeInfo.of(J.arrayType()));
-    frames.assigned(STRIDES, ObjectVerificationTypeInfo.of(J.arrayType()));
-    frames.assigned(N0, SimpleVerificationTypeInfo.INTEGER);
-    frames.assigned(N1, SimpleVerificationTypeInfo.INTEGER);
-    frames.assigned(N, SimpleVerificationTypeInfo.INTEGER);
-    frames.assigned(SCALARS, ObjectVerificationTypeInfo.of(F.arrayType()));
-    frames.assigned(SCRATCH, SimpleVerificationTypeInfo.LONG);
-    sets = spec.laneReductions() > 0 && lanes > 1 ? Lanes.COUNT / lanes : 1;
-    unroll = Math.max(sets, unroll(spec));
+    int slot = 1;
+    for (ClassDesc parameter : RUN.parameterList()) {
+      frames.assigned(slot, parameter);
+      slot += TypeKind.from(parameter).slotSize();
+    }
     outer = locals(spec.operands(), TypeKind.LONG);
-    middle = locals(spec.operands(), TypeKind.LONG);
-    row = locals(spec.operands(), TypeKind.LONG);
-    offset = code.allocateLocal(TypeKind.LONG);
-    int values = spec.loads().size() + spec.scalars() + spec.instructions().size();
-    scalarValues = locals(values, TypeKind.FLOAT);
-    vectorValues = lanes > 1 ? locals(values, TypeKind.REFERENCE) : new int[0];
-    accumulators = new int[lanes > 1 ? spec.laneReductions() : 0][];
-    for (int r = 0; r < accumulators.length; r++) {
-      accumulators[r] = locals(sets, TypeKind.REFERENCE);
-    }
-    counter = code.allocateLocal(TypeKind.INT);
-  }
-
-  /** Vectors in one turn of the loop: it must outweigh the loop's own cost, and stay small. */
-  private static int unroll(KernelSpec spec) {
-    int work = spec.operands();
-    for (Instruction instruction : spec.instructions()) {
-      work += instruction.op().isPolynomial() ? 2 * UNROLLED_WORK : 1;
-    }
-    return work > 2 * UNROLLED_WORK ? 1 : work > UNROLLED_WORK ? 2 : 4;
+    middle = locals(spec.operands() + phases.scratchRows(), TypeKind.LONG);
+    rows = locals(spec.values(), TypeKind.FLOAT);
   }
 
   /** The class file of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
   static byte[] emit(KernelSpec spec, int lanes) {
+    Phases phases = new Phases(spec);
     return ClassFile.of(ClassFile.StackMapsOption.DROP_STACK_MAPS)
         .build(
             SELF,
@@ -136,7 +99,8 @@ final class KernelEmitter {
               type.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER);
               // Stack traces and profiles then show the expression in place of a file name.
               type.with(SourceFileAttribute.of(sourceName(spec)));
-              type.withMethodBody(
+              method(
+                  type,
                   ConstantDescs.INIT_NAME,
                   ConstantDescs.MTD_void,
                   ClassFile.ACC_PUBLIC,
@@ -147,15 +111,79 @@ final class KernelEmitter {
                               ConstantDescs.INIT_NAME,
                               ConstantDescs.MTD_void)
                           .return_());
-              type.withMethodBody(
+              method(
+                  type,
                   "run",
                   RUN,
                   ClassFile.ACC_PUBLIC,
-                  run -> {
-                    run.lineNumber(1);
-                    new KernelEmitter(spec, lanes, run).body();
-                  });
+                  run -> new KernelEmitter(spec, phases, lanes, run).body());
+              for (int phase = 0; phase < phases.count() && !isInline(phases); phase++) {
+                int each = phase;
+                method(
+                    type,
+                    "pass" + phase,
+                    passType(spec, phases, phase),
+                    ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
+                    pass -> pass(spec, phases, each, lanes, pass));
+              }
             });
+  }
+
+  private static void method(
+      ClassBuilder type,
+      String name,
+      MethodTypeDesc descriptor,
+      int flags,
+      Consumer<CodeBuilder> body) {
+    type.withMethodBody(
+        name,
+        descriptor,
+        flags,
+        code -> {
+          code.lineNumber(1);
+          body.accept(code);
+        });
+  }
+
+  /** Whether the one pass is written into the loops over rows. */
+  private static boolean isInline(Phases phases) {
+    return phases.count() == 1 && phases.reductions().isEmpty();
+  }
+
+  /** Strides, length and scratch, the places of the pass in order, its row values in order. */
+  private static MethodTypeDesc passType(KernelSpec spec, Phases phases, int phase) {
+    List<ClassDesc> types = new ArrayList<>(List.of(J.arrayType(), I, J));
+    types.addAll(Collections.nCopies(phases.places(phase).size(), J));
+    types.addAll(Collections.nCopies(phases.rowsUsed(phase).size(), F));
+    return MethodTypeDesc.of(V, types);
+  }
+
+  private static void pass(KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code) {
+    int[] places = new int[spec.operands() + phases.scratchRows()];
+    int[] rows = new int[spec.values()];
+    int parameter = 3;
+    for (int place : phases.places(phase)) {
+      places[place] = code.parameterSlot(parameter++);
+    }
+    for (int value : phases.rowsUsed(phase)) {
+      rows[value] = code.parameterSlot(parameter++);
+    }
+    Frames frames = new Frames(code);
+    List<ClassDesc> types = passType(spec, phases, phase).parameterList();
+    for (int i = 0; i < types.size(); i++) {
+      frames.assigned(code.parameterSlot(i), types.get(i));
+    }
+    PassEmitter.Frame frame =
+        new PassEmitter.Frame(
+            frames,
+            code.parameterSlot(0),
+            code.parameterSlot(1),
+            code.parameterSlot(2),
+            places,
+            rows);
+    new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
+    code.return_();
+    frames.write();
   }
 
   /** Whether HotSpot will compile the kernel: it leaves huge methods to the interpreter. */
@@ -173,20 +201,19 @@ final class KernelEmitter {
   private void body() {
     for (int k = 0; k < outer.length; k++) {
       code.aload(ADDRESSES).loadConstant(k).laload();
-      store(TypeKind.LONG, outer[k]);
+      frames.store(J, outer[k]);
     }
     for (int c = 0; c < spec.scalars(); c++) {
-      int value = spec.loads().size() + c;
       code.aload(SCALARS).loadConstant(c).faload();
-      store(TypeKind.FLOAT, scalarValues[value]);
-      broadcast(value);
+      frames.store(F, rows[spec.loads().size() + c]);
     }
+    scratchRows();
     loop(
         N0,
         () -> {
           for (int k = 0; k < outer.length; k++) {
             code.lload(outer[k]);
-            store(TypeKind.LONG, middle[k]);
+            frames.store(J, middle[k]);
           }
           loop(
               N1,
@@ -204,7 +231,7 @@ final class KernelEmitter {
   private void loop(int limit, Runnable body) {
     int index = code.allocateLocal(TypeKind.INT);
     code.iconst_0();
-    store(TypeKind.INT, index);
+    frames.store(I, index);
     frames.loop(
         end -> code.iload(index).iload(limit).if_icmpge(end),
         () -> {
@@ -213,101 +240,77 @@ final class KernelEmitter {
         });
   }
 
-  /** Counts {@link #counter} on by {@code step} while that many elements are left. */
-  private void elements(int step, Runnable body) {
-    frames.loop(
-        end -> code.iload(counter).loadConstant(step).iadd().iload(N).if_icmpgt(end),
-        () -> {
-          offset();
-          body.run();
-          code.iinc(counter, step);
-        });
-  }
-
-  /** Stores into a local that lives across loops. */
-  private void store(TypeKind kind, int local) {
-    code.storeLocal(kind, local);
-    frames.assigned(
-        local,
-        switch (kind) {
-          case INT -> SimpleVerificationTypeInfo.INTEGER;
-          case LONG -> SimpleVerificationTypeInfo.LONG;
-          case FLOAT -> SimpleVerificationTypeInfo.FLOAT;
-          case REFERENCE -> ObjectVerificationTypeInfo.of(VECTOR);
-          case BOOLEAN, BYTE, CHAR, SHORT, DOUBLE, VOID ->
-              throw new AssertionError("kernel: got a local of " + kind);
-        });
-  }
-
   private void advance(int[] addresses, int level) {
-    for (int k = 0; k < addresses.length; k++) {
+    for (int k = 0; k < spec.operands(); k++) {
       code.aload(STRIDES).loadConstant(3 * k + level).laload();
       code.lload(addresses[k]).ladd().lstore(addresses[k]);
     }
   }
 
   private void innerLoop() {
-    for (int k = 0; k < row.length; k++) {
-      code.lload(middle[k]).loadConstant(LIMIT);
-      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
-      store(TypeKind.LONG, row[k]);
-    }
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
         code.lload(middle[k]);
         code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
-        store(TypeKind.FLOAT, scalarValues[k]);
-        broadcast(k);
+        frames.store(F, rows[k]);
       }
     }
-    beginLanes();
-    code.iconst_0();
-    store(TypeKind.INT, counter);
-    if (lanes > 1) {
-      vectorLoops();
-      flushAccumulators();
+    for (int phase = 0; phase < phases.count(); phase++) {
+      rowValues(phase);
+      pass(phase);
     }
-    elements(1, this::scalarElement);
+    rowValues(phases.count());
     endLanes();
+    rowStores();
   }
 
-  private void broadcast(int value) {
-    if (lanes > 1) {
-      code.fload(scalarValues[value]);
-      call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
-      store(TypeKind.REFERENCE, vectorValues[value]);
+  private void pass(int phase) {
+    if (isInline(phases)) {
+      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, SCRATCH, middle, rows);
+      new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
+      return;
+    }
+    code.aload(STRIDES).iload(N).lload(SCRATCH);
+    phases.places(phase).forEach(place -> code.lload(middle[place]));
+    phases.rowsUsed(phase).forEach(value -> code.fload(rows[value]));
+    code.invokestatic(SELF, "pass" + phase, passType(spec, phases, phase));
+  }
+
+  /** Where the rows of scratch memory lie: behind the lanes, each of whole sets of lanes. */
+  private void scratchRows() {
+    for (int r = spec.operands(); r < middle.length; r++) {
+      code.lload(SCRATCH).loadConstant((long) spec.laneReductions() * Lanes.BYTES).ladd();
+      code.iload(N).loadConstant(Lanes.COUNT - 1).iadd().loadConstant(-Lanes.COUNT).iand();
+      code.loadConstant(Float.BYTES * (r - spec.operands())).imul().i2l().ladd();
+      frames.store(J, middle[r]);
     }
   }
 
-  private void beginLanes() {
-    int r = 0;
-    for (Store store : spec.stores()) {
-      if (store.reducesLanes()) {
-        float identity = store.mode() == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY;
-        if (lanes == 1) {
-          lanesAddress(r);
-          code.loadConstant(identity);
-          code.invokestatic(LANES, "fill", MethodTypeDesc.of(V, J, F));
-        } else {
-          for (int accumulator : accumulators[r]) {
-            code.loadConstant(identity);
-            call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
-            store(TypeKind.REFERENCE, accumulator);
-          }
-        }
-        r++;
+  private void rowValues(int phase) {
+    for (int value : phases.rowValues(phase)) {
+      int slot = phases.slotOf(value);
+      if (slot >= 0) {
+        lanesAddress(slot);
+        String name = phases.reductions().get(slot).mode() == Mode.SUM ? "total" : "largest";
+        code.invokestatic(LANES, name, MethodTypeDesc.of(F, J));
+        frames.store(F, rows[value]);
+        continue;
       }
+      Instruction instruction = spec.instruction(value);
+      for (int argument : instruction.arguments()) {
+        code.fload(rows[argument]);
+      }
+      List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), F);
+      code.invokestatic(POINTWISE, instruction.method(), MethodTypeDesc.of(F, types));
+      frames.store(F, rows[value]);
     }
   }
 
-  private void flushAccumulators() {
-    for (int r = 0; r < accumulators.length; r++) {
-      for (int u = 0; u < sets; u++) {
-        code.aload(accumulators[r][u]);
-        lanesAddress(r);
-        code.loadConstant((long) u * lanes * Float.BYTES).ladd();
-        call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
-      }
+  private void rowStores() {
+    for (int s : phases.rowStores()) {
+      code.lload(middle[spec.loads().size() + s]);
+      code.fload(rows[spec.stores().get(s).value()]);
+      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
     }
   }
 
@@ -324,152 +327,8 @@ final class KernelEmitter {
     }
   }
 
-  private void lanesAddress(int reduction) {
-    code.lload(SCRATCH).loadConstant((long) reduction * Lanes.BYTES).ladd();
-  }
-
-  /** Whole vectors: {@link #unroll} of them at a time, then one at a time. */
-  private void vectorLoops() {
-    vectorLoop(unroll);
-    if (unroll > sets) {
-      vectorLoop(sets);
-    }
-  }
-
-  private void vectorLoop(int vectors) {
-    elements(
-        lanes * vectors,
-        () -> {
-          for (int u = 0; u < vectors; u++) {
-            vectorElement(u);
-          }
-        });
-  }
-
-  private void vectorElement(int u) {
-    for (int k = 0; k < spec.loads().size(); k++) {
-      if (access(k) == Access.CONTIGUOUS) {
-        elementAddress(k, u * lanes);
-        call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
-        code.astore(vectorValues[k]);
-      }
-    }
-    instructions(VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
-    int r = 0;
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      int operand = spec.loads().size() + s;
-      if (store.reducesLanes()) {
-        int accumulator = accumulators[r++][u % sets];
-        code.aload(accumulator).aload(vectorValues[store.value()]);
-        combine(VECTORS, VECTOR, store.mode());
-        code.astore(accumulator);
-        continue;
-      }
-      code.aload(vectorValues[store.value()]);
-      if (store.mode() != Mode.WRITE) {
-        elementAddress(operand, u * lanes);
-        call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
-        code.swap();
-        combine(VECTORS, VECTOR, store.mode());
-      }
-      elementAddress(operand, u * lanes);
-      call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
-    }
-  }
-
-  private void scalarElement() {
-    for (int k = 0; k < spec.loads().size(); k++) {
-      if (access(k) != Access.BROADCAST) {
-        elementAddress(k, 0);
-        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J)).fstore(scalarValues[k]);
-      }
-    }
-    instructions(POINTWISE, F, scalarValues, TypeKind.FLOAT);
-    scalarStores();
-  }
-
-  private void scalarStores() {
-    int r = 0;
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      int operand = spec.loads().size() + s;
-      if (store.reducesLanes()) {
-        code.fload(scalarValues[store.value()]);
-        lanesAddress(r++);
-        code.iload(counter);
-        String name = store.mode() == Mode.SUM ? "sum" : "max";
-        code.invokestatic(LANES, name, MethodTypeDesc.of(V, F, J, I));
-        continue;
-      }
-      elementAddress(operand, 0);
-      if (store.mode() == Mode.WRITE) {
-        code.fload(scalarValues[store.value()]);
-      } else {
-        elementAddress(operand, 0);
-        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
-        code.fload(scalarValues[store.value()]);
-        combine(POINTWISE, F, store.mode());
-      }
-      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
-    }
-  }
-
-  private void combine(ClassDesc owner, ClassDesc type, Mode mode) {
-    String name = mode == Mode.SUM ? "add" : "max";
-    call(owner, name, MethodTypeDesc.of(type, type, type));
-  }
-
-  private void instructions(ClassDesc owner, ClassDesc type, int[] values, TypeKind kind) {
-    int target = spec.loads().size() + spec.scalars();
-    for (Instruction instruction : spec.instructions()) {
-      List<Integer> arguments = instruction.arguments();
-      for (int argument : arguments) {
-        code.loadLocal(kind, values[argument]);
-      }
-      String name = ((Enum<?>) instruction.op()).name().toLowerCase(Locale.ROOT);
-      List<ClassDesc> types = Collections.nCopies(arguments.size(), type);
-      call(owner, name, MethodTypeDesc.of(type, types));
-      code.storeLocal(kind, values[target++]);
-    }
-  }
-
-  private void call(ClassDesc owner, String name, MethodTypeDesc type) {
-    if (owner.equals(VECTORS)) {
-      VectorCode.insert(code, name, type);
-    } else {
-      code.invokestatic(owner, name, type);
-    }
-  }
-
-  /**
-   * Bytes from the start of a row to element {@code counter}. The mask tells the JIT that it is not
-   * negative: with the test of the row's address it then needs no test at the accesses.
-   */
-  private void offset() {
-    code.iload(counter).loadConstant(Integer.MAX_VALUE).iand().i2l().iconst_2().lshl();
-    code.lstore(offset);
-  }
-
-  /** Address of element {@code counter + ahead} of an operand. */
-  private void elementAddress(int operand, int ahead) {
-    code.lload(row[operand]);
-    if (access(operand) == Access.STRIDED) {
-      code.iload(counter).i2l().aload(STRIDES).loadConstant(3 * operand + 2).laload().lmul();
-    } else {
-      code.lload(offset);
-    }
-    code.ladd();
-    if (ahead > 0) {
-      code.loadConstant((long) ahead * Float.BYTES).ladd();
-    }
-  }
-
-  private Access access(int operand) {
-    int loads = spec.loads().size();
-    return operand < loads
-        ? spec.loads().get(operand)
-        : spec.stores().get(operand - loads).access();
+  private void lanesAddress(int slot) {
+    code.lload(SCRATCH).loadConstant((long) slot * Lanes.BYTES).ladd();
   }
 
   private int[] locals(int count, TypeKind kind) {

@@ -2,6 +2,7 @@ package dev.tern.internal.kernel;
 
 import dev.tern.internal.ir.Op;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
@@ -25,16 +26,24 @@ public record KernelSpec(
     STRIDED,
   }
 
-  /** One elementwise op; {@code arguments} are value numbers. */
+  /**
+   * One elementwise op, or a reduction over the whole inner loop whose result later ones use;
+   * {@code arguments} are value numbers.
+   */
   public record Instruction(Op op, List<Integer> arguments) {
     public Instruction {
       arguments = List.copyOf(arguments);
+    }
+
+    /** The method of {@code Pointwise} and {@code Vectors} that does an elementwise op. */
+    String method() {
+      return ((Enum<?>) op).name().toLowerCase(Locale.ROOT);
     }
   }
 
   /** What a result does to its operand. */
   public enum Mode {
-    /** Overwrites each element. */
+    /** Overwrites each element; with {@link Access#BROADCAST} the one of the inner loop. */
     WRITE,
     /** Adds to memory, or with {@link Access#BROADCAST} adds the inner loop's sum. */
     SUM,
@@ -61,15 +70,41 @@ public record KernelSpec(
     return loads.size() + stores.size();
   }
 
+  /** Loads, scalars and results of instructions. */
+  int values() {
+    return loads.size() + scalars + instructions.size();
+  }
+
+  /** The instruction whose result is value {@code value}. */
+  Instruction instruction(int value) {
+    return instructions.get(value - loads.size() - scalars);
+  }
+
   /** Whether all steps are 0 or 1 element, so that vectors can be used. */
   public boolean isVectorizable() {
     return loads.stream().noneMatch(a -> a == Access.STRIDED)
         && stores.stream().noneMatch(s -> s.access() == Access.STRIDED);
   }
 
-  /** Inner reductions, each with its own set of lanes. */
-  public int laneReductions() {
+  /** Stores that reduce the inner loop. */
+  int laneStores() {
     return (int) stores.stream().filter(Store::reducesLanes).count();
+  }
+
+  /** Inner reductions, each with its own set of lanes. */
+  int laneReductions() {
+    return laneStores()
+        + (int) instructions.stream().filter(i -> i.op() instanceof Op.Reduce).count();
+  }
+
+  /** Bytes that a kernel's lanes and kept rows take, with an inner loop of {@code n} elements. */
+  public long scratchBytes(int n) {
+    return (long) Lanes.BYTES * laneReductions() + new Phases(this).scratchRows() * rowBytes(n);
+  }
+
+  /** Bytes of a row of scratch memory: whole sets of lanes. */
+  private static long rowBytes(int n) {
+    return (n + Lanes.COUNT - 1L) / Lanes.COUNT * Lanes.BYTES;
   }
 
   /** The kernel as an expression: {@code o0 = MUL(ADD(a, b), c0); o1 += ...}. */
@@ -98,11 +133,14 @@ public record KernelSpec(
     if (depth == 0) {
       return "...";
     }
-    Instruction instruction = instructions.get(value - loads.size() - scalars);
+    Instruction instruction = instruction(value);
     return instruction.arguments().stream()
         .map(argument -> print(argument, depth - 1))
         .collect(
-            Collectors.joining(
-                ", ", instruction.op().toString().toLowerCase(java.util.Locale.ROOT) + "(", ")"));
+            Collectors.joining(", ", name(instruction.op()).toLowerCase(Locale.ROOT) + "(", ")"));
+  }
+
+  private static String name(Op op) {
+    return op instanceof Op.Reduce reduce ? "row_" + reduce.kind() : op.toString();
   }
 }

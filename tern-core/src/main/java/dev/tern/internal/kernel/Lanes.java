@@ -35,23 +35,42 @@ public final class Lanes {
     Memory.setFloat(address, Math.max(Memory.getFloat(address), value));
   }
 
-  /** Combines the lanes as a tree and adds the result to the float at {@code target}. */
+  /** The sum of the lanes, as a tree. */
+  public static float total(long scratch) {
+    float a = fourth(scratch, 0) + fourth(scratch, 2);
+    float b = fourth(scratch, 1) + fourth(scratch, 3);
+    return a + b;
+  }
+
+  /** The sum of every fourth lane from {@code lane}. */
+  private static float fourth(long scratch, int lane) {
+    long at = scratch + 4L * lane;
+    return Memory.getFloat(at)
+        + Memory.getFloat(at + 32)
+        + (Memory.getFloat(at + 16) + Memory.getFloat(at + 48));
+  }
+
+  /** The largest lane, as a tree. */
+  public static float largest(long scratch) {
+    float a = Math.max(fourthMax(scratch, 0), fourthMax(scratch, 2));
+    float b = Math.max(fourthMax(scratch, 1), fourthMax(scratch, 3));
+    return Math.max(a, b);
+  }
+
+  private static float fourthMax(long scratch, int lane) {
+    long at = scratch + 4L * lane;
+    return Math.max(
+        Math.max(Memory.getFloat(at), Memory.getFloat(at + 32)),
+        Math.max(Memory.getFloat(at + 16), Memory.getFloat(at + 48)));
+  }
+
+  /** Adds the sum of the lanes to the float at {@code target}. */
   public static void sumInto(long scratch, long target) {
-    for (int half = COUNT / 2; half > 0; half /= 2) {
-      for (int lane = 0; lane < half; lane++) {
-        long address = scratch + 4L * lane;
-        Memory.setFloat(address, Memory.getFloat(address) + Memory.getFloat(address + 4L * half));
-      }
-    }
-    Memory.setFloat(target, Memory.getFloat(target) + Memory.getFloat(scratch));
+    Memory.setFloat(target, Memory.getFloat(target) + total(scratch));
   }
 
   /** Raises the float at {@code target} to the largest lane. */
   public static void maxInto(long scratch, long target) {
-    float result = Memory.getFloat(target);
-    for (int lane = 0; lane < COUNT; lane++) {
-      result = Math.max(result, Memory.getFloat(scratch + 4L * lane));
-    }
-    Memory.setFloat(target, result);
+    Memory.setFloat(target, Math.max(Memory.getFloat(target), largest(scratch)));
   }
 }

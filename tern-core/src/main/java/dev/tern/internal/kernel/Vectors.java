@@ -34,6 +34,10 @@ final class Vectors {
     return x;
   }
 
+  static FloatVector detach(FloatVector x) {
+    return x;
+  }
+
   static FloatVector exp(FloatVector x) {
     return VectorMath.exp(x);
   }

@@ -134,7 +134,7 @@ final class Warmup {
         addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
         strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
       }
-      long scratch = arena.allocate((long) Lanes.BYTES * (1 + spec.laneReductions()), 64).address();
+      long scratch = arena.allocate(Lanes.BYTES + spec.scratchBytes(LONG), 64).address();
       int quiet = 0;
       for (int round = 0; round < ROUNDS && quiet < QUIET; round++) {
         int[][] tried = quiet == 0 ? SIZES : LARGE;

@@ -10,10 +10,11 @@ import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.Kernels;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -30,7 +31,10 @@ final class FusedBuilder {
   private final List<Float> scalars = new ArrayList<>();
   private final List<Node> computed = new ArrayList<>();
   private final List<Node> stored;
-  private final Map<Node, Node> inside = new IdentityHashMap<>();
+
+  /** Reductions over the inner loop whose result the kernel itself uses. */
+  private final Set<Node> used = Collections.newSetFromMap(new IdentityHashMap<>());
+
   private int[] sizes = new int[0];
   private int[][] strides = new int[0][];
 
@@ -43,7 +47,9 @@ final class FusedBuilder {
     this.stored = stored;
     this.layouts = layouts;
     for (Node node : group.nodes) {
-      inside.put(node, node);
+      for (Node input : node.inputs()) {
+        group.inside(input).filter(base -> base.op() instanceof Op.Reduce).ifPresent(used::add);
+      }
     }
   }
 
@@ -53,7 +59,7 @@ final class FusedBuilder {
       for (Node input : node.inputs()) {
         collect(input);
       }
-      if (node.op().isPointwise() && node.op() != Op.Unary.COPY) {
+      if (node.op().isPointwise() && node.op() != Op.Unary.COPY || used.contains(node)) {
         computed.add(node);
       }
     }
@@ -70,7 +76,7 @@ final class FusedBuilder {
     long[] reduced = new long[stored.size()];
     for (int i = 0; i < reduced.length; i++) {
       Node node = stored.get(i);
-      reduced[i] = node.op() instanceof Op.Reduce ? node.shape().elements() : 0;
+      reduced[i] = isPartial(node) ? node.shape().elements() : 0;
     }
     return new Step.Fused(
         Kernels.of(spec),
@@ -95,8 +101,13 @@ final class FusedBuilder {
     return elements;
   }
 
+  /** Whether the node is reduced into memory, over more than the inner loop perhaps. */
+  private boolean isPartial(Node node) {
+    return node.op() instanceof Op.Reduce && !used.contains(node);
+  }
+
   private void collect(Node input) {
-    if (inside.containsKey(input) && input.op().isPointwise()) {
+    if (group.inside(input).isPresent()) {
       return;
     }
     if (Fusion.isConstant(input)) {
@@ -104,9 +115,14 @@ final class FusedBuilder {
       if (!scalars.contains(value)) {
         scalars.add(value);
       }
-    } else if (!loads.contains(layouts.apply(input))) {
-      loads.add(layouts.apply(input));
+    } else if (!loads.contains(place(input))) {
+      loads.add(place(input));
     }
+  }
+
+  /** The layout of a value over the whole space: what has size 1 does not advance. */
+  private Layout place(Node node) {
+    return layouts.apply(node).broadcast(node.shape(), group.space);
   }
 
   private static float constant(Node node) {
@@ -117,27 +133,23 @@ final class FusedBuilder {
     return ((Op.Constant) base.op()).value();
   }
 
-  private int value(Node node) {
-    if (inside.containsKey(node) && node.op().isPointwise()) {
+  private int value(Node input) {
+    Optional<Node> base = group.inside(input);
+    if (base.isPresent()) {
+      Node node = base.get();
       return node.op() == Op.Unary.COPY
           ? value(node.input(0))
           : loads.size() + scalars.size() + computed.indexOf(node);
     }
-    return Fusion.isConstant(node)
-        ? loads.size() + scalars.indexOf(constant(node))
-        : loads.indexOf(layouts.apply(node));
+    return Fusion.isConstant(input)
+        ? loads.size() + scalars.indexOf(constant(input))
+        : loads.indexOf(place(input));
   }
 
   private List<Layout> operandLayouts() {
     List<Layout> operands = new ArrayList<>(loads);
     for (Node node : stored) {
-      Layout layout = layouts.apply(node);
-      if (node.op() instanceof Op.Reduce reduce) {
-        int[] spread = layout.strides().clone();
-        Arrays.fill(spread, reduce.from(), reduce.to(), 0);
-        layout = new Layout(layout.storage(), layout.offset(), spread);
-      }
-      operands.add(layout);
+      operands.add(place(node));
     }
     return operands;
   }
@@ -154,7 +166,13 @@ final class FusedBuilder {
       int dimension = axis;
       int[] step = operands.stream().mapToInt(layout -> layout.strides()[dimension]).toArray();
       int last = kept.size() - 1;
-      if (last >= 0 && isEven(steps.get(last), step, space.size(axis))) {
+      boolean isRow = !used.isEmpty() && group.rowShape().size(axis) == 1;
+      if (isRow && last < 0) {
+        // Chunks are cut from the outermost loop, and a row must not be.
+        kept.add(1);
+        steps.add(new int[operands.size()]);
+      }
+      if (last >= 0 && !isRow && isEven(steps.get(last), step, space.size(axis))) {
         kept.set(last, kept.get(last) * space.size(axis));
         steps.set(last, step);
       } else {
@@ -192,21 +210,28 @@ final class FusedBuilder {
     List<Instruction> instructions = new ArrayList<>();
     for (Node node : computed) {
       instructions.add(
-          new Instruction(node.op(), node.inputs().stream().map(this::value).toList()));
+          new Instruction(
+              node.op() instanceof Op.Reduce reduce
+                  ? new Op.Reduce(reduce.kind(), 0, 1)
+                  : node.op(),
+              node.inputs().stream().map(this::value).toList()));
     }
     List<Store> stores = new ArrayList<>();
     for (int i = 0; i < stored.size(); i++) {
       Node node = stored.get(i);
       Access access = access(loads.size() + i);
       stores.add(
-          node.op() instanceof Op.Reduce reduce
-              ? new Store(value(node.input(0)), mode(reduce.kind()), access)
-              : new Store(
-                  value(node),
-                  Mode.WRITE,
-                  access == Access.BROADCAST ? Access.CONTIGUOUS : access));
+          isPartial(node)
+              ? new Store(value(node.input(0)), mode(((Op.Reduce) node.op()).kind()), access)
+              : new Store(value(node), Mode.WRITE, written(node, access)));
     }
     return new KernelSpec(accesses, scalars.size(), instructions, stores);
+  }
+
+  /** A row value is written once a row, everything else for each element. */
+  private Access written(Node node, Access access) {
+    boolean isRow = !used.isEmpty() && group.isRowValue(node);
+    return access == Access.BROADCAST && !isRow ? Access.CONTIGUOUS : access;
   }
 
   private static Mode mode(Op.Reduce.Kind kind) {

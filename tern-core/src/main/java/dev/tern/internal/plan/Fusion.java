@@ -11,6 +11,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -18,7 +19,8 @@ import java.util.Set;
  * the same iteration space that computes one of its inputs or reads memory that it reads too,
  * unless that would make two groups wait for each other or the kernel too large. Groups that came
  * to compute and to use the same values, such as the two moments of Adam, are then made one.
- * Reductions end a chain: what uses their result is another group.
+ * Reductions over the last dimension may be used in the same group, which then passes several times
+ * over each row; any other reduction ends a chain: what uses its result is another group.
  */
 final class Fusion {
   /** Streams and ops of one kernel; beyond these, registers spill and compilers give up. */
@@ -30,6 +32,9 @@ final class Fusion {
   private static final int MAX_POLYNOMIALS = 4;
 
   private static final int SIBLINGS = 8;
+
+  /** Elements of a row that is passed over several times: it should stay in the L1 cache. */
+  private static final int MAX_ROW = 8192;
 
   private final List<Group> groups = new ArrayList<>();
   private final Map<Node, Group> owner = new IdentityHashMap<>();
@@ -88,7 +93,7 @@ final class Fusion {
         && group.nodes.stream()
             .flatMap(node -> node.inputs().stream())
             .filter(input -> producers(input).contains(producer))
-            .allMatch(input -> owner.get(input) == producer && isElement(input, group.space));
+            .allMatch(input -> mayUse(input, producer));
   }
 
   private void place(Node node) {
@@ -108,7 +113,9 @@ final class Fusion {
         || op instanceof Op.Uniform
         || op instanceof Op.Cast
         || op instanceof Op.DotInteraction
-        || op instanceof Op.DotInteractionGradient;
+        || op instanceof Op.DotInteractionGradient
+        || op instanceof Op.PairSums
+        || op instanceof Op.PairSumsGradient;
   }
 
   private Group open(Node node, boolean fused, Shape space) {
@@ -122,7 +129,7 @@ final class Fusion {
     group.nodes.add(node);
     owner.put(node, group);
     for (Node input : node.inputs()) {
-      if (owner.get(input) != group) {
+      if (group.inside(input).isEmpty()) {
         group.needs.addAll(producers(input));
       }
     }
@@ -156,8 +163,9 @@ final class Fusion {
   private Set<Group> candidates(Node node, Shape space) {
     Set<Group> candidates = new LinkedHashSet<>();
     for (Node input : node.inputs()) {
-      Group group = owner.get(input);
-      if (group != null && group.fused && group.space.equals(space) && isElement(input, space)) {
+      Node base = input.op() instanceof Op.Broadcast ? input.input(0) : input;
+      Group group = owner.get(base);
+      if (group != null && group.fused && belongs(node, space, group) && mayUse(input, group)) {
         candidates.add(group);
       }
     }
@@ -174,9 +182,20 @@ final class Fusion {
     return candidates;
   }
 
-  /** Whether the value has one element for each point of the space. */
-  private static boolean isElement(Node node, Shape space) {
-    return node.op().isPointwise() && node.shape().equals(space);
+  /** Whether a node over {@code space} is an element, a reduction or a row value of the group. */
+  private static boolean belongs(Node node, Shape space, Group group) {
+    return space.equals(group.space) || node.op().isPointwise() && group.isRowValue(node);
+  }
+
+  /** Whether the group's kernel can hand {@code input}, one of its values, to a later op. */
+  private static boolean mayUse(Node input, Group group) {
+    Optional<Node> base = group.inside(input);
+    if (base.isEmpty() || !group.isRowValue(base.get())) {
+      return base.isPresent();
+    }
+    Shape space = group.space;
+    int row = space.elements() / Math.max(1, base.get().shape().elements());
+    return space.elements() > 0 && row <= MAX_ROW;
   }
 
   private static boolean sharesInput(Node node, Group group) {
@@ -192,11 +211,20 @@ final class Fusion {
 
   /** Whether the value is a constant, however it is repeated. */
   static boolean isConstant(Node node) {
+    return source(node).op() instanceof Op.Constant;
+  }
+
+  /** Whether the node is {@code value} everywhere. */
+  static boolean isConstant(Node node, float value) {
+    return source(node).op() instanceof Op.Constant constant && constant.value() == value;
+  }
+
+  private static Node source(Node node) {
     Node base = node;
     while (base.op().isView()) {
       base = base.input(0);
     }
-    return base.op() instanceof Op.Constant;
+    return base;
   }
 
   private boolean mayJoin(Node node, Group group) {
@@ -206,8 +234,7 @@ final class Fusion {
       return false;
     }
     for (Node input : node.inputs()) {
-      boolean inside = owner.get(input) == group && isElement(input, group.space);
-      if (!inside) {
+      if (!mayUse(input, group)) {
         for (Group producer : producers(input)) {
           if (producer == group || producer.needsEventually(group)) {
             return false;
@@ -236,10 +263,11 @@ final class Fusion {
     Set<Node> last = new LinkedHashSet<>(nodes);
     for (Node node : nodes) {
       for (Node input : node.inputs()) {
-        if (!inside.contains(input) && !isConstant(input)) {
+        Node base = input.op() instanceof Op.Broadcast ? input.input(0) : input;
+        if (!inside.contains(base) && !isConstant(input)) {
           read.add(input);
         }
-        last.remove(input);
+        last.remove(base);
       }
     }
     return read.size() + last.size();

@@ -1,15 +1,20 @@
 package dev.tern.internal.plan;
 
 import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Op;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * Nodes that one step of the plan computes: a fused set of elementwise ops and reductions over one
- * iteration space, or a single other op.
+ * iteration space, or a single other op. A fused group may use the result of a reduction over its
+ * last dimension, and ops on such row values: its kernel then passes several times over each row.
  */
 final class Group {
   final int id;
@@ -27,6 +32,76 @@ final class Group {
     this.id = id;
     this.fused = fused;
     this.space = space;
+  }
+
+  /** The shape of values that are one number for each row of the space. */
+  Shape rowShape() {
+    return rowShape(space);
+  }
+
+  /** {@code space} with 1 for its last dimension that is not 1. */
+  static Shape rowShape(Shape space) {
+    for (int axis = space.rank() - 1; axis >= 0; axis--) {
+      if (space.size(axis) != 1) {
+        return space.withSize(axis, 1);
+      }
+    }
+    return space;
+  }
+
+  /**
+   * The node of this group that {@code input} of one of its nodes reads within the kernel: an
+   * element, or a row value, directly or repeated along the rows. Empty: it is read from memory.
+   */
+  Optional<Node> inside(Node input) {
+    Node base = input;
+    if (input.op() instanceof Op.Broadcast && input.shape().equals(space)) {
+      base = input.input(0);
+    }
+    boolean isElement = base == input && base.op().isPointwise() && base.shape().equals(space);
+    return nodes.contains(base) && (isElement || isRowValue(base))
+        ? Optional.of(base)
+        : Optional.empty();
+  }
+
+  /** Whether a node of this group is one number for each row. */
+  boolean isRowValue(Node node) {
+    return !node.shape().equals(space) && node.shape().equals(rowShape());
+  }
+
+  /** What the nodes read from memory; constants are none of it. */
+  List<Node> reads() {
+    List<Node> found = new ArrayList<>();
+    for (Node node : nodes) {
+      for (Node input : node.inputs()) {
+        if (!Fusion.isConstant(input) && inside(input).isEmpty()) {
+          found.add(input);
+        }
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Whether the kernel reads nothing after it has written an element of {@code node}, one of its
+   * nodes, but elements further on.
+   */
+  boolean isWrittenLast(Node node) {
+    Map<Node, Integer> passes = new IdentityHashMap<>();
+    int last = 0;
+    for (Node each : nodes) {
+      int pass = 0;
+      for (Node input : each.inputs()) {
+        Optional<Node> base = inside(input);
+        if (base.isPresent()) {
+          int after = base.get().op() instanceof Op.Reduce ? 1 : 0;
+          pass = Math.max(pass, passes.getOrDefault(base.get(), 0) + after);
+        }
+      }
+      passes.put(each, pass);
+      last = Math.max(last, pass);
+    }
+    return passes.getOrDefault(node, 0) == last;
   }
 
   /** Whether this group must run after {@code other}, directly or through others. */

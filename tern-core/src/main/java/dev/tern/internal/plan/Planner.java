@@ -111,14 +111,15 @@ public final class Planner {
     if (group == null) {
       return false;
     }
-    if (!group.fused || node.op() instanceof Op.Reduce) {
-      return true;
-    }
-    if (isResult(node)) {
-      return true;
-    }
-    for (Node reader : readers.getOrDefault(node, List.of())) {
-      if (owner.get(reader) != group) {
+    return !group.fused || isResult(node) || isReadOutside(node, node, group);
+  }
+
+  /** Whether a reader of {@code view}, which shows {@code node}, finds it in memory only. */
+  private boolean isReadOutside(Node view, Node node, Group group) {
+    for (Node reader : readers.getOrDefault(view, List.of())) {
+      boolean inside =
+          owner.get(reader) == group && group.inside(view).filter(n -> n == node).isPresent();
+      if (!inside && !(reader.op().isView() && !isReadOutside(reader, node, group))) {
         return true;
       }
     }
@@ -145,6 +146,7 @@ public final class Planner {
     }
     Set<Group> before = Collections.newSetFromMap(new IdentityHashMap<>());
     boolean safe = collectReaders(update.leaf(), writer, before);
+    safe &= writer.isWrittenLast(update.value());
     for (Group group : before) {
       safe &= !group.needsEventually(writer);
     }

@@ -94,6 +94,13 @@ public sealed interface Step {
   record DotInteractionGradient(Place x, Place gradient, Place out, int batch, int n, int d)
       implements Step {}
 
+  /** Sums of the pairwise dots of {@code [batch, n, d]}, dense. */
+  record PairSums(Place x, Place out, int batch, int n, int d) implements Step {}
+
+  /** Gradient of {@link PairSums}. */
+  record PairSumsGradient(Place x, Place gradient, Place out, int batch, int n, int d)
+      implements Step {}
+
   /** A name for people: the op, or the fused expression. */
   default String label() {
     return switch (this) {
@@ -106,6 +113,8 @@ public sealed interface Step {
       case Cast cast -> "cast";
       case DotInteraction interaction -> "dotInteraction";
       case DotInteractionGradient gradient -> "dotInteractionGradient";
+      case PairSums sums -> "pairSums";
+      case PairSumsGradient gradient -> "pairSumsGradient";
     };
   }
 }

@@ -47,12 +47,8 @@ final class StepBuilder {
 
   private void noteUses(List<Group> order, Program program, List<Program.Update> late) {
     for (int i = 0; i < order.size(); i++) {
-      for (Node node : order.get(i).nodes) {
-        for (Node input : node.inputs()) {
-          if (!order.get(i).nodes.contains(input) && !Fusion.isConstant(input)) {
-            storages.use(layouts.apply(input).storage(), i);
-          }
-        }
+      for (Node input : order.get(i).reads()) {
+        storages.use(layouts.apply(input).storage(), i);
       }
       for (Node node : stored.apply(order.get(i))) {
         storages.use(layouts.apply(node).storage(), i);
@@ -75,6 +71,7 @@ final class StepBuilder {
           !storages.isLeaf(to.storage())
               && storages.find(to.storage()) == to.storage()
               && result.op().isPointwise()
+              && group.isWrittenLast(result)
               && to.equals(Layout.dense(to.storage(), group.space))
               && storages.bytes(to.storage()) == 4L * group.space.elements();
       for (Node candidate : fresh ? dying(group, step) : List.<Node>of()) {
@@ -92,14 +89,10 @@ final class StepBuilder {
 
   private List<Node> dying(Group group, int step) {
     List<Node> found = new ArrayList<>();
-    for (Node node : group.nodes) {
-      for (Node input : node.inputs()) {
-        if (!group.nodes.contains(input) && !Fusion.isConstant(input)) {
-          int storage = layouts.apply(input).storage();
-          if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
-            found.add(input);
-          }
-        }
+    for (Node input : group.reads()) {
+      int storage = layouts.apply(input).storage();
+      if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
+        found.add(input);
       }
     }
     return found;
@@ -110,17 +103,13 @@ final class StepBuilder {
    */
   private boolean readsAligned(Group group, int storage) {
     int holder = storages.find(storage);
-    for (Node node : group.nodes) {
-      for (Node input : node.inputs()) {
-        if (!group.nodes.contains(input) && !Fusion.isConstant(input)) {
-          Layout layout = layouts.apply(input);
-          if (storages.find(layout.storage()) == holder
-              && (layout.offset() != 0
-                  || !input.shape().equals(group.space)
-                  || !layout.isDense(input.shape()))) {
-            return false;
-          }
-        }
+    for (Node input : group.reads()) {
+      Layout layout = layouts.apply(input);
+      if (storages.find(layout.storage()) == holder
+          && (layout.offset() != 0
+              || !input.shape().equals(group.space)
+              || !layout.isDense(input.shape()))) {
+        return false;
       }
     }
     for (Node result : stored.apply(group)) {
@@ -200,6 +189,21 @@ final class StepBuilder {
       case Op.DotInteractionGradient gradient -> {
         Node x = node.input(0);
         yield new Step.DotInteractionGradient(
+            place(x),
+            place(node.input(1)),
+            place(node),
+            x.shape().size(0),
+            x.shape().size(1),
+            x.shape().size(2));
+      }
+      case Op.PairSums sums -> {
+        Node x = node.input(0);
+        yield new Step.PairSums(
+            place(x), place(node), x.shape().size(0), x.shape().size(1), x.shape().size(2));
+      }
+      case Op.PairSumsGradient gradient -> {
+        Node x = node.input(0);
+        yield new Step.PairSumsGradient(
             place(x),
             place(node.input(1)),
             place(node),

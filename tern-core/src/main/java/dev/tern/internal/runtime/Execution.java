@@ -3,6 +3,7 @@ package dev.tern.internal.runtime;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.DotInteraction;
 import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.PairSums;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
@@ -49,6 +50,7 @@ public final class Execution {
           switch (step) {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
             case Step.DotInteraction dots -> DotInteraction.scratchBytes(dots.n(), dots.d());
+            case Step.PairSums sums -> PairSums.scratchBytes();
             default -> 0;
           };
       most = Math.max(most, each * threads);
@@ -88,6 +90,8 @@ public final class Execution {
         Workers.Task task = uniform(s);
         yield () -> workers.run(tasks(s.count(), ELEMENTS_PER_TASK), task);
       }
+      case Step.PairSums s -> pairSums(s, scratch);
+      case Step.PairSumsGradient s -> pairSumsGradient(s);
       case Step.Cast s -> () -> Casts.run(s, address(s.in()), address(s.out()));
       case Step.DotInteraction s -> {
         long each = DotInteraction.scratchBytes(s.n(), s.d());
@@ -117,6 +121,34 @@ public final class Execution {
         yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
       }
     };
+  }
+
+  private Runnable pairSums(Step.PairSums s, long scratch) {
+    Workers.Task task =
+        (index, worker) ->
+            PairSums.forward(
+                address(s.x()),
+                address(s.out()),
+                scratch + worker * PairSums.scratchBytes(),
+                index * ROWS_PER_TASK,
+                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
+                s.n(),
+                s.d());
+    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+  }
+
+  private Runnable pairSumsGradient(Step.PairSumsGradient s) {
+    Workers.Task task =
+        (index, worker) ->
+            PairSums.backward(
+                address(s.x()),
+                address(s.gradient()),
+                address(s.out()),
+                index * ROWS_PER_TASK,
+                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
+                s.n(),
+                s.d());
+    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
   }
 
   private static int tasks(int count, int each) {

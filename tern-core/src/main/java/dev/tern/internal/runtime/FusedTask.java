@@ -2,7 +2,6 @@ package dev.tern.internal.runtime;
 
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
-import dev.tern.internal.kernel.Lanes;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 import java.util.Arrays;
@@ -26,7 +25,7 @@ final class FusedTask implements Workers.Task {
   private final int[][] counters;
   private final long elements;
   private final boolean isEmpty;
-  private final long laneBytes;
+  private final long scratchBytes;
   private Kernel kernel;
 
   /**
@@ -40,7 +39,7 @@ final class FusedTask implements Workers.Task {
     this.scratch = scratch;
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
-    laneBytes = scratchBytes(step);
+    scratchBytes = scratchBytes(step);
     elements = Arrays.stream(step.sizes()).asLongStream().reduce(1, (a, b) -> a * b);
     isEmpty = elements == 0;
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
@@ -64,9 +63,9 @@ final class FusedTask implements Workers.Task {
     counters = new int[threads][outerLoops];
   }
 
-  /** Bytes of lanes that each worker needs. */
+  /** Bytes of lanes and rows that each worker needs. */
   static long scratchBytes(Step.Fused step) {
-    return (long) Lanes.BYTES * step.kernel().spec().laneReductions();
+    return step.kernel().spec().scratchBytes(step.sizes()[step.sizes().length - 1]);
   }
 
   void run(Workers workers) {
@@ -110,7 +109,7 @@ final class FusedTask implements Workers.Task {
       }
     }
     if (to > from && !isEmpty) {
-      runLoops(at, counters[worker], to - from, scratch + worker * laneBytes);
+      runLoops(at, counters[worker], to - from, scratch + worker * scratchBytes);
     }
   }
 

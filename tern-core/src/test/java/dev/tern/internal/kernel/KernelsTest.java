@@ -47,8 +47,8 @@ final class KernelsTest {
                 new Store(result, Mode.WRITE, Access.CONTIGUOUS),
                 new Store(result, Mode.SUM, Access.BROADCAST)));
     for (int n : SIZES) {
-      int[] expected = run(Kernels.define(spec, 1), n);
-      assertThat(run(Kernels.define(spec, VectorSupport.lanes()), n))
+      int[] expected = run(spec, 1, n);
+      assertThat(run(spec, VectorSupport.lanes(), n))
           .as("%d elements", n)
           .containsExactly(expected);
     }
@@ -78,8 +78,36 @@ final class KernelsTest {
     assertThat(compiled.active()).isNotSameAs(slow);
   }
 
+  /** Softmax, whose powers lie in scratch memory between passes, and the rows' sums. */
+  @Test
+  void vectorKernelsOfSeveralPassesGiveTheBitsOfScalarKernels() {
+    assumeThat(VectorSupport.available()).isTrue();
+    KernelSpec spec =
+        new KernelSpec(
+            LOADS,
+            1,
+            List.of(
+                new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(0)),
+                new Instruction(Op.Binary.SUB, List.of(1, 4)),
+                new Instruction(Op.Unary.EXP, List.of(5)),
+                new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(6)),
+                new Instruction(Op.Unary.LOG, List.of(7)),
+                new Instruction(Op.Binary.MUL, List.of(6, 8))),
+            List.of(
+                new Store(9, Mode.WRITE, Access.CONTIGUOUS),
+                new Store(8, Mode.WRITE, Access.BROADCAST)));
+    assertThat(spec.scratchBytes(17)).isEqualTo(2 * 64 + 128);
+    for (int n : SIZES) {
+      int[] expected = run(spec, 1, n);
+      assertThat(run(spec, VectorSupport.lanes(), n))
+          .as("%d elements", n)
+          .containsExactly(expected);
+    }
+  }
+
   /** Bits of the {@code n} results and of their sum; all NaN have the same bits. */
-  private static int[] run(Kernel kernel, int n) {
+  private static int[] run(KernelSpec spec, int lanes, int n) {
+    Kernel kernel = Kernels.define(spec, lanes);
     Random random = new Random(n);
     try (Arena arena = Arena.ofConfined()) {
       long[] addresses = new long[LOADS.size() + 2];
@@ -92,7 +120,7 @@ final class KernelsTest {
           Memory.setFloat(addresses[k] + 4L * i, value);
         }
       }
-      long scratch = arena.allocate(2L * Lanes.BYTES, 64).address();
+      long scratch = arena.allocate(64 + spec.scratchBytes(n), 64).address();
       kernel.run(addresses, new long[3 * addresses.length], 1, 1, n, new float[] {0.75f}, scratch);
       int[] bits = new int[n + 1];
       for (int i = 0; i < n; i++) {

@@ -1,0 +1,393 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.KernelSpec.Access;
+import dev.tern.internal.kernel.KernelSpec.Instruction;
+import dev.tern.internal.kernel.KernelSpec.Mode;
+import dev.tern.internal.kernel.KernelSpec.Store;
+import dev.tern.internal.memory.Memory;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Writes one pass of a kernel over its inner loop:
+ *
+ * <pre>
+ * set lane accumulators
+ * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
+ *   load, compute, store, accumulate      //   then one
+ * store lane accumulators
+ * for (; i &lt; n; i++)                     // the rest, one element at a time
+ *   load, compute, store, accumulate
+ * </pre>
+ *
+ * A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all; a loop that
+ * takes one vector at a time passes the turn on by exchanging the accumulators.
+ *
+ * <p>Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the
+ * method of {@code Vectors}.
+ */
+final class PassEmitter {
+  /**
+   * The method that the pass is written into, and its locals.
+   *
+   * @param frames of the method
+   * @param strides the kernel's strides
+   * @param n the length of the inner loop
+   * @param scratch the address of the lanes
+   * @param places the address where each operand, or row of scratch memory, begins
+   * @param rows each row value, scalars among them
+   */
+  record Frame(Frames frames, int strides, int n, int scratch, int[] places, int[] rows) {}
+
+  private static final ClassDesc POINTWISE = desc(Pointwise.class);
+  private static final ClassDesc MEMORY = desc(Memory.class);
+  private static final ClassDesc LANES = desc(Lanes.class);
+  private static final ClassDesc OBJECTS = desc(Objects.class);
+  private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
+  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
+  private static final ClassDesc F = ConstantDescs.CD_float;
+  private static final ClassDesc J = ConstantDescs.CD_long;
+  private static final ClassDesc I = ConstantDescs.CD_int;
+  private static final ClassDesc V = ConstantDescs.CD_void;
+
+  /** Above every address, and so far below the largest long that no row reaches it. */
+  private static final long LIMIT = 1L << 60;
+
+  /** Ops and operands of a loop that takes four vectors at a time; of twice as many, two. */
+  private static final int UNROLLED_WORK = 24;
+
+  private final KernelSpec spec;
+  private final Phases phases;
+  private final int phase;
+  private final int lanes;
+  private final CodeBuilder code;
+  private final Frame frame;
+  private final List<Phases.Reduction> reductions;
+  private final int[] starts;
+  private final int offset;
+  private final int[] scalarValues;
+  private final int[] vectorValues;
+  private final int[][] accumulators;
+  private final int counter;
+
+  /**
+   * @param lanes the vector length, 1 for scalar code
+   */
+  PassEmitter(KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code, Frame frame) {
+    this.spec = spec;
+    this.phases = phases;
+    this.phase = phase;
+    this.lanes = lanes;
+    this.code = code;
+    this.frame = frame;
+    reductions = phases.reductions(phase);
+    starts = locals(frame.places().length, TypeKind.LONG);
+    offset = code.allocateLocal(TypeKind.LONG);
+    scalarValues = locals(frame.rows().length, TypeKind.FLOAT);
+    vectorValues = lanes > 1 ? locals(scalarValues.length, TypeKind.REFERENCE) : new int[0];
+    accumulators = new int[lanes > 1 ? spec.laneReductions() : 0][];
+    for (int r = 0; r < accumulators.length; r++) {
+      accumulators[r] = locals(Lanes.COUNT / lanes, TypeKind.REFERENCE);
+    }
+    counter = code.allocateLocal(TypeKind.INT);
+  }
+
+  void emit() {
+    for (int place : phases.places(phase)) {
+      code.lload(frame.places()[place]).loadConstant(LIMIT);
+      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
+      frame.frames().store(J, starts[place]);
+    }
+    for (int value : phases.rowsUsed(phase)) {
+      scalarValues[value] = frame.rows()[value];
+    }
+    beginLanes();
+    code.iconst_0();
+    frame.frames().store(I, counter);
+    if (lanes > 1) {
+      vectorLoops();
+      flushAccumulators();
+    }
+    elements(1, this::scalarElement);
+  }
+
+  private void beginLanes() {
+    for (Phases.Reduction reduction : reductions) {
+      float identity = reduction.mode() == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY;
+      if (lanes == 1) {
+        lanesAddress(reduction.slot());
+        code.loadConstant(identity);
+        code.invokestatic(LANES, "fill", MethodTypeDesc.of(V, J, F));
+      } else {
+        for (int accumulator : accumulators[reduction.slot()]) {
+          code.loadConstant(identity);
+          call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+          frame.frames().store(VECTOR, accumulator);
+        }
+      }
+    }
+  }
+
+  /** Stores the lanes: the first set of accumulators is the one whose turn it is. */
+  private void flushAccumulators() {
+    for (Phases.Reduction reduction : reductions) {
+      int[] set = accumulators[reduction.slot()];
+      for (int u = 0; u < set.length; u++) {
+        code.aload(set[u]);
+        lanesAddress(reduction.slot());
+        code.iload(counter).loadConstant(u * lanes).iadd();
+        code.loadConstant(Lanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
+        call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+      }
+    }
+  }
+
+  /**
+   * Vectors in one turn of the loop: it must outweigh the loop's own cost, and stay small. With
+   * reductions one, because a second loop for the rest would make the JIT box the accumulators that
+   * go from loop to loop.
+   */
+  private int unroll() {
+    if (!reductions.isEmpty()) {
+      return 1;
+    }
+    int work = phases.places(phase).size();
+    for (int value : phases.computed(phase)) {
+      work += spec.instruction(value).op().isPolynomial() ? 2 * UNROLLED_WORK : 1;
+    }
+    return work > 2 * UNROLLED_WORK ? 1 : work > UNROLLED_WORK ? 2 : 4;
+  }
+
+  /** Counts {@link #counter} on by {@code step} while that many elements are left. */
+  private void elements(int step, Runnable body) {
+    frame
+        .frames()
+        .loop(
+            end -> code.iload(counter).loadConstant(step).iadd().iload(frame.n()).if_icmpgt(end),
+            () -> {
+              offset();
+              body.run();
+              code.iinc(counter, step);
+            });
+  }
+
+  /** Whole vectors: several at a time, then one. */
+  private void vectorLoops() {
+    for (int vectors = unroll(); vectors > 1; vectors = 1) {
+      vectorLoop(vectors);
+    }
+    vectorLoop(1);
+  }
+
+  private void vectorLoop(int vectors) {
+    elements(
+        lanes * vectors,
+        () -> {
+          rowVectors();
+          for (int u = 0; u < vectors; u++) {
+            vectorElement(u);
+          }
+          rotateAccumulators(vectors);
+        });
+  }
+
+  /**
+   * Row values in all lanes. The JIT moves this out of the loop; done before the loop, it would box
+   * the vectors where a row is too short for the loop.
+   */
+  private void rowVectors() {
+    for (int value : phases.rowsUsed(phase)) {
+      code.fload(scalarValues[value]);
+      call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+      code.astore(vectorValues[value]);
+    }
+  }
+
+  /** Puts first the accumulators of the lanes that the next vector belongs to. */
+  private void rotateAccumulators(int vectors) {
+    for (Phases.Reduction reduction : reductions) {
+      int[] set = accumulators[reduction.slot()];
+      int turns = vectors % set.length;
+      for (int u = 0; u < set.length && turns > 0; u++) {
+        code.aload(set[(u + turns) % set.length]);
+      }
+      for (int u = set.length - 1; u >= 0 && turns > 0; u--) {
+        code.astore(set[u]);
+      }
+    }
+  }
+
+  private void vectorElement(int u) {
+    for (int k : phases.loads(phase)) {
+      vectorLoad(k, u);
+      code.astore(vectorValues[k]);
+    }
+    for (int value : phases.reloaded(phase)) {
+      vectorLoad(phases.home(value), u);
+      code.astore(vectorValues[value]);
+    }
+    for (int value : phases.computed(phase)) {
+      instruction(value, VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
+    }
+    for (int value : phases.saved(phase)) {
+      code.aload(vectorValues[value]);
+      vectorStore(phases.home(value), u);
+    }
+    for (int s : phases.stores(phase)) {
+      Store store = spec.stores().get(s);
+      int operand = spec.loads().size() + s;
+      code.aload(vectorValues[store.value()]);
+      if (store.mode() != Mode.WRITE) {
+        vectorLoad(operand, u);
+        code.swap();
+        combine(VECTORS, VECTOR, store.mode());
+      }
+      vectorStore(operand, u);
+    }
+    for (Phases.Reduction reduction : reductions) {
+      int[] set = accumulators[reduction.slot()];
+      code.aload(set[u % set.length]).aload(vectorValues[reduction.value()]);
+      combine(VECTORS, VECTOR, reduction.mode());
+      code.astore(set[u % set.length]);
+    }
+  }
+
+  private void vectorLoad(int place, int u) {
+    elementAddress(place, u * lanes);
+    call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+  }
+
+  private void vectorStore(int place, int u) {
+    elementAddress(place, u * lanes);
+    call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+  }
+
+  private void scalarElement() {
+    for (int k : phases.loads(phase)) {
+      scalarLoad(k);
+      code.fstore(scalarValues[k]);
+    }
+    for (int value : phases.reloaded(phase)) {
+      scalarLoad(phases.home(value));
+      code.fstore(scalarValues[value]);
+    }
+    for (int value : phases.computed(phase)) {
+      instruction(value, POINTWISE, F, scalarValues, TypeKind.FLOAT);
+    }
+    scalarStores();
+  }
+
+  private void scalarStores() {
+    for (int value : phases.saved(phase)) {
+      elementAddress(phases.home(value), 0);
+      code.fload(scalarValues[value]);
+      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+    }
+    for (int s : phases.stores(phase)) {
+      Store store = spec.stores().get(s);
+      int operand = spec.loads().size() + s;
+      elementAddress(operand, 0);
+      if (store.mode() == Mode.WRITE) {
+        code.fload(scalarValues[store.value()]);
+      } else {
+        scalarLoad(operand);
+        code.fload(scalarValues[store.value()]);
+        combine(POINTWISE, F, store.mode());
+      }
+      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+    }
+    for (Phases.Reduction reduction : reductions) {
+      code.fload(scalarValues[reduction.value()]);
+      lanesAddress(reduction.slot());
+      code.iload(counter);
+      String name = reduction.mode() == Mode.SUM ? "sum" : "max";
+      code.invokestatic(LANES, name, MethodTypeDesc.of(V, F, J, I));
+    }
+  }
+
+  private void scalarLoad(int place) {
+    elementAddress(place, 0);
+    code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+  }
+
+  private void combine(ClassDesc owner, ClassDesc type, Mode mode) {
+    String name = mode == Mode.SUM ? "add" : "max";
+    call(owner, name, MethodTypeDesc.of(type, type, type));
+  }
+
+  private void instruction(
+      int target, ClassDesc owner, ClassDesc type, int[] values, TypeKind kind) {
+    Instruction instruction = spec.instruction(target);
+    List<Integer> arguments = instruction.arguments();
+    for (int argument : arguments) {
+      code.loadLocal(kind, values[argument]);
+    }
+    List<ClassDesc> types = Collections.nCopies(arguments.size(), type);
+    call(owner, instruction.method(), MethodTypeDesc.of(type, types));
+    code.storeLocal(kind, values[target]);
+  }
+
+  private void call(ClassDesc owner, String name, MethodTypeDesc type) {
+    if (owner.equals(VECTORS)) {
+      VectorCode.insert(code, name, type);
+    } else {
+      code.invokestatic(owner, name, type);
+    }
+  }
+
+  private void lanesAddress(int slot) {
+    code.lload(frame.scratch()).loadConstant((long) slot * Lanes.BYTES).ladd();
+  }
+
+  /**
+   * Bytes from the start of a row to element {@code counter}. The mask tells the JIT that it is not
+   * negative: with the test of the row's address it then needs no test at the accesses.
+   */
+  private void offset() {
+    code.iload(counter).loadConstant(Integer.MAX_VALUE).iand().i2l().iconst_2().lshl();
+    code.lstore(offset);
+  }
+
+  /** Address of element {@code counter + ahead} of a place. */
+  private void elementAddress(int place, int ahead) {
+    code.lload(starts[place]);
+    if (access(place) == Access.STRIDED) {
+      code.iload(counter).i2l();
+      code.aload(frame.strides()).loadConstant(3 * place + 2).laload().lmul();
+    } else {
+      code.lload(offset);
+    }
+    code.ladd();
+    if (ahead > 0) {
+      code.loadConstant((long) ahead * Float.BYTES).ladd();
+    }
+  }
+
+  private Access access(int operand) {
+    int loads = spec.loads().size();
+    if (operand >= spec.operands()) {
+      return Access.CONTIGUOUS;
+    }
+    return operand < loads
+        ? spec.loads().get(operand)
+        : spec.stores().get(operand - loads).access();
+  }
+
+  private int[] locals(int count, TypeKind kind) {
+    int[] locals = new int[count];
+    Arrays.setAll(locals, i -> code.allocateLocal(kind));
+    return locals;
+  }
+
+  private static ClassDesc desc(Class<?> type) {
+    return type.describeConstable().orElseThrow();
+  }
+}

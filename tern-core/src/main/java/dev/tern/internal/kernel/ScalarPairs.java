@@ -1,0 +1,70 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.memory.Memory;
+
+/** {@link PairKernel} without vectors: where the Vector API is absent, and until it is compiled. */
+final class ScalarPairs implements PairKernel {
+  @Override
+  public void forward(long x, long out, long scratch, int rows, int n, int d) {
+    for (int b = 0; b < rows; b++) {
+      Lanes.fill(scratch, 0);
+      elements(x + 4L * b * n * d, scratch, 0, n, d);
+      Memory.setFloat(out + 4L * b, 0.5f * Lanes.total(scratch));
+    }
+  }
+
+  /** Adds the elements from {@code from} on to the lanes. */
+  static void elements(long row, long scratch, int from, int n, int d) {
+    for (int p = from; p < d; p++) {
+      float sum = sum(row + 4L * p, n, d);
+      Lanes.sum(Math.fma(sum, sum, -squares(row + 4L * p, n, d)), scratch, p);
+    }
+  }
+
+  private static float sum(long element, int n, int d) {
+    float even = 0;
+    float odd = 0;
+    for (int j = 0; j < n; j++) {
+      float value = Memory.getFloat(element + 4L * j * d);
+      if ((j & 1) == 0) {
+        even += value;
+      } else {
+        odd += value;
+      }
+    }
+    return even + odd;
+  }
+
+  private static float squares(long element, int n, int d) {
+    float even = 0;
+    float odd = 0;
+    for (int j = 0; j < n; j++) {
+      float value = Memory.getFloat(element + 4L * j * d);
+      if ((j & 1) == 0) {
+        even = Math.fma(value, value, even);
+      } else {
+        odd = Math.fma(value, value, odd);
+      }
+    }
+    return even + odd;
+  }
+
+  @Override
+  public void backward(long x, long gradient, long out, int rows, int n, int d) {
+    for (int b = 0; b < rows; b++) {
+      long skip = 4L * b * n * d;
+      gradients(x + skip, Memory.getFloat(gradient + 4L * b), out + skip, 0, n, d);
+    }
+  }
+
+  /** The gradient of each vector's elements from {@code from} on. */
+  static void gradients(long row, float gradient, long target, int from, int n, int d) {
+    for (int p = from; p < d; p++) {
+      float sum = sum(row + 4L * p, n, d);
+      for (int j = 0; j < n; j++) {
+        long at = 4L * (j * (long) d + p);
+        Memory.setFloat(target + at, gradient * (sum - Memory.getFloat(row + at)));
+      }
+    }
+  }
+}

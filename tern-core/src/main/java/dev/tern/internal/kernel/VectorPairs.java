@@ -1,0 +1,88 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.memory.Memory;
+import java.util.Objects;
+import jdk.incubator.vector.FloatVector;
+
+/**
+ * {@link PairKernel} by vectors: a lane is an element. See {@link VectorTile} for what {@code
+ * checkIndex} is for.
+ */
+final class VectorPairs implements PairKernel {
+  private static final int LENGTH = Vectors.SPECIES.length();
+  private static final long LIMIT = 1L << 60;
+
+  @Override
+  public void forward(long x, long out, long scratch, int rows, int n, int d) {
+    for (int b = 0; b < rows; b++) {
+      long row = x + 4L * b * n * d;
+      Lanes.fill(scratch, 0);
+      int p = 0;
+      for (; p + LENGTH <= d && n > 0; p += LENGTH) {
+        elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
+      }
+      if (p < d) {
+        ScalarPairs.elements(row, scratch, p, n, d);
+      }
+      Memory.setFloat(out + 4L * b, 0.5f * Lanes.total(scratch));
+    }
+  }
+
+  private static void elements(long row, long stride, int n, long lanes) {
+    long at = Objects.checkIndex(row, LIMIT);
+    FloatVector sum = Vectors.broadcast(0);
+    FloatVector otherSum = sum;
+    FloatVector squares = sum;
+    FloatVector otherSquares = sum;
+    for (int j = 0; j < n; j++) {
+      // Even and odd take turns: each addition waits for the one before the last.
+      FloatVector v = Vectors.load(at);
+      FloatVector nextSum = sum.add(v);
+      sum = otherSum;
+      otherSum = nextSum;
+      FloatVector nextSquares = v.fma(v, squares);
+      squares = otherSquares;
+      otherSquares = nextSquares;
+      at = Objects.checkIndex(at + stride, LIMIT);
+    }
+    FloatVector whole = sum.add(otherSum);
+    FloatVector result = whole.fma(whole, squares.add(otherSquares).neg());
+    Vectors.store(Vectors.load(lanes).add(result), lanes);
+  }
+
+  @Override
+  public void backward(long x, long gradient, long out, int rows, int n, int d) {
+    for (int b = 0; b < rows; b++) {
+      long skip = 4L * b * n * d;
+      float g = Memory.getFloat(gradient + 4L * b);
+      int p = 0;
+      for (; p + LENGTH <= d && n > 0; p += LENGTH) {
+        gradients(x + skip + 4L * p, 4L * d, n, g, out + skip + 4L * p);
+      }
+      if (p < d) {
+        ScalarPairs.gradients(x + skip, g, out + skip, p, n, d);
+      }
+    }
+  }
+
+  private static void gradients(long row, long stride, int n, float gradient, long target) {
+    long at = Objects.checkIndex(row, LIMIT);
+    FloatVector sum = Vectors.broadcast(0);
+    FloatVector otherSum = sum;
+    for (int j = 0; j < n; j++) {
+      FloatVector nextSum = sum.add(Vectors.load(at));
+      sum = otherSum;
+      otherSum = nextSum;
+      at = Objects.checkIndex(at + stride, LIMIT);
+    }
+    FloatVector whole = sum.add(otherSum);
+    FloatVector g = Vectors.broadcast(gradient);
+    long from = Objects.checkIndex(row, LIMIT);
+    long to = Objects.checkIndex(target, LIMIT);
+    for (int j = 0; j < n; j++) {
+      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
+      from = Objects.checkIndex(from + stride, LIMIT);
+      to = Objects.checkIndex(to + stride, LIMIT);
+    }
+  }
+}
