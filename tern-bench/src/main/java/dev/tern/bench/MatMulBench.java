@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -135,6 +136,7 @@ final class MatMulBench {
     check(each, a, b, c);
     if (!warm) {
       warm = true;
+      Kernels.awaitWarm(20_000);
       long end = System.nanoTime() + WARM_UP_MILLIS * 1_000_000L;
       while (System.nanoTime() < end) {
         work.run();

@@ -25,6 +25,7 @@ public final class CompiledKernel {
   private final Kernel scalar;
   private volatile Kernel active;
   private volatile double slowest = Double.POSITIVE_INFINITY;
+  private volatile boolean scalarForGood;
   private int slowRuns;
 
   CompiledKernel(KernelSpec spec) {
@@ -33,13 +34,23 @@ public final class CompiledKernel {
     scalar = Kernels.define(spec, vectors && Warmup.EAGER ? VectorSupport.lanes() : 1);
     active = scalar;
     if (vectors && !Warmup.EAGER) {
-      Warmup.enqueue(this);
+      KernelWarmup.start(this);
     }
   }
 
   /** What the kernel computes. */
   public KernelSpec spec() {
     return spec;
+  }
+
+  /** Which form serves: {@code vector}, {@code scalar} until that is ready, or for good. */
+  public String state() {
+    if (active != scalar || Warmup.EAGER) {
+      return "vector";
+    }
+    return VectorSupport.available() && spec.isVectorizable() && !scalarForGood
+        ? "scalar"
+        : "scalar only";
   }
 
   /** The fastest form that is ready. */
@@ -59,8 +70,13 @@ public final class CompiledKernel {
       slowRuns = 0;
       slowest = Double.POSITIVE_INFINITY;
       active = scalar;
-      Warmup.enqueue(this);
+      KernelWarmup.start(this);
     }
+  }
+
+  /** Says that there will be no vector form. */
+  void stayScalar() {
+    scalarForGood = true;
   }
 
   /**

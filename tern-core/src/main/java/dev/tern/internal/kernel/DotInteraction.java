@@ -1,22 +1,20 @@
 package dev.tern.internal.kernel;
 
-import com.sun.management.ThreadMXBean;
-import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.Optional;
 
 /**
  * Pairwise dot products of the vectors of each row, and their gradient. Scalar at first, by vectors
  * once these are compiled; both give the same bits.
  */
 public final class DotInteraction {
-  private static final int ROUNDS = 4_000;
   private static final int WARM_ROWS = 3;
   private static volatile DotKernel active =
       VectorSupport.available() && Warmup.EAGER ? new VectorDot() : new ScalarDot();
 
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(DotInteraction::warm);
+      Warmup.enqueue(() -> Optional.of(new DotWarmup()));
     }
   }
 
@@ -44,27 +42,43 @@ public final class DotInteraction {
     active.backward(x + skip, gradient + 2L * from * n * (n - 1), out + skip, to - from, n, d);
   }
 
-  /** Drives the vector kernel until it allocates nothing, which means it is compiled. */
-  private static void warm(ThreadMXBean bean) {
-    DotKernel kernel = new VectorDot();
-    int n = 3 * Lanes.COUNT + 2;
-    int d = 3 * VectorSupport.lanes() + 1;
-    try (Arena arena = Arena.ofConfined()) {
-      long x = arena.allocate(4L * WARM_ROWS * n * d, 64).address();
-      long products = arena.allocate(2L * WARM_ROWS * n * (n - 1), 64).address();
-      long gradient = arena.allocate(4L * WARM_ROWS * n * d, 64).address();
-      long scratch = arena.allocate(scratchBytes(n, d), 64).address();
-      Memory.zero(x, 4L * WARM_ROWS * n * d);
-      int quiet = 0;
-      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
-        long before = bean.getCurrentThreadAllocatedBytes();
-        kernel.forward(x, products, scratch, WARM_ROWS, n, d);
-        kernel.backward(x, products, gradient, WARM_ROWS, n, d);
-        quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
-      }
-      if (quiet >= 3) {
-        active = kernel;
+  /** The vector kernel in turn with kernels that do nothing. */
+  private static final class DotWarmup implements Warmup.Candidate {
+    private static final int N = 3 * Lanes.COUNT + 2;
+    private static final int D = 3 * VectorSupport.lanes() + 1;
+
+    private final DotKernel kernel = new VectorDot();
+    private final DotKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final Arena arena = Arena.ofConfined();
+    private final long x = arena.allocate(4L * WARM_ROWS * N * D, 64).address();
+    private final long products = arena.allocate(2L * WARM_ROWS * N * (N - 1), 64).address();
+    private final long gradient = arena.allocate(4L * WARM_ROWS * N * D, 64).address();
+    private final long scratch = arena.allocate(scratchBytes(N, D), 64).address();
+
+    @Override
+    public void round(boolean large) {
+      for (DotKernel turn : turns) {
+        turn.forward(x, products, scratch, WARM_ROWS, N, D);
+        turn.backward(x, products, gradient, WARM_ROWS, N, D);
       }
     }
+
+    @Override
+    public void adopt() {
+      active = kernel;
+      arena.close();
+    }
   }
+
+  private static class Idle implements DotKernel {
+    @Override
+    public void forward(long x, long out, long scratch, int rows, int n, int d) {}
+
+    @Override
+    public void backward(long x, long gradient, long out, int rows, int n, int d) {}
+  }
+
+  private static final class OtherIdle extends Idle {}
+
+  private static final class ThirdIdle extends Idle {}
 }

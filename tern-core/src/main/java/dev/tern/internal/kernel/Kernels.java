@@ -2,6 +2,7 @@ package dev.tern.internal.kernel;
 
 import java.lang.invoke.MethodHandles;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 /** The compiled kernels of the process, one for each structure. */
 public final class Kernels {
@@ -23,6 +24,14 @@ public final class Kernels {
   /** Whether no kernel waits to become faster: each has its vector form, or will never have it. */
   public static boolean isWarm() {
     return Warmup.isIdle();
+  }
+
+  /** Waits until {@link #isWarm}, at most {@code millis}. */
+  public static void awaitWarm(long millis) {
+    long end = System.nanoTime() + millis * 1_000_000;
+    while (!isWarm() && System.nanoTime() < end) {
+      LockSupport.parkNanos(1_000_000);
+    }
   }
 
   /** A new instance of the kernel; {@code lanes} is the vector length, 1 for scalar code. */

@@ -3,6 +3,7 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import java.lang.foreign.Arena;
+import java.util.Optional;
 
 /**
  * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides, to be
@@ -12,8 +13,9 @@ import java.lang.foreign.Arena;
  *
  * <p>Every element starts from 0, or from its old value when accumulating, and takes its {@code k}
  * terms in ascending order, each by one fused multiply-add; where C has one row or column and the
- * terms lie side by side, by {@link TileKernel#dots} in 16 sums. So neither the vector length, nor
- * the lack of vectors, nor the number of threads shows in the result.
+ * terms lie side by side, by {@link TileKernel#dots} in 16 sums; where terms are many and C is
+ * small, in the pieces of {@link SplitProduct}. So neither the vector length, nor the lack of
+ * vectors, nor the number of threads shows in the result.
  */
 public final class MatMul {
   /** Zeros, where a tile that starts from nothing finds its start. */
@@ -35,6 +37,7 @@ public final class MatMul {
     NO_TERMS,
     MATRIX_BY_COLUMN,
     ROW_BY_MATRIX,
+    MANY_TERMS,
     GENERAL
   }
 
@@ -44,6 +47,7 @@ public final class MatMul {
   private final Form form;
   private final VectorProduct vectors;
   private final Product product;
+  private final Optional<SplitProduct> split;
 
   /**
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
@@ -58,7 +62,9 @@ public final class MatMul {
             ? new VectorProduct(4 * spec.bcs, 4 * spec.brs, 4, spec.n, spec.k, spec.accumulate)
             : new VectorProduct(
                 4 * spec.ars, 4 * spec.acs, 4 * spec.ldc, spec.m, spec.k, spec.accumulate);
-    product = new Product(spec, scratch);
+    product = new Product(spec);
+    split =
+        form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
   }
 
   private static Form form(Spec spec) {
@@ -71,7 +77,11 @@ public final class MatMul {
     if (spec.n == 1) {
       return Form.MATRIX_BY_COLUMN;
     }
-    return spec.m == 1 ? Form.ROW_BY_MATRIX : Form.GENERAL;
+    if (spec.m == 1) {
+      return Form.ROW_BY_MATRIX;
+    }
+    boolean dense = spec.ldc == spec.n;
+    return dense && SplitProduct.pays(spec.m, spec.n, spec.k) ? Form.MANY_TERMS : Form.GENERAL;
   }
 
   /**
@@ -80,7 +90,13 @@ public final class MatMul {
    * @param threads of the workers that will run it
    */
   public static long scratchBytes(int m, int n, int k, int threads) {
-    return m <= 1 || n <= 1 ? 4L * k : Product.scratchBytes(n, k, Tiles.columns(), threads);
+    if (m <= 1 || n <= 1) {
+      return 4L * k;
+    }
+    long whole = Product.scratchBytes(n, k, Tiles.columns(), threads);
+    return SplitProduct.pays(m, n, k)
+        ? Math.max(whole, SplitProduct.scratchBytes(m, n, k, threads))
+        : whole;
   }
 
   /** Runs the product on matrices at these addresses. */
@@ -98,7 +114,8 @@ public final class MatMul {
       }
       case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs), c);
       case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs), c);
-      case GENERAL -> product.run(kernel, workers, a, b, c);
+      case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c, scratch);
+      case GENERAL -> product.run(kernel, workers, a, b, c, scratch);
     }
   }
 

@@ -58,23 +58,92 @@ final class Packing {
       int count,
       long to,
       long groupBytes) {
+    int whole = count / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
     long row = 4L * width;
-    for (int p = 0; p < count; p += ROWS_AT_A_TIME) {
-      int rows = Math.min(ROWS_AT_A_TIME, count - p);
-      for (int group = 0; group < groups; group++) {
-        long source = from + p * step + group * row;
-        kernel.copy(source, step, to + group * groupBytes + p * row, row, rows, width);
+    for (int p = 0; p < whole; p += ROWS_AT_A_TIME) {
+      if (width == TileKernel.ROWS) {
+        spreadSixes(from + p * step, step, groups, to + p * row, groupBytes);
+      } else {
+        kernel.spread(from + p * step, step, groups, to + p * row, groupBytes);
       }
+    }
+    for (int group = 0; group < groups; group++) {
+      long source = from + whole * step + group * row;
+      long target = to + group * groupBytes + whole * row;
+      kernel.copy(source, step, target, row, count - whole, width);
+    }
+  }
+
+  /** Four rows, cut into pieces of six numbers; four pieces, one below the other, go together. */
+  private static void spreadSixes(long from, long step, int groups, long to, long groupBytes) {
+    long first = Objects.checkIndex(from, LIMIT);
+    long second = Objects.checkIndex(from + step, LIMIT);
+    long third = Objects.checkIndex(from + 2 * step, LIMIT);
+    long fourth = Objects.checkIndex(from + 3 * step, LIMIT);
+    long target = to;
+    for (int group = 0; group < groups; group++) {
+      long at = 24L * group;
+      long y = Objects.checkIndex(target, LIMIT);
+      ALL.set(PAIR, y, ALL.get(PAIR, first + at));
+      ALL.set(PAIR, y + 8, ALL.get(PAIR, first + at + 8));
+      ALL.set(PAIR, y + 16, ALL.get(PAIR, first + at + 16));
+      ALL.set(PAIR, y + 24, ALL.get(PAIR, second + at));
+      ALL.set(PAIR, y + 32, ALL.get(PAIR, second + at + 8));
+      ALL.set(PAIR, y + 40, ALL.get(PAIR, second + at + 16));
+      ALL.set(PAIR, y + 48, ALL.get(PAIR, third + at));
+      ALL.set(PAIR, y + 56, ALL.get(PAIR, third + at + 8));
+      ALL.set(PAIR, y + 64, ALL.get(PAIR, third + at + 16));
+      ALL.set(PAIR, y + 72, ALL.get(PAIR, fourth + at));
+      ALL.set(PAIR, y + 80, ALL.get(PAIR, fourth + at + 8));
+      ALL.set(PAIR, y + 88, ALL.get(PAIR, fourth + at + 16));
+      target += groupBytes;
     }
   }
 
   private static void interleave(long from, long line, int lines, int count, long to, long toStep) {
     int i = 0;
+    if (lines == TileKernel.ROWS && toStep == 4L * TileKernel.ROWS) {
+      interleaveSix(from, line, count, to);
+      return;
+    }
     for (; i + 2 <= lines; i += 2) {
       interleaveTwo(from + i * line, from + (i + 1) * line, count, to + 4L * i, toStep);
     }
     if (i < lines) {
       strided(from + i * line, 4, count, to + 4L * i, toStep);
+    }
+  }
+
+  /** Six lines into a strip, two numbers of each at a time. */
+  private static void interleaveSix(long from, long line, int count, long to) {
+    long one = Objects.checkIndex(from, LIMIT);
+    long two = Objects.checkIndex(from + line, LIMIT);
+    long three = Objects.checkIndex(from + 2 * line, LIMIT);
+    long four = Objects.checkIndex(from + 3 * line, LIMIT);
+    long five = Objects.checkIndex(from + 4 * line, LIMIT);
+    long six = Objects.checkIndex(from + 5 * line, LIMIT);
+    long target = Objects.checkIndex(to, LIMIT);
+    int p = 0;
+    for (; p + 2 <= count; p += 2) {
+      long at = 4L * p;
+      long y = target + 24L * p;
+      long u = ALL.get(PAIR, one + at);
+      long v = ALL.get(PAIR, two + at);
+      ALL.set(PAIR, y, (u & LOW) | (v << 32));
+      ALL.set(PAIR, y + 24, (u >>> 32) | (v & ~LOW));
+      u = ALL.get(PAIR, three + at);
+      v = ALL.get(PAIR, four + at);
+      ALL.set(PAIR, y + 8, (u & LOW) | (v << 32));
+      ALL.set(PAIR, y + 32, (u >>> 32) | (v & ~LOW));
+      u = ALL.get(PAIR, five + at);
+      v = ALL.get(PAIR, six + at);
+      ALL.set(PAIR, y + 16, (u & LOW) | (v << 32));
+      ALL.set(PAIR, y + 40, (u >>> 32) | (v & ~LOW));
+    }
+    if (p < count) {
+      for (int i = 0; i < TileKernel.ROWS; i++) {
+        Memory.setInt(target + 24L * p + 4L * i, Memory.getInt(one + i * line + 4L * p));
+      }
     }
   }
 

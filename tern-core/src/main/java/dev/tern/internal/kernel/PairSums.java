@@ -1,8 +1,7 @@
 package dev.tern.internal.kernel;
 
-import com.sun.management.ThreadMXBean;
-import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.Optional;
 
 /**
  * The sum of the dot products of all pairs of the vectors of each row, in linear time (Rendle
@@ -10,7 +9,6 @@ import java.lang.foreign.Arena;
  * bits.
  */
 public final class PairSums {
-  private static final int ROUNDS = 4_000;
   private static final int WARM_ROWS = 3;
 
   /** Vectors, none among them, and elements beside whole sets of lanes. */
@@ -21,7 +19,7 @@ public final class PairSums {
 
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(PairSums::warm);
+      Warmup.enqueue(() -> Optional.of(new PairWarmup()));
     }
   }
 
@@ -43,30 +41,45 @@ public final class PairSums {
     active.backward(x + skip, gradient + 4L * from, out + skip, to - from, n, d);
   }
 
-  /** Drives the vector kernel until it allocates nothing, which means it is compiled. */
-  private static void warm(ThreadMXBean bean) {
-    PairKernel kernel = new VectorPairs();
-    int d = 2 * Lanes.COUNT;
-    int n = 5;
-    try (Arena arena = Arena.ofConfined()) {
-      long bytes = 4L * WARM_ROWS * n * (d + 1);
-      long x = arena.allocate(bytes, 64).address();
-      long gradient = arena.allocate(bytes, 64).address();
-      long result = arena.allocate(4L * WARM_ROWS, 64).address();
-      long scratch = arena.allocate(scratchBytes(), 64).address();
-      Memory.zero(x, bytes);
-      int quiet = 0;
-      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
-        long before = bean.getCurrentThreadAllocatedBytes();
-        for (int[] size : SIZES) {
-          kernel.forward(x, result, scratch, WARM_ROWS, size[0], d + size[1]);
-          kernel.backward(x, result, gradient, WARM_ROWS, size[0], d + size[1]);
+  /** The vector kernel in turn with kernels that do nothing. */
+  private static final class PairWarmup implements Warmup.Candidate {
+    private static final int D = 2 * Lanes.COUNT;
+    private static final long BYTES = 4L * WARM_ROWS * 5 * (D + 1);
+
+    private final PairKernel kernel = new VectorPairs();
+    private final PairKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final Arena arena = Arena.ofConfined();
+    private final long x = arena.allocate(BYTES, 64).address();
+    private final long gradient = arena.allocate(BYTES, 64).address();
+    private final long result = arena.allocate(4L * WARM_ROWS, 64).address();
+    private final long scratch = arena.allocate(scratchBytes(), 64).address();
+
+    @Override
+    public void round(boolean large) {
+      for (int[] size : SIZES) {
+        for (PairKernel turn : turns) {
+          turn.forward(x, result, scratch, WARM_ROWS, size[0], D + size[1]);
+          turn.backward(x, result, gradient, WARM_ROWS, size[0], D + size[1]);
         }
-        quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
-      }
-      if (quiet >= 3) {
-        active = kernel;
       }
     }
+
+    @Override
+    public void adopt() {
+      active = kernel;
+      arena.close();
+    }
   }
+
+  private static class Idle implements PairKernel {
+    @Override
+    public void forward(long x, long out, long scratch, int rows, int n, int d) {}
+
+    @Override
+    public void backward(long x, long gradient, long out, int rows, int n, int d) {}
+  }
+
+  private static final class OtherIdle extends Idle {}
+
+  private static final class ThirdIdle extends Idle {}
 }

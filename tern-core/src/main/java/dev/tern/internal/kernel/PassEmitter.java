@@ -61,8 +61,8 @@ final class PassEmitter {
   /** Above every address, and so far below the largest long that no row reaches it. */
   private static final long LIMIT = 1L << 60;
 
-  /** Ops and operands of a loop that takes four vectors at a time; of twice as many, two. */
-  private static final int UNROLLED_WORK = 24;
+  /** Most ops and operands of a loop that takes two vectors at a time. */
+  private static final int UNROLLED_WORK = 32;
 
   private final KernelSpec spec;
   private final Phases phases;
@@ -151,9 +151,9 @@ final class PassEmitter {
   }
 
   /**
-   * Vectors in one turn of the loop: it must outweigh the loop's own cost, and stay small. With
-   * reductions one, because a second loop for the rest would make the JIT box the accumulators that
-   * go from loop to loop.
+   * Vectors in one turn of the loop. Two outweigh the loop's own cost; the JIT's time grows with
+   * them. With reductions one, because a second loop for the rest would make the JIT box the
+   * accumulators that go from loop to loop.
    */
   private int unroll() {
     if (!reductions.isEmpty()) {
@@ -161,9 +161,9 @@ final class PassEmitter {
     }
     int work = phases.places(phase).size();
     for (int value : phases.computed(phase)) {
-      work += spec.instruction(value).op().isPolynomial() ? 2 * UNROLLED_WORK : 1;
+      work += spec.instruction(value).op().isPolynomial() ? UNROLLED_WORK : 1;
     }
-    return work > 2 * UNROLLED_WORK ? 1 : work > UNROLLED_WORK ? 2 : 4;
+    return work > UNROLLED_WORK ? 1 : 2;
   }
 
   /** Counts {@link #counter} on by {@code step} while that many elements are left. */

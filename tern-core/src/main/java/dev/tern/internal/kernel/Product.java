@@ -43,7 +43,10 @@ final class Product {
   /** Panels packed by one task: together they read a row of B in longer pieces. */
   private static final int PANELS = 4;
 
-  private static final int FEW_STRIPS = 2;
+  /** Pieces of work for each thread at least, so that none waits long for another at the end. */
+  private static final int CHUNKS_PER_THREAD = 8;
+
+  private static final int FEW_STRIPS = 4;
   private static final int FEW_PANELS = 2;
 
   private final MatMul.Spec spec;
@@ -56,8 +59,6 @@ final class Product {
   private final int m;
   private final int n;
   private final int k;
-  private final long slab;
-  private final long own;
   private final long ownBytes;
   private final boolean packB;
   private final boolean packA;
@@ -69,6 +70,8 @@ final class Product {
   private long a;
   private long b;
   private long c;
+  private long slab;
+  private long own;
 
   // The slab at hand: columns from column to columnEnd, terms from term to termEnd.
   private int column;
@@ -79,7 +82,7 @@ final class Product {
   private int groups;
   private int chunks;
 
-  Product(MatMul.Spec spec, long scratch) {
+  Product(MatMul.Spec spec) {
     this.spec = spec;
     aRow = 4 * spec.ars();
     aStep = 4 * spec.acs();
@@ -89,8 +92,6 @@ final class Product {
     m = spec.m();
     n = spec.n();
     k = spec.k();
-    slab = scratch;
-    own = scratch + slabBytes(n, k, width);
     ownBytes = ownBytes(k, width);
     packB = bColumn != 4 || strips(m) > FEW_STRIPS;
     packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
@@ -118,13 +119,47 @@ final class Product {
     return (columns + width - 1) / width;
   }
 
-  /** The whole product; {@code workers} take part when it is large enough. */
-  void run(TileKernel tiles, Workers workers, long addressA, long addressB, long addressC) {
+  /**
+   * The whole product; {@code workers} take part when it is large enough.
+   *
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  void run(
+      TileKernel tiles,
+      Workers workers,
+      long addressA,
+      long addressB,
+      long addressC,
+      long scratch) {
+    int threads = (long) m * n * k < WORTH_SHARING ? 1 : workers.threads();
+    run(tiles, workers, threads, addressA, addressB, addressC, scratch);
+  }
+
+  /** The same by the caller alone. */
+  void runAlone(
+      TileKernel tiles,
+      Workers workers,
+      long addressA,
+      long addressB,
+      long addressC,
+      long scratch) {
+    run(tiles, workers, 1, addressA, addressB, addressC, scratch);
+  }
+
+  private void run(
+      TileKernel tiles,
+      Workers workers,
+      int threads,
+      long addressA,
+      long addressB,
+      long addressC,
+      long scratch) {
     kernel = tiles;
     a = addressA;
     b = addressB;
     c = addressC;
-    int threads = (long) m * n * k < WORTH_SHARING ? 1 : workers.threads();
+    slab = scratch;
+    own = scratch + slabBytes(n, k, width);
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int packed = panels(columnEnd - column) * width;
@@ -161,7 +196,8 @@ final class Product {
       rows(0, 0);
     } else {
       int whole = (strips + STRIPS - 1) / STRIPS;
-      chunks = Math.min(strips, (whole + threads - 1) / threads * threads);
+      int even = (whole + threads - 1) / threads * threads;
+      chunks = Math.min(strips, Math.max(even, CHUNKS_PER_THREAD * threads));
       workers.run(chunks, computing);
     }
   }
@@ -263,8 +299,8 @@ final class Product {
       if (packA) {
         kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, target, cRow, terms);
       } else {
-        long inPlace = a + row * aRow + 4L * from;
-        kernel.rows(inPlace, aRow, panelB, stepB, startAt, startRow, target, cRow, terms);
+        long inPlace = a + row * aRow + from * aStep;
+        kernel.rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, target, cRow, terms);
       }
       return;
     }
@@ -278,8 +314,8 @@ final class Product {
     if (packA || rows < ROWS) {
       kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
     } else {
-      long inPlace = a + row * aRow + 4L * from;
-      kernel.rows(inPlace, aRow, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+      long inPlace = a + row * aRow + from * aStep;
+      kernel.rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
     }
     kernel.copy(edge, edgeRow, target, cRow, rows, columns);
   }

@@ -35,8 +35,17 @@ final class ScalarTile implements TileKernel {
 
   @Override
   public void rows(
-      long a, long aRow, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    blocks(a, aRow, 4, b, bStep, start, startRow, c, cRow, k);
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k) {
+    blocks(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
   }
 
   private void blocks(
@@ -189,6 +198,17 @@ final class ScalarTile implements TileKernel {
       s14 = Math.fma(ALL.get(FLOAT, a + at + 56), ALL.get(FLOAT, b + at + 56), s14);
     }
     return ((s0 + s8) + (s4 + s12)) + ((s2 + s10) + (s6 + s14));
+  }
+
+  @Override
+  public void spread(long from, long step, int groups, long to, long groupBytes) {
+    long piece = 4L * columns;
+    for (int group = 0; group < groups; group++) {
+      for (int row = 0; row < 4; row++) {
+        Memory.copy(
+            from + row * step + group * piece, to + group * groupBytes + row * piece, piece);
+      }
+    }
   }
 
   @Override

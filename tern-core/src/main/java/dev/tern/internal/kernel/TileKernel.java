@@ -28,9 +28,18 @@ interface TileKernel {
   void tile(
       long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k);
 
-  /** Like {@link #tile}, but element (i, p) of A is at {@code a + i * aRow + 4 * p}. */
+  /** Like {@link #tile}, but element (i, p) of A is at {@code a + i * aRow + p * aStep}. */
   void rows(
-      long a, long aRow, long b, long bStep, long start, long startRow, long c, long cRow, int k);
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k);
 
   /**
    * Combination of rows: y[j] += sum over p of x[p] * row p [j].
@@ -55,4 +64,13 @@ interface TileKernel {
 
   /** Copies a block of {@code rows x columns} floats between row strides. */
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
+
+  /**
+   * Cuts four rows into pieces of {@link #columns()} numbers, and puts four pieces that lie one
+   * below the other side by side.
+   *
+   * @param from first of the four rows, which lie {@code step} apart
+   * @param to where the first four pieces go; the next go {@code groupBytes} further
+   */
+  void spread(long from, long step, int groups, long to, long groupBytes);
 }

@@ -1,12 +1,11 @@
 package dev.tern.internal.kernel;
 
-import com.sun.management.ThreadMXBean;
-import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.Optional;
 
 /** The tile kernel in use: scalar at first, vectors once compiled; both give the same bits. */
 final class Tiles {
-  private static final int ROUNDS = 4_000;
+  private static final int REPEATS = 8;
   private static final int DEPTH = 64;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
@@ -14,7 +13,7 @@ final class Tiles {
 
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(Tiles::warm);
+      Warmup.enqueue(() -> Optional.of(new TileWarmup()));
     }
   }
 
@@ -29,37 +28,35 @@ final class Tiles {
     return COLUMNS;
   }
 
-  /**
-   * Drives the vector kernel until it allocates nothing, which means it is compiled. It takes turns
-   * with kernels that do nothing: with one receiver the JIT would compile the kernel's methods into
-   * this loop, and leave those that others call to the interpreter.
-   */
-  private static void warm(ThreadMXBean bean) {
-    TileKernel kernel = new VectorTile();
-    TileKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
-    try (Arena arena = Arena.ofConfined()) {
-      long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
-      long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
-      long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
-      Memory.zero(c, 4L * COLUMNS * TileKernel.ROWS);
-      int quiet = 0;
-      for (int round = 0; round < ROUNDS && quiet < 3; round++) {
-        long before = bean.getCurrentThreadAllocatedBytes();
-        for (int call = 0; call < 16 * turns.length; call++) {
-          drive(turns[call % turns.length], a, b, c);
+  /** The vector kernel in turn with kernels that do nothing. */
+  private static final class TileWarmup implements Warmup.Candidate {
+    private final TileKernel kernel = new VectorTile();
+    private final TileKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final Arena arena = Arena.ofConfined();
+    private final long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
+    private final long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
+    private final long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
+
+    @Override
+    public void round(boolean large) {
+      for (int repeat = 0; repeat < REPEATS; repeat++) {
+        for (TileKernel turn : turns) {
+          drive(turn, a, b, c);
         }
-        quiet = bean.getCurrentThreadAllocatedBytes() - before < 64 ? quiet + 1 : 0;
       }
-      if (quiet >= 3) {
-        active = kernel;
-      }
+    }
+
+    @Override
+    public void adopt() {
+      active = kernel;
+      arena.close();
     }
   }
 
   private static void drive(TileKernel kernel, long a, long b, long c) {
     long row = 4L * COLUMNS;
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
-    kernel.rows(a, 4L * DEPTH, b, row, c, row, c, row, DEPTH);
+    kernel.rows(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS - 1, DEPTH - 1);
     kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH, true);
@@ -67,6 +64,7 @@ final class Tiles {
     kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
     kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
     kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);
+    kernel.spread(c, row, 1, b, 4 * row);
   }
 
   private static class Idle implements TileKernel {
@@ -91,6 +89,7 @@ final class Tiles {
     public void rows(
         long a,
         long aRow,
+        long aStep,
         long b,
         long bStep,
         long start,
@@ -108,6 +107,9 @@ final class Tiles {
 
     @Override
     public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {}
+
+    @Override
+    public void spread(long from, long step, int groups, long to, long groupBytes) {}
   }
 
   private static final class OtherIdle extends Idle {}

@@ -118,13 +118,21 @@ final class VectorTile implements TileKernel {
 
   @Override
   public void rows(
-      long a, long aRow, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    long a0 = Objects.checkIndex(a, LIMIT);
-    long a1 = Objects.checkIndex(a + aRow, LIMIT);
-    long a2 = Objects.checkIndex(a + 2 * aRow, LIMIT);
-    long a3 = Objects.checkIndex(a + 3 * aRow, LIMIT);
-    long a4 = Objects.checkIndex(a + 4 * aRow, LIMIT);
-    long a5 = Objects.checkIndex(a + 5 * aRow, LIMIT);
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k) {
+    long r1 = Objects.checkIndex(aRow, LIMIT_4);
+    long r2 = Objects.checkIndex(2 * aRow, LIMIT_4);
+    long r3 = Objects.checkIndex(3 * aRow, LIMIT_4);
+    long r4 = Objects.checkIndex(4 * aRow, LIMIT_4);
+    long r5 = Objects.checkIndex(5 * aRow, LIMIT_4);
     long t = start;
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
@@ -143,34 +151,34 @@ final class VectorTile implements TileKernel {
     t += startRow;
     FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    long nextA = 0;
+    long nextA = a;
     long nextB = b;
     for (int p = 0; p < k; p++) {
       long y = Objects.checkIndex(nextB, LIMIT);
       FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
       FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, a0 + x)).reinterpretAsFloats();
+      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
       s00 = v.fma(b0, s00);
       s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, ALL.get(INT, a1 + x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
       s10 = v.fma(b0, s10);
       s11 = v.fma(b1, s11);
       x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, a2 + x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
       s20 = v.fma(b0, s20);
       s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, ALL.get(INT, a3 + x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
       s30 = v.fma(b0, s30);
       s31 = v.fma(b1, s31);
       x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, a4 + x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
       s40 = v.fma(b0, s40);
       s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, ALL.get(INT, a5 + x)).reinterpretAsFloats();
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
       s50 = v.fma(b0, s50);
       s51 = v.fma(b1, s51);
-      nextA += 4;
+      nextA += aStep;
       nextB += bStep;
     }
     t = c;
@@ -255,6 +263,37 @@ final class VectorTile implements TileKernel {
       copySix(from, fromRow, to, toRow, rows);
     } else {
       copyAny(from, fromRow, to, toRow, rows, columns);
+    }
+  }
+
+  @Override
+  public void spread(long from, long step, int groups, long to, long groupBytes) {
+    long first = Objects.checkIndex(from, LIMIT);
+    long second = Objects.checkIndex(from + step, LIMIT);
+    long third = Objects.checkIndex(from + 2 * step, LIMIT);
+    long fourth = Objects.checkIndex(from + 3 * step, LIMIT);
+    long target = to;
+    long at = 0;
+    for (int group = 0; group < groups; group++) {
+      long x = Objects.checkIndex(at, LIMIT);
+      long y = Objects.checkIndex(target, LIMIT);
+      FloatVector.fromMemorySegment(FLOATS, ALL, first + x, ORDER).intoMemorySegment(ALL, y, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, first + x + BYTES, ORDER)
+          .intoMemorySegment(ALL, y + BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, second + x, ORDER)
+          .intoMemorySegment(ALL, y + 2 * BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, second + x + BYTES, ORDER)
+          .intoMemorySegment(ALL, y + 3 * BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, third + x, ORDER)
+          .intoMemorySegment(ALL, y + 4 * BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, third + x + BYTES, ORDER)
+          .intoMemorySegment(ALL, y + 5 * BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x, ORDER)
+          .intoMemorySegment(ALL, y + 6 * BYTES, ORDER);
+      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x + BYTES, ORDER)
+          .intoMemorySegment(ALL, y + 7 * BYTES, ORDER);
+      target += groupBytes;
+      at += 2 * BYTES;
     }
   }
 

@@ -28,7 +28,10 @@ final class Fusion {
 
   private static final int MAX_NODES = 32;
 
-  /** Of ops that are polynomials; HotSpot compiles no method of more than 8000 bytes of code. */
+  /**
+   * Of ops that are polynomials, the softplus counting for two: HotSpot compiles no method of more
+   * than 8000 bytes of code, and gives up inlining before.
+   */
   private static final int MAX_POLYNOMIALS = 4;
 
   private static final int SIBLINGS = 8;
@@ -87,7 +90,7 @@ final class Fusion {
     List<Node> all = new ArrayList<>(producer.nodes);
     all.addAll(group.nodes);
     return all.size() <= MAX_NODES
-        && polynomials(all) <= MAX_POLYNOMIALS
+        && hasFewPolynomials(all)
         && operands(all) <= MAX_OPERANDS
         && group.needs.stream().noneMatch(n -> n != producer && n.needsEventually(producer))
         && group.nodes.stream()
@@ -229,7 +232,7 @@ final class Fusion {
 
   private boolean mayJoin(Node node, Group group) {
     if (group.nodes.size() >= MAX_NODES
-        || node.op().isPolynomial() && polynomials(group.nodes) >= MAX_POLYNOMIALS
+        || !hasFewPolynomials(joined(node, group))
         || operands(joined(node, group)) > MAX_OPERANDS) {
       return false;
     }
@@ -245,8 +248,12 @@ final class Fusion {
     return true;
   }
 
-  private static long polynomials(List<Node> nodes) {
-    return nodes.stream().filter(node -> node.op().isPolynomial()).count();
+  private static boolean hasFewPolynomials(List<Node> nodes) {
+    int count = 0;
+    for (Node node : nodes) {
+      count += node.op().isPolynomial() ? node.op() == Op.Unary.SOFTPLUS ? 2 : 1 : 0;
+    }
+    return count <= MAX_POLYNOMIALS;
   }
 
   private static List<Node> joined(Node node, Group group) {

@@ -2,6 +2,7 @@ package dev.tern.internal.plan;
 
 import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.tensor.DType;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -42,6 +43,23 @@ public sealed interface Step {
       }
       long units = (sizes[0] + FLAT_UNIT - 1L) / FLAT_UNIT;
       return (int) Math.min(sizes[0], units * chunk / chunks * FLAT_UNIT);
+    }
+
+    /** Points of the iteration space. */
+    public long elements() {
+      return Arrays.stream(sizes).asLongStream().reduce(1, (a, b) -> a * b);
+    }
+
+    private double operandBytes() {
+      double bytes = 0;
+      for (int[] steps : strides) {
+        double elements = 1;
+        for (int axis = 0; axis < sizes.length; axis++) {
+          elements *= steps[axis] == 0 ? 1 : sizes[axis];
+        }
+        bytes += 4 * elements;
+      }
+      return bytes;
     }
 
     Fused withPartials(Place place) {
@@ -105,7 +123,11 @@ public sealed interface Step {
   default String label() {
     return switch (this) {
       case Fused fused -> fused.kernel().spec().expression();
-      case MatMul matmul -> "matmul " + matmul.m() + "x" + matmul.n() + "x" + matmul.k();
+      case MatMul s ->
+          "matmul "
+              + (s.batch() > 1 ? s.batch() + " times " : "")
+              + (s.m() + "x" + s.k() + (s.aStrides()[2] == 1 ? "" : "t"))
+              + (" by " + s.k() + "x" + s.n() + (s.bStrides()[2] == 1 ? "" : "t"));
       case Gather gather -> "gather";
       case ScatterAdd scatter -> "scatterAdd";
       case Copy copy -> "copy";
@@ -115,6 +137,50 @@ public sealed interface Step {
       case DotInteractionGradient gradient -> "dotInteractionGradient";
       case PairSums sums -> "pairSums";
       case PairSumsGradient gradient -> "pairSumsGradient";
+    };
+  }
+
+  /** The state of its code: {@link CompiledKernel#state}, or nothing for other than kernels. */
+  default String state() {
+    return this instanceof Fused fused ? fused.kernel().state() : "";
+  }
+
+  /** Arithmetic operations; a mathematical function counts as one. */
+  default double flops() {
+    return switch (this) {
+      case Fused fused -> fused.elements() * (double) fused.kernel().spec().instructions().size();
+      case MatMul s -> 2.0 * s.batch() * s.m() * s.n() * s.k();
+      case ScatterAdd s -> (double) s.count() * s.width();
+      case DotInteraction s -> (double) s.batch() * s.n() * (s.n() - 1) * s.d();
+      case DotInteractionGradient s -> 2.0 * s.batch() * s.n() * (s.n() - 1) * s.d();
+      case PairSums s -> 3.0 * s.batch() * s.n() * s.d();
+      case PairSumsGradient s -> 3.0 * s.batch() * s.n() * s.d();
+      case Gather s -> 0;
+      case Copy s -> 0;
+      case Uniform s -> 0;
+      case Cast s -> 0;
+    };
+  }
+
+  /** Bytes of the operands, each element once. */
+  default double traffic() {
+    return switch (this) {
+      case Fused fused -> fused.operandBytes();
+      case MatMul s ->
+          4.0
+              * s.batch()
+              * ((double) s.m() * s.k() + (double) s.k() * s.n() + (double) s.m() * s.n());
+      case Gather s -> 8.0 * s.count() * s.width();
+      case ScatterAdd s -> 4.0 * s.width() * (s.count() + s.rows());
+      case Copy s -> 2.0 * s.bytes();
+      case Uniform s -> 4.0 * s.count();
+      case Cast s ->
+          (s.from().bytes() + s.to().bytes())
+              * (double) Arrays.stream(s.sizes()).asLongStream().reduce(1, (a, b) -> a * b);
+      case DotInteraction s -> 4.0 * s.batch() * s.n() * (s.d() + (s.n() - 1) / 2.0);
+      case DotInteractionGradient s -> 4.0 * s.batch() * s.n() * (2 * s.d() + (s.n() - 1) / 2.0);
+      case PairSums s -> 4.0 * s.batch() * ((double) s.n() * s.d() + 1);
+      case PairSumsGradient s -> 4.0 * s.batch() * (2.0 * s.n() * s.d() + 1);
     };
   }
 }

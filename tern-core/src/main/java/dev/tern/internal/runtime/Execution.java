@@ -2,6 +2,7 @@ package dev.tern.internal.runtime;
 
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.DotInteraction;
+import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
 import dev.tern.internal.memory.Memory;
@@ -19,10 +20,20 @@ public final class Execution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
 
+  /**
+   * Operations in a run from which its first waits for vector code: scalar code would take longer
+   * over one run than the JIT needs, and keep the cores from it.
+   */
+  private static final double WORTH_WAITING = 5e8;
+
+  private static final long MOST_WAITING_MILLIS = 4_000;
+
   private final Plan plan;
   private final Workers workers;
   private final long[] storages;
   private final List<Runnable> steps = new ArrayList<>();
+  private final long[] nanos;
+  private long runs;
 
   /**
    * @param leaves address of each storage that is a leaf
@@ -40,6 +51,7 @@ public final class Execution {
     for (Step step : plan.steps()) {
       steps.add(bind(step, scratch));
     }
+    nanos = new long[steps.size()];
   }
 
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
@@ -60,9 +72,36 @@ public final class Execution {
 
   /** Computes outputs and stores updates. */
   public void run() {
+    if (runs == 0 && flops() > WORTH_WAITING) {
+      Kernels.awaitWarm(MOST_WAITING_MILLIS);
+    }
+    long start = System.nanoTime();
     for (int i = 0; i < steps.size(); i++) {
       steps.get(i).run();
+      long end = System.nanoTime();
+      nanos[i] += end - start;
+      start = end;
     }
+    runs++;
+  }
+
+  private double flops() {
+    return plan.steps().stream().mapToDouble(Step::flops).sum();
+  }
+
+  /** Runs so far. */
+  public long runs() {
+    return runs;
+  }
+
+  /** Nanoseconds, in all runs together, of each step of the plan. */
+  public long[] nanos() {
+    return nanos.clone();
+  }
+
+  /** The steps, in their order. */
+  public List<Step> steps() {
+    return plan.steps();
   }
 
   /** Address of output {@code index}, dense; valid until the next run. */

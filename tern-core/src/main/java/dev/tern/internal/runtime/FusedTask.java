@@ -40,7 +40,7 @@ final class FusedTask implements Workers.Task {
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
     scratchBytes = scratchBytes(step);
-    elements = Arrays.stream(step.sizes()).asLongStream().reduce(1, (a, b) -> a * b);
+    elements = step.elements();
     isEmpty = elements == 0;
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];

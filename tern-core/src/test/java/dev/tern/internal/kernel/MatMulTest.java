@@ -48,7 +48,8 @@ final class MatMulTest {
     try (Arena arena = Arena.ofConfined()) {
       Matrix a = random(arena, random, m, k, ars, acs);
       Matrix b = random(arena, random, k, n, brs, bcs);
-      int ldc = n + 3;
+      boolean pieces = m > 1 && n > 1 && k >= 2048;
+      int ldc = pieces ? n : n + 3;
       Matrix c = random(arena, random, m, ldc, ldc, 1);
       float[] before = new float[m * ldc];
       Memory.copyOut(c.address(), before, 0, before.length);
@@ -57,7 +58,10 @@ final class MatMulTest {
       for (int i = 0; i < m; i++) {
         for (int j = 0; j < n; j++) {
           float start = accumulate ? want[i * ldc + j] : 0;
-          want[i * ldc + j] = lanes ? laneSum(a, b, i, j, k, start) : sum(a, b, i, j, k, start);
+          want[i * ldc + j] =
+              lanes
+                  ? laneSum(a, b, i, j, k, start)
+                  : pieces ? pieceSum(a, b, i, j, k, start) : sum(a, b, i, j, 0, k, start);
         }
       }
       for (TileKernel kernel : kernels()) {
@@ -74,11 +78,22 @@ final class MatMulTest {
     }
   }
 
-  private static float sum(Matrix a, Matrix b, int i, int j, int k, float start) {
+  /** Pieces of about 512 terms, at most 16, each from zero; added in order to the start. */
+  private static float pieceSum(Matrix a, Matrix b, int i, int j, int k, float start) {
+    int pieces = Math.min(16, (k + 511) / 512);
+    int terms = (k + pieces - 1) / pieces;
+    float sum = start;
+    for (int from = 0; from < k; from += terms) {
+      sum += sum(a, b, i, j, from, Math.min(k, from + terms), 0);
+    }
+    return sum;
+  }
+
+  private static float sum(Matrix a, Matrix b, int i, int j, int from, int k, float start) {
     float sum = start;
     double exact = start;
     double size = Math.abs(start);
-    for (int p = 0; p < k; p++) {
+    for (int p = from; p < k; p++) {
       sum = Math.fma(a.get(i, p), b.get(p, j), sum);
       double term = (double) a.get(i, p) * b.get(p, j);
       exact += term;
@@ -104,13 +119,25 @@ final class MatMulTest {
     for (int p = whole; p < k; p++) {
       sum = Math.fma(a.get(i, p), b.get(p, j), sum);
     }
-    double exact = sum(a, b, i, j, k, 0);
+    double exact = sum(a, b, i, j, 0, k, 0);
     double size = 0;
     for (int p = 0; p < k; p++) {
       size += Math.abs((double) a.get(i, p) * b.get(p, j));
     }
     assertThat((double) sum).isBetween(exact - 2 * bound(size, k), exact + 2 * bound(size, k));
     return start + sum;
+  }
+
+  @Test
+  void manyTermsAreSummedInPieces() {
+    for (int[] size : new int[][] {{2, 3, 2048}, {13, 16, 2049}, {7, 65, 5000}, {16, 17, 20_000}}) {
+      int m = size[0];
+      int n = size[1];
+      int k = size[2];
+      check(m, n, k, k, 1, n, 1, false);
+      check(m, n, k, 1, m, n, 1, true);
+      check(m, n, k, 1, m, 1, k, false);
+    }
   }
 
   private static double bound(double size, int k) {

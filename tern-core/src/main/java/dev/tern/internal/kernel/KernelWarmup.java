@@ -1,0 +1,116 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.kernel.KernelSpec.Access;
+import java.lang.foreign.Arena;
+import java.util.Optional;
+
+/** Drives the vector form of one kernel until it is compiled: see {@link Warmup}. */
+final class KernelWarmup implements Warmup.Candidate {
+  private static final int N = 256;
+  private static final int N1 = 8;
+  private static final int LONG = 16_384;
+
+  /** Sizes of the loops: few vectors, since at first each costs a microsecond. */
+  private static final int[][] SMALL = {
+    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}
+  };
+
+  private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
+
+  /** Three kernels that do nothing. */
+  private static final Kernel[] IDLE = {
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    },
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    },
+    new Kernel() {
+      @Override
+      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
+    }
+  };
+
+  private final CompiledKernel compiled;
+  private final byte[] code;
+  private final Arena arena = Arena.ofConfined();
+  private final long[] addresses;
+  private final long[] strides;
+  private final float[] scalars;
+  private final long scratch;
+  private Kernel kernel;
+  private Kernel[] turns = {};
+
+  private KernelWarmup(CompiledKernel compiled, byte[] code) {
+    KernelSpec spec = compiled.spec();
+    this.compiled = compiled;
+    this.code = code;
+    kernel = define();
+    addresses = new long[spec.operands()];
+    strides = new long[3 * spec.operands()];
+    scalars = new float[spec.scalars()];
+    for (int k = 0; k < addresses.length; k++) {
+      addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
+      strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
+    }
+    scratch = arena.allocate(Lanes.BYTES + spec.scratchBytes(LONG), 64).address();
+  }
+
+  /** Has the kernel's vector form driven. */
+  static void start(CompiledKernel compiled) {
+    Warmup.enqueue(() -> of(compiled));
+  }
+
+  private static Optional<KernelWarmup> of(CompiledKernel compiled) {
+    byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
+    if (KernelEmitter.isCompilable(code)) {
+      return Optional.of(new KernelWarmup(compiled, code));
+    }
+    compiled.stayScalar();
+    return Optional.empty();
+  }
+
+  private Kernel define() {
+    kernel = Kernels.define(compiled.spec(), code);
+    turns = new Kernel[] {kernel, IDLE[0], IDLE[1], IDLE[2]};
+    return kernel;
+  }
+
+  @Override
+  public void round(boolean large) {
+    for (int[] sizes : large ? LARGE : SMALL) {
+      for (Kernel turn : turns) {
+        turn.run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+      }
+    }
+  }
+
+  @Override
+  public void adopt() {
+    long start = System.nanoTime();
+    kernel.run(addresses, strides, 1, N1, LONG, scalars, scratch);
+    double pace = Math.max(1, System.nanoTime() - start) / (double) (N1 * LONG);
+    compiled.adopt(kernel, pace);
+    arena.close();
+  }
+
+  @Override
+  public void renew() {
+    define();
+  }
+
+  @Override
+  public void giveUp() {
+    compiled.stayScalar();
+    arena.close();
+  }
+
+  private static Access access(KernelSpec spec, int operand) {
+    int loads = spec.loads().size();
+    return operand < loads
+        ? spec.loads().get(operand)
+        : spec.stores().get(operand - loads).access();
+  }
+}

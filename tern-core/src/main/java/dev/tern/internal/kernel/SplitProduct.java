@@ -1,0 +1,138 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Workers;
+import java.lang.foreign.Arena;
+
+/**
+ * A product of many terms whose C is small, such as the gradient of weights over a batch. The terms
+ * are cut into pieces, a number that depends on the sizes alone; each piece is a product of its own
+ * by one thread, into a C of its own, and these are added in order. So threads neither wait for
+ * each other's packing nor change a bit.
+ */
+final class SplitProduct {
+  /** Terms in a piece: its panels of B stay in a second-level cache. */
+  private static final int TERMS = 512;
+
+  private static final int MOST_PIECES = 16;
+  private static final int WORTH_SPLITTING = 4 * TERMS;
+
+  /** Numbers in the largest C. */
+  private static final long MOST_RESULTS = 1 << 18;
+
+  /** Numbers added by one task. */
+  private static final int SUMS = 1 << 14;
+
+  private static final long ONES = ones();
+
+  private final MatMul.Spec spec;
+  private final Workers workers;
+  private final int terms;
+  private final int pieces;
+  private final Product[] parts;
+  private final long partBytes;
+  private final long ownBytes;
+  private final Workers.Task computing = this::compute;
+  private final Workers.Task adding = this::add;
+
+  // The product at hand.
+  private TileKernel kernel = Tiles.active();
+  private long a;
+  private long b;
+  private long c;
+  private long scratch;
+
+  SplitProduct(MatMul.Spec spec, Workers workers) {
+    this.spec = spec;
+    this.workers = workers;
+    pieces = pieces(spec.k());
+    terms = terms(spec.k());
+    parts = new Product[pieces];
+    for (int i = 0; i < pieces; i++) {
+      int count = Math.min(terms, spec.k() - i * terms);
+      parts[i] =
+          new Product(
+              new MatMul.Spec(
+                  spec.ars(),
+                  spec.acs(),
+                  spec.brs(),
+                  spec.bcs(),
+                  spec.n(),
+                  spec.m(),
+                  spec.n(),
+                  count,
+                  false));
+    }
+    partBytes = partBytes(spec.m(), spec.n());
+    ownBytes = Product.scratchBytes(spec.n(), terms, Tiles.columns(), 1);
+  }
+
+  /** Whether a product of these sizes is worth splitting; C must be dense. */
+  static boolean pays(int m, int n, int k) {
+    return k >= WORTH_SPLITTING && (long) m * n <= MOST_RESULTS;
+  }
+
+  static long scratchBytes(int m, int n, int k, int threads) {
+    long own = Product.scratchBytes(n, terms(k), Tiles.columns(), 1);
+    return pieces(k) * partBytes(m, n) + threads * own;
+  }
+
+  private static int pieces(int k) {
+    int terms = terms(k);
+    return (k + terms - 1) / terms;
+  }
+
+  private static int terms(int k) {
+    int wanted = Math.min(MOST_PIECES, (k + TERMS - 1) / TERMS);
+    return (k + wanted - 1) / wanted;
+  }
+
+  private static long partBytes(int m, int n) {
+    return 4L * m * n + 63 & -64;
+  }
+
+  private static long ones() {
+    long address = Arena.global().allocate(4L * MOST_PIECES, 64).address();
+    for (int i = 0; i < MOST_PIECES; i++) {
+      Memory.setFloat(address + 4L * i, 1);
+    }
+    return address;
+  }
+
+  /**
+   * The whole product.
+   *
+   * @param space address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  void run(TileKernel tiles, long addressA, long addressB, long addressC, long space) {
+    kernel = tiles;
+    a = addressA;
+    b = addressB;
+    c = addressC;
+    scratch = space;
+    workers.run(pieces, computing);
+    long results = (long) spec.m() * spec.n();
+    workers.run((int) ((results + SUMS - 1) / SUMS), adding);
+  }
+
+  private void compute(int piece, int worker) {
+    long from = (long) piece * terms;
+    long mine = scratch + pieces * partBytes + worker * ownBytes;
+    parts[piece].runAlone(
+        kernel,
+        workers,
+        a + 4 * from * spec.acs(),
+        b + 4 * from * spec.brs(),
+        scratch + piece * partBytes,
+        mine);
+  }
+
+  private void add(int chunk, int worker) {
+    long from = (long) chunk * SUMS;
+    int count = (int) Math.min(SUMS, (long) spec.m() * spec.n() - from);
+    if (!spec.accumulate()) {
+      Memory.zero(c + 4 * from, 4L * count);
+    }
+    kernel.combine(ONES, scratch + 4 * from, partBytes, c + 4 * from, count, pieces);
+  }
+}
