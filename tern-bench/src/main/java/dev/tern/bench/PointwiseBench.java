@@ -56,6 +56,16 @@ final class PointwiseBench {
                 arguments.text("--peer-python"), arguments.text("--peers"), threads, millis)) {
       for (String size : arguments.list("--sizes")) {
         int rows = Integer.parseInt(size) / COLUMNS;
+        double triad = Limits.triad(threads, rows * COLUMNS);
+        print(
+            new Result(
+                "pointwise",
+                "STREAM triad n=" + size,
+                threads,
+                List.of(triad),
+                "GB/s",
+                "",
+                List.of()));
         for (Expression each : Expression.ALL) {
           if (each.name().contains(arguments.text("--only"))) {
             print(time(device, each, rows, rounds, peers));

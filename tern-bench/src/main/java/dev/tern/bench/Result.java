@@ -33,7 +33,7 @@ record Result(
     return value() / peerValue();
   }
 
-  private static double median(List<Double> runs) {
+  static double median(List<Double> runs) {
     List<Double> sorted = runs.stream().sorted().toList();
     int half = sorted.size() / 2;
     return sorted.size() % 2 == 1

@@ -11,6 +11,7 @@ import dev.tern.embedding.Lookup;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.StepTime;
 import dev.tern.train.Progress;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,7 +34,8 @@ import java.util.regex.Pattern;
  * {@code bench train}: samples a second of whole training steps (look up, forward, backward, both
  * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, which is run before
  * and after, with half of the repeats each, when {@code --peer-python} names a Python with PyTorch:
- * the machine's pace may drift, and both must see the same of it.
+ * the machine's pace may drift, and both must see the same of it. Of its modes, eager and compiled,
+ * the faster one counts. A table says where the time of a step goes.
  *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
  * which counts steps and leaves out reports. The first repeats warm up and do not count. A run
@@ -41,7 +44,18 @@ import java.util.regex.Pattern;
 final class TrainBench {
   private static final int DISTINCT_BATCHES = 32;
 
-  private TrainBench() {}
+  /** Of arrays that no cache holds. */
+  private static final int TRIAD_ELEMENTS = 1 << 24;
+
+  private final Arguments arguments;
+  private final String model;
+  private final int threads;
+
+  private TrainBench(Arguments arguments, String model, int threads) {
+    this.arguments = arguments;
+    this.model = model;
+    this.threads = threads;
+  }
 
   static void run(List<String> args) {
     Map<String, String> defaults = dataDefaults();
@@ -51,14 +65,14 @@ final class TrainBench {
     defaults.put("--warmup", "100");
     defaults.put("--repeats", "7");
     defaults.put("--peer-python", "");
+    defaults.put("--peer-modes", "eager,compile");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
     for (String model : arguments.list("--models")) {
       for (String threads : arguments.list("--threads")) {
-        Result result = measure(arguments, model, Integer.parseInt(threads));
-        System.out.println(arguments.json() ? result.toJson() : result.toText());
+        new TrainBench(arguments, model, Integer.parseInt(threads)).measure();
       }
     }
   }
@@ -99,8 +113,10 @@ final class TrainBench {
     };
   }
 
-  private static Result measure(Arguments arguments, String model, int threads) {
-    List<Double> peer = new ArrayList<>(peer(arguments, model, threads));
+  private void measure() {
+    Map<String, List<Double>> peers = new LinkedHashMap<>();
+    peers(peers);
+    double gigaflops = Limits.gigaflops(threads);
     Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     long rows = Long.parseLong(arguments.text("--rows-total"));
     CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
@@ -108,6 +124,8 @@ final class TrainBench {
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
     List<Double> losses = new ArrayList<>();
     List<Double> runs = new ArrayList<>();
+    List<StepTime> before = new ArrayList<>();
+    List<StepTime> parts = new ArrayList<>();
     int steps = arguments.integer("--steps");
     int warmup = arguments.integer("--warmup");
     int total = warmup + steps * arguments.integer("--repeats");
@@ -123,6 +141,9 @@ final class TrainBench {
       Progress.Listener listener =
           progress -> {
             losses.add(progress.loss());
+            if (progress.step() == warmup) {
+              before.addAll(trainer.times());
+            }
             if (progress.step() > warmup && progress.step() % steps == 0) {
               runs.add(progress.samplesPerSecond());
             }
@@ -131,6 +152,9 @@ final class TrainBench {
             }
           };
       trainer.fit(Readers.inMemory(data.schema(), batches), Optional.empty(), listener);
+      for (int i = 0; i < before.size(); i++) {
+        parts.add(trainer.times().get(i).since(before.get(i)));
+      }
     }
     if (!(losses.getLast() < losses.getFirst())) {
       throw new IllegalStateException(
@@ -142,9 +166,43 @@ final class TrainBench {
               + losses.getLast()
               + ", expected it to fall");
     }
-    String name = model + " batch=" + batch + " optimizer=" + arguments.text("--optimizer");
-    peer.addAll(peer(arguments, model, threads));
-    return new Result("train", name, threads, runs, "samples/s", "pytorch", peer);
+    gigaflops = (gigaflops + Limits.gigaflops(threads)) / 2;
+    peers(peers);
+    print(runs, peers);
+    double millis = 1000 * batch / Result.median(runs);
+    new StepTable(
+            model, threads, gigaflops, Limits.triad(threads, TRIAD_ELEMENTS), arguments.json())
+        .lines(parts, millis)
+        .forEach(System.out::println);
+  }
+
+  /** Each of the peer's modes, and in the ratio the faster one. */
+  private void print(List<Double> runs, Map<String, List<Double>> peers) {
+    String name = model + " batch=" + arguments.text("--batch");
+    name += " optimizer=" + arguments.text("--optimizer");
+    Result best = new Result("train", name, threads, runs, "samples/s", "pytorch", List.of());
+    for (Map.Entry<String, List<Double>> peer : peers.entrySet()) {
+      Result beside =
+          new Result(
+              "train",
+              name,
+              threads,
+              runs,
+              "samples/s",
+              "pytorch " + peer.getKey(),
+              peer.getValue());
+      best = best.peerRuns().isEmpty() || beside.ratio() < best.ratio() ? beside : best;
+    }
+    System.out.println(arguments.json() ? best.toJson() : best.toText());
+  }
+
+  private void peers(Map<String, List<Double>> runs) {
+    for (String mode : arguments.list("--peer-modes")) {
+      List<Double> measured = peer(mode);
+      if (!measured.isEmpty()) {
+        runs.computeIfAbsent(mode, m -> new ArrayList<>()).addAll(measured);
+      }
+    }
   }
 
   /** Takes the rows as they are. */
@@ -174,32 +232,36 @@ final class TrainBench {
   }
 
   /** Samples a second of the peer's repeats; none without a peer. */
-  private static List<Double> peer(Arguments arguments, String model, int threads) {
+  private List<Double> peer(String mode) {
     String python = arguments.text("--peer-python");
     if (python.isEmpty()) {
       return List.of();
     }
-    List<String> command =
-        List.of(
-            python,
-            Path.of(arguments.text("--peers"), "train.py").toString(),
-            "--json",
-            "--models",
-            model,
-            "--threads",
-            Integer.toString(threads),
-            "--batch",
-            arguments.text("--batch"),
-            "--steps",
-            arguments.text("--steps"),
-            "--repeats",
-            Integer.toString((arguments.integer("--repeats") + 1) / 2),
-            "--optimizer",
-            arguments.text("--optimizer"),
-            "--rows-total",
-            arguments.text("--rows-total"),
-            "--seed",
-            arguments.text("--seed"));
+    List<String> command = new ArrayList<>();
+    Collections.addAll(
+        command,
+        python,
+        Path.of(arguments.text("--peers"), "train.py").toString(),
+        "--json",
+        "--models",
+        model,
+        "--threads",
+        Integer.toString(threads),
+        "--batch",
+        arguments.text("--batch"),
+        "--steps",
+        arguments.text("--steps"),
+        "--repeats",
+        Integer.toString((arguments.integer("--repeats") + 1) / 2),
+        "--optimizer",
+        arguments.text("--optimizer"),
+        "--rows-total",
+        arguments.text("--rows-total"),
+        "--seed",
+        arguments.text("--seed"));
+    if (mode.equals("compile")) {
+      command.add("--compile");
+    }
     try {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -1,12 +1,15 @@
 package dev.tern.cli;
 
 import com.sun.management.OperatingSystemMXBean;
+import dev.tern.model.ModelConfig;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import jdk.incubator.vector.FloatVector;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code tern info}: what a run depends on, to be sent along with a question or a measurement. */
@@ -17,9 +20,35 @@ import picocli.CommandLine.Spec;
 final class InfoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
+  @Option(
+      names = "--kernels",
+      paramLabel = "MODEL",
+      description =
+          "Trains MODEL (lr, fm, wdl, deepfm, dcn, dcnv2 or dlrm) for a few seconds on made-up"
+              + " rows, and lists each part of a step: milliseconds, GFLOP/s, GB/s, whether its"
+              + " code is compiled vector code, and its expression.")
+  private Optional<ModelConfig.Type> kernels = Optional.empty();
+
+  @Option(
+      names = "--threads",
+      defaultValue = "2",
+      description = "Compute threads for --kernels; by default ${DEFAULT-VALUE}.")
+  private int threads;
+
+  @Option(
+      names = "--seconds",
+      defaultValue = "20",
+      description =
+          "How long --kernels trains; its second half counts; by default ${DEFAULT-VALUE}.")
+  private int seconds;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    if (kernels.isPresent()) {
+      KernelList.print(out, kernels.get(), threads, seconds);
+      return 0;
+    }
     Runtime runtime = Runtime.getRuntime();
     line(out, "tern", spec.root().version()[0].replace("tern ", ""));
     line(out, "java", Runtime.version() + ", " + System.getProperty("java.vendor"));

@@ -82,6 +82,7 @@ public final class Main {
         new CommandLine(main)
             .registerConverter(long.class, text -> number(text, "a whole number", Long::valueOf))
             .registerConverter(double.class, text -> number(text, "a number", Double::valueOf))
+            .setCaseInsensitiveEnumValuesAllowed(true)
             .setOut(out)
             .setErr(err)
             .setParameterExceptionHandler(failures)

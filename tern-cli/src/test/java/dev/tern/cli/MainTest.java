@@ -69,6 +69,12 @@ final class MainTest {
   }
 
   @Test
+  void infoListsThePartsOfATrainingStepWithTheirCosts() {
+    assertThat(tern("info", "--kernels", "fm", "--seconds", "1", "--threads", "1").out())
+        .contains("fm, batch 2,048, 1 threads", "lookup of rows", "pairSums", " ms ", " GB/s");
+  }
+
+  @Test
   void infoNamesTheJdk() {
     assertThat(tern("info").out()).contains(Runtime.version().toString());
   }

@@ -2,6 +2,8 @@ package dev.tern.tensor;
 
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Step;
+import dev.tern.internal.runtime.Execution;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -77,6 +79,25 @@ public final class Computation implements AutoCloseable {
               + outputs.get(index)
               + ", expected F32; cast it in the expression");
     }
+  }
+
+  /** What its steps have cost so far, in the order in which they run. */
+  public List<StepTime> times() {
+    Execution execution = bound.execution();
+    List<StepTime> times = new ArrayList<>();
+    long[] nanos = execution.nanos();
+    for (int i = 0; i < nanos.length; i++) {
+      Step step = execution.steps().get(i);
+      times.add(
+          new StepTime(
+              step.label(),
+              step.state(),
+              execution.runs(),
+              nanos[i],
+              step.flops(),
+              step.traffic()));
+    }
+    return times;
   }
 
   /** Frees the computation's memory; variables stay. */

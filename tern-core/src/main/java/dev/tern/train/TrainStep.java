@@ -11,6 +11,7 @@ import dev.tern.tensor.Computation;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
+import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
@@ -31,6 +32,10 @@ final class TrainStep implements AutoCloseable {
   private final Computation computation;
   private final BatchLookup lookup;
   private final float[] logits;
+  private long runs;
+  private long copying;
+  private long lookingUp;
+  private long updating;
 
   TrainStep(Network network, DenseOptimizer optimizer, int batch) {
     this.network = network;
@@ -64,13 +69,33 @@ final class TrainStep implements AutoCloseable {
   /** Trains on {@code batch}; returns its mean loss before the update. */
   float run(Batch batch, long step, float learningRate, long noise) {
     int rows = batch.size();
+    long start = System.nanoTime();
     Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
+    long copied = System.nanoTime();
     lookup.find(workers, batch, true, embedded.address());
+    long lookedUp = System.nanoTime();
     computation.run();
+    long computed = System.nanoTime();
     lookup.apply(workers, computation.address(GRADIENT), learningRate, step);
+    copying += copied - start;
+    lookingUp += lookedUp - copied;
+    updating += System.nanoTime() - computed;
+    runs++;
     return computation.item(LOSS);
+  }
+
+  /** What its parts have cost so far. */
+  List<StepTime> times() {
+    double rows = 4.0 * embedded.shape().elements();
+    List<StepTime> times = new ArrayList<>();
+    times.add(
+        new StepTime("copy of the batch", "", runs, copying, 0, 8.0 * dense.shape().elements()));
+    times.add(new StepTime("lookup of rows", "", runs, lookingUp, 0, 2 * rows));
+    times.addAll(computation.times());
+    times.add(new StepTime("update of rows", "", runs, updating, 0, 3 * rows));
+    return times;
   }
 
   private void copyLabels(Batch batch) {

@@ -10,7 +10,9 @@ import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -267,6 +269,11 @@ public final class Trainer implements AutoCloseable {
   /** Best AUC of the evaluations so far; NaN before the first. */
   public double bestAuc() {
     return state.bestAuc();
+  }
+
+  /** What each part of a training step has cost so far; empty before the first step. */
+  public List<StepTime> times() {
+    return trainStep.map(TrainStep::times).orElse(List.of());
   }
 
   @Override

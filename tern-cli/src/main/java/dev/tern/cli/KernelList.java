@@ -1,0 +1,115 @@
+package dev.tern.cli;
+
+import dev.tern.data.Batch;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.IdEncoding;
+import dev.tern.data.NumberEncoding;
+import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.TextDictionary;
+import dev.tern.model.ModelConfig;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.StepTime;
+import dev.tern.train.Progress;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * The parts of a model's training step, the kernels written for it among them, and what each costs:
+ * a few seconds of training on made-up rows of 13 numbers and 26 ids.
+ */
+final class KernelList {
+  private static final int NUMBERS = 13;
+  private static final int SLOTS = 26;
+  private static final int IDS = 10_000;
+  private static final int BATCH = 2048;
+  private static final int BATCHES = 8;
+
+  private KernelList() {}
+
+  /**
+   * Trains for {@code seconds} after the first half of them, and prints the second half's costs.
+   */
+  static void print(PrintWriter out, ModelConfig.Type type, int threads, int seconds) {
+    Schema schema = schema();
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Readers.inMemory(schema, List.of()),
+            Collections.nCopies(NUMBERS, NumberEncoding.none()),
+            Collections.nCopies(SLOTS, IdEncoding.verbatim()),
+            TextDictionary.none(),
+            read -> {});
+    TrainOptions options =
+        TrainOptions.of(Optimizer.lazyAdam(1e-3f))
+            .batch(BATCH)
+            .epochs(Integer.MAX_VALUE)
+            .shuffleRows(0)
+            .reportEvery(1);
+    List<StepTime> before = new ArrayList<>();
+    try (Device device = Device.cpu(threads, 4L << 30);
+        Trainer trainer =
+            Trainer.create(device, encoder, ModelConfig.of(type, 16, 400, 400, 400), options)) {
+      long start = System.nanoTime();
+      Progress.Listener listener =
+          progress -> {
+            double passed = (System.nanoTime() - start) / 1e9;
+            if (before.isEmpty() && passed > seconds / 2.0) {
+              before.addAll(trainer.times());
+            }
+            if (passed > seconds) {
+              trainer.requestStop();
+            }
+          };
+      trainer.fit(Readers.inMemory(schema, batches(schema)), Optional.empty(), listener);
+      out.printf(
+          "%s, batch %,d, %d threads: one training step, part by part%n",
+          type.name().toLowerCase(Locale.ROOT), BATCH, threads);
+      List<StepTime> after = trainer.times();
+      for (int i = 0; i < after.size(); i++) {
+        out.println(before.isEmpty() ? after.get(i) : after.get(i).since(before.get(i)));
+      }
+      out.flush();
+    }
+  }
+
+  private static Schema schema() {
+    List<String> numbers = new ArrayList<>();
+    List<Slot> slots = new ArrayList<>();
+    for (int i = 1; i <= NUMBERS; i++) {
+      numbers.add("I" + i);
+    }
+    for (int i = 1; i <= SLOTS; i++) {
+      slots.add(Slot.oneHot("C" + i));
+    }
+    return new Schema(List.of("label"), numbers, slots);
+  }
+
+  private static List<Batch> batches(Schema schema) {
+    SplittableRandom random = new SplittableRandom(1);
+    List<Batch> batches = new ArrayList<>();
+    for (int b = 0; b < BATCHES; b++) {
+      Batch batch = new Batch(schema, BATCH);
+      for (int row = 0; row < BATCH; row++) {
+        batch.setLabel(0, random.nextInt(4) == 0 ? 1 : 0);
+        for (int i = 0; i < NUMBERS; i++) {
+          batch.setDense(i, (float) random.nextDouble(-1, 1));
+        }
+        for (int slot = 0; slot < SLOTS; slot++) {
+          batch.addId(slot, (long) (IDS * Math.pow(random.nextDouble(), 4)));
+        }
+        batch.endRow();
+      }
+      batches.add(batch);
+    }
+    return batches;
+  }
+}

@@ -1,0 +1,50 @@
+package dev.tern.tensor;
+
+import java.util.Locale;
+
+/**
+ * What one step of a computation has cost so far.
+ *
+ * @param what the op with its sizes, or a fused kernel's expression
+ * @param state of its code: {@code vector}, {@code scalar} while the vector form is being compiled,
+ *     or {@code scalar only}
+ * @param runs how often it ran
+ * @param nanos in all runs together, wall clock
+ * @param flops arithmetic operations of one run; a mathematical function counts as one
+ * @param bytes of one run: operands that are read or written, each once
+ */
+public record StepTime(
+    String what, String state, long runs, long nanos, double flops, double bytes) {
+  /** The same without what had been spent at {@code before}. */
+  public StepTime since(StepTime before) {
+    return new StepTime(what, state, runs - before.runs, nanos - before.nanos, flops, bytes);
+  }
+
+  /** Milliseconds of one run. */
+  public double milliseconds() {
+    return runs == 0 ? 0 : nanos / 1e6 / runs;
+  }
+
+  /** Billions of operations a second. */
+  public double gigaflops() {
+    return nanos == 0 ? 0 : flops * runs / nanos;
+  }
+
+  /** Billions of bytes a second. */
+  public double gigabytes() {
+    return nanos == 0 ? 0 : bytes * runs / nanos;
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        Locale.ROOT,
+        "%9.3f ms %7d runs %7.1f GFLOP/s %7.1f GB/s  %-11s  %s",
+        milliseconds(),
+        runs,
+        gigaflops(),
+        gigabytes(),
+        state,
+        what);
+  }
+}
