@@ -18,6 +18,7 @@ import java.util.Map;
 public final class Computation implements AutoCloseable {
   private final Interpreter.Bound bound;
   private final List<Tensor> outputs;
+  private boolean ready;
 
   private Computation(Interpreter.Bound bound, List<Tensor> outputs) {
     this.bound = bound;
@@ -44,6 +45,10 @@ public final class Computation implements AutoCloseable {
 
   /** Computes the outputs and stores the updates. */
   public void run() {
+    if (!ready) {
+      ready = true;
+      bound.execution().awaitVectorCode();
+    }
     bound.run();
   }
 

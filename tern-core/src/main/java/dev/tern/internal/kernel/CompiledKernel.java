@@ -12,6 +12,12 @@ public final class CompiledKernel {
   /** Runs of fewer elements are not judged: the clock is too coarse for them. */
   private static final long JUDGED_ELEMENTS = 4096;
 
+  /** Runs over shorter rows are not judged either: each row has a cost of its own. */
+  private static final long JUDGED_ROW = 256;
+
+  /** How often a kernel is made anew; a machine that is always busy must not keep the JIT so. */
+  private static final int MOST_RENEWALS = 3;
+
   /** Slow runs in a row that are no accident. */
   private static final int SLOW_RUNS = 3;
 
@@ -27,6 +33,7 @@ public final class CompiledKernel {
   private volatile double slowest = Double.POSITIVE_INFINITY;
   private volatile boolean scalarForGood;
   private int slowRuns;
+  private int renewals;
 
   CompiledKernel(KernelSpec spec) {
     this.spec = spec;
@@ -59,19 +66,36 @@ public final class CompiledKernel {
   }
 
   /**
-   * Tells how long a run took; one thread at a time.
+   * Tells how long a run took.
    *
+   * @param row elements of the inner loop
    * @param elements of the iteration space
    */
-  public void ran(long elements, long nanos) {
-    if (elements < JUDGED_ELEMENTS || nanos <= slowest * elements) {
+  public void ran(long row, long elements, long nanos) {
+    if (row < JUDGED_ROW || elements < JUDGED_ELEMENTS) {
+      return;
+    }
+    if (nanos <= slowest * elements) {
       slowRuns = 0;
-    } else if (++slowRuns == SLOW_RUNS) {
-      slowRuns = 0;
+    } else if (++slowRuns >= SLOW_RUNS) {
+      renew();
+    }
+  }
+
+  /** Threads that compute with devices of their own share kernels. */
+  private synchronized void renew() {
+    if (active != scalar && renewals < MOST_RENEWALS) {
+      renewals++;
       slowest = Double.POSITIVE_INFINITY;
       active = scalar;
       KernelWarmup.start(this);
     }
+    slowRuns = 0;
+  }
+
+  /** Whether a vector form is being made ready for the first time. */
+  public boolean isPending() {
+    return active == scalar && renewals == 0 && state().equals("scalar");
   }
 
   /** Says that there will be no vector form. */
@@ -84,8 +108,8 @@ public final class CompiledKernel {
    *
    * @param pace nanoseconds for each element, in warm-up
    */
-  void adopt(Kernel kernel, double pace) {
-    active = kernel;
+  synchronized void adopt(Kernel kernel, double pace) {
     slowest = SLOWER * pace + MEMORY_NANOS * spec.operands();
+    active = kernel;
   }
 }

@@ -68,6 +68,11 @@ public final class DotInteraction {
       active = kernel;
       arena.close();
     }
+
+    @Override
+    public void giveUp() {
+      arena.close();
+    }
   }
 
   private static class Idle implements DotKernel {

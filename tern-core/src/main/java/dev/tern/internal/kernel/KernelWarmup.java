@@ -64,12 +64,16 @@ final class KernelWarmup implements Warmup.Candidate {
   }
 
   private static Optional<KernelWarmup> of(CompiledKernel compiled) {
-    byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
-    if (KernelEmitter.isCompilable(code)) {
-      return Optional.of(new KernelWarmup(compiled, code));
+    boolean made = false;
+    try {
+      byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
+      made = KernelEmitter.isCompilable(code);
+      return made ? Optional.of(new KernelWarmup(compiled, code)) : Optional.empty();
+    } finally {
+      if (!made) {
+        compiled.stayScalar();
+      }
     }
-    compiled.stayScalar();
-    return Optional.empty();
   }
 
   private Kernel define() {

@@ -67,6 +67,11 @@ public final class MatMul {
         form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
   }
 
+  /** Whether vector code is being made ready. */
+  public static boolean isPending() {
+    return Tiles.isPending();
+  }
+
   private static Form form(Spec spec) {
     if (spec.m == 0 || spec.n == 0) {
       return Form.NOTHING;

@@ -69,6 +69,11 @@ public final class PairSums {
       active = kernel;
       arena.close();
     }
+
+    @Override
+    public void giveUp() {
+      arena.close();
+    }
   }
 
   private static class Idle implements PairKernel {

@@ -11,6 +11,8 @@ final class Tiles {
   private static volatile TileKernel active =
       VectorSupport.available() && Warmup.EAGER ? new VectorTile() : new ScalarTile(COLUMNS);
 
+  private static volatile boolean pending = VectorSupport.available() && !Warmup.EAGER;
+
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
       Warmup.enqueue(() -> Optional.of(new TileWarmup()));
@@ -21,6 +23,11 @@ final class Tiles {
 
   static TileKernel active() {
     return active;
+  }
+
+  /** Whether the vector kernel is being made ready. */
+  static boolean isPending() {
+    return pending;
   }
 
   /** Columns of a tile. */
@@ -49,6 +56,12 @@ final class Tiles {
     @Override
     public void adopt() {
       active = kernel;
+      giveUp();
+    }
+
+    @Override
+    public void giveUp() {
+      pending = false;
       arena.close();
     }
   }

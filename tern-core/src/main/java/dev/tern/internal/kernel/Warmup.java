@@ -44,7 +44,7 @@ final class Warmup {
     default void renew() {}
 
     /** Says that the code will not be used. */
-    default void giveUp() {}
+    void giveUp();
   }
 
   /** Bytes that a round may allocate, by other doings of the thread. */
@@ -124,7 +124,7 @@ final class Warmup {
         drives.add(new Drive(candidate.get()));
         return;
       }
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | Error e) {
       log(e);
     }
     PENDING.decrementAndGet();
@@ -187,8 +187,9 @@ final class Warmup {
         }
         candidate.giveUp();
         return true;
-      } catch (RuntimeException | LinkageError e) {
+      } catch (RuntimeException | Error e) {
         log(e);
+        candidate.giveUp();
         return true;
       }
     }

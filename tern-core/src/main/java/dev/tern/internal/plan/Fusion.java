@@ -17,13 +17,14 @@ import java.util.Set;
 /**
  * Cuts a lowered program into groups. An elementwise op or a reduction joins the latest group over
  * the same iteration space that computes one of its inputs or reads memory that it reads too,
- * unless that would make two groups wait for each other or the kernel too large. Groups that came
- * to compute and to use the same values, such as the two moments of Adam, are then made one.
- * Reductions over the last dimension may be used in the same group, which then passes several times
- * over each row; any other reduction ends a chain: what uses its result is another group.
+ * unless that would make two groups wait for each other or the kernel too large. A group and one
+ * that it needs, over the same space, are then made one where that is possible, as for the two
+ * moments of Adam. Reductions over the last dimension may be used in the same group, which then
+ * passes several times over each row; any other reduction ends a chain: what uses its result is
+ * another group.
  */
 final class Fusion {
-  /** Streams and ops of one kernel; beyond these, registers spill and compilers give up. */
+  /** Streams of one kernel, about; with many more, registers spill and compilers give up. */
   private static final int MAX_OPERANDS = 12;
 
   private static final int MAX_NODES = 32;
@@ -262,7 +263,7 @@ final class Fusion {
     return all;
   }
 
-  /** Distinct values that these nodes read from memory, and a lower bound of those written. */
+  /** Distinct values that these nodes read from memory, and those that none of them reads again. */
   private static int operands(List<Node> nodes) {
     Set<Node> inside = Collections.newSetFromMap(new IdentityHashMap<>());
     inside.addAll(nodes);

@@ -6,6 +6,7 @@ import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,8 +26,8 @@ final class Group {
 
   final List<Node> nodes = new ArrayList<>();
 
-  /** Groups that must run before this one. */
-  final Set<Group> needs = new HashSet<>();
+  /** Groups that must run before this one, in an order that is the same each time. */
+  final Set<Group> needs = new LinkedHashSet<>();
 
   Group(int id, boolean fused, Shape space) {
     this.id = id;

@@ -6,7 +6,6 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -24,15 +23,12 @@ final class Lowering {
   private final Map<Node, Integer> uses = new IdentityHashMap<>();
   private final Map<Node, Node> lowered = new IdentityHashMap<>();
 
-  /** Nodes that stand for others too. */
-  private final Set<Node> shared = Collections.newSetFromMap(new IdentityHashMap<>());
-
   private Lowering(Program program) {
     this.program = program;
   }
 
   static Program lower(Program program) {
-    return new Lowering(program).run();
+    return new Lowering(Simplification.simplify(program)).run();
   }
 
   private Program run() {
@@ -114,24 +110,6 @@ final class Lowering {
       boolean even = layout(base).reshape(base.shape(), node.shape()).isPresent();
       inputs.set(0, even ? base : copy(base));
     }
-    if (node.op() == Op.Unary.DETACH && node.input(0).type() == node.type()) {
-      return shared(inputs.get(0));
-    }
-    if (node.op() == Op.Binary.MUL) {
-      // Gradients often begin with a factor of 1.
-      for (int i = 0; i < 2; i++) {
-        if (Fusion.isConstant(inputs.get(i), 1) && inputs.get(1 - i).type() == node.type()) {
-          return shared(inputs.get(1 - i));
-        }
-      }
-    }
-    if (node.op() instanceof Op.MatMul && inputs.get(0).shape().size(-1) == 1) {
-      // One term: a product of a column and a row, which fuses with what comes before and after.
-      return Nodes.mul(inputs.get(0), inputs.get(1));
-    }
-    if (node.op() instanceof Op.MatMul && isColumn(node)) {
-      return column(inputs.get(0), inputs.get(1));
-    }
     if (readsDense(node.op())) {
       inputs.replaceAll(Lowering::dense);
     } else if (node.op() instanceof Op.MatMul || node.op() instanceof Op.Cast) {
@@ -144,35 +122,8 @@ final class Lowering {
     return node.withInputs(inputs);
   }
 
-  private Node shared(Node node) {
-    shared.add(node);
-    return node;
-  }
-
-  /** Whether a product has one column and is no batch of products. */
-  private static boolean isColumn(Node product) {
-    return product.shape().rank() == 2 && product.shape().size(1) == 1;
-  }
-
-  /**
-   * A product of one column as a reduction, which fuses with what comes before and after: of rows,
-   * or of the columns of a transposed matrix.
-   */
-  private static Node column(Node a, Node b) {
-    if (a.op() instanceof Op.Permute permute && permute.axes().equals(List.of(1, 0))) {
-      Node products = Nodes.mul(a.input(0), b);
-      Node sums = Nodes.reduce(Op.Reduce.Kind.SUM, products, 0, 1);
-      return Nodes.reshape(sums, Shape.of(a.shape().size(0), 1));
-    }
-    Node products = Nodes.mul(a, Nodes.reshape(b, Shape.of(1, b.shape().size(0))));
-    return Nodes.reduce(Op.Reduce.Kind.SUM, products, 1, 2);
-  }
-
   /** A form of a concatenation's input that is computed straight into its place. */
   private Node placeable(Node original, Node input) {
-    if (shared.contains(input) || input.op().isView() && shared.contains(input.input(0))) {
-      return copy(input);
-    }
     Node base = original;
     boolean viewsSingle = uses.getOrDefault(base, 0) == 1;
     while (base.op() instanceof Op.Reshape && viewsSingle) {

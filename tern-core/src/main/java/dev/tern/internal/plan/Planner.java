@@ -185,7 +185,9 @@ public final class Planner {
   }
 
   private void place(Node node, Layout layout) {
-    layouts.put(node, layout);
+    if (layouts.put(node, layout) != null || isResult(node)) {
+      throw new AssertionError("planner: " + node + " is to lie in two places");
+    }
     if (node.op() instanceof Op.Reshape) {
       Node source = node.input(0);
       place(source, layout.reshape(node.shape(), source.shape()).orElseThrow());

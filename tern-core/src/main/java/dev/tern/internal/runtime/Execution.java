@@ -2,7 +2,6 @@ package dev.tern.internal.runtime;
 
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.DotInteraction;
-import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
 import dev.tern.internal.memory.Memory;
@@ -11,6 +10,7 @@ import dev.tern.internal.plan.Step;
 import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A plan bound to addresses: run it as often as you like, it allocates nothing. One thread at a
@@ -20,10 +20,7 @@ public final class Execution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
 
-  /**
-   * Operations in a run from which its first waits for vector code: scalar code would take longer
-   * over one run than the JIT needs, and keep the cores from it.
-   */
+  /** Operations in a run from which waiting for vector code pays. */
   private static final double WORTH_WAITING = 5e8;
 
   private static final long MOST_WAITING_MILLIS = 4_000;
@@ -72,9 +69,6 @@ public final class Execution {
 
   /** Computes outputs and stores updates. */
   public void run() {
-    if (runs == 0 && flops() > WORTH_WAITING) {
-      Kernels.awaitWarm(MOST_WAITING_MILLIS);
-    }
     long start = System.nanoTime();
     for (int i = 0; i < steps.size(); i++) {
       steps.get(i).run();
@@ -85,8 +79,30 @@ public final class Execution {
     runs++;
   }
 
-  private double flops() {
-    return plan.steps().stream().mapToDouble(Step::flops).sum();
+  /**
+   * Waits until the vector code that this execution needs is ready, where a run is so much
+   * arithmetic that scalar code would take long and keep the cores from the JIT; some seconds at
+   * most. Before many runs it pays, before a single one it may not.
+   */
+  public void awaitVectorCode() {
+    double flops = plan.steps().stream().mapToDouble(Step::flops).sum();
+    long end = System.nanoTime() + MOST_WAITING_MILLIS * 1_000_000;
+    while (flops > WORTH_WAITING && isPending() && System.nanoTime() < end) {
+      LockSupport.parkNanos(1_000_000);
+      if (Thread.currentThread().isInterrupted()) {
+        return;
+      }
+    }
+  }
+
+  private boolean isPending() {
+    for (Step step : plan.steps()) {
+      if (step instanceof Step.MatMul && MatMul.isPending()
+          || step instanceof Step.Fused fused && fused.kernel().isPending()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Runs so far. */

@@ -24,6 +24,7 @@ final class FusedTask implements Workers.Task {
   private final long[][] current;
   private final int[][] counters;
   private final long elements;
+  private final long row;
   private final boolean isEmpty;
   private final long scratchBytes;
   private Kernel kernel;
@@ -41,6 +42,7 @@ final class FusedTask implements Workers.Task {
     loads = addresses.length - step.reduced().length;
     scratchBytes = scratchBytes(step);
     elements = step.elements();
+    row = step.sizes()[step.sizes().length - 1];
     isEmpty = elements == 0;
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
@@ -76,7 +78,7 @@ final class FusedTask implements Workers.Task {
     } else {
       workers.run(step.chunks(), this);
     }
-    step.kernel().ran(elements, System.nanoTime() - start);
+    step.kernel().ran(row, elements, System.nanoTime() - start);
     for (int i = 0; i < partials.length; i++) {
       if (isPartial(i)) {
         combine(i);

@@ -65,15 +65,16 @@ final class KernelsTest {
     CompiledKernel compiled = new CompiledKernel(spec);
     Kernel slow = (addresses, strides, n0, n1, n, scalars, scratch) -> {};
     compiled.adopt(slow, 0.1);
-    compiled.ran(10_000, 1_000_000);
-    compiled.ran(10_000, 1_000_000);
-    compiled.ran(10_000, 10_000);
-    compiled.ran(10_000, 1_000_000);
-    compiled.ran(10_000, 1_000_000);
-    compiled.ran(10, 1_000_000);
+    compiled.ran(1000, 10_000, 1_000_000);
+    compiled.ran(1000, 10_000, 1_000_000);
+    compiled.ran(1000, 10_000, 10_000);
+    compiled.ran(1000, 10_000, 1_000_000);
+    compiled.ran(1000, 10_000, 1_000_000);
+    compiled.ran(10, 10, 1_000_000);
+    compiled.ran(2, 10_000, 1_000_000);
     assertThat(compiled.active()).isSameAs(slow);
     for (int i = 0; i < 3; i++) {
-      compiled.ran(10_000, 1_000_000);
+      compiled.ran(1000, 10_000, 1_000_000);
     }
     assertThat(compiled.active()).isNotSameAs(slow);
   }

@@ -8,7 +8,10 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.Shape;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class FusionTest {
@@ -51,5 +54,36 @@ final class FusionTest {
     assertThat(Planner.plan(program, 1).steps())
         .filteredOn(step -> step instanceof Step.Fused)
         .hasSizeGreaterThanOrEqualTo(2);
+  }
+
+  @Test
+  void aProgramIsCutInTheSameWayEachTime() {
+    Set<String> plans = new HashSet<>();
+    for (int attempt = 0; attempt < 40; attempt++) {
+      plans.add(
+          Planner.plan(manyFunctions(), 1).steps().stream()
+              .map(FusionTest::print)
+              .toList()
+              .toString());
+    }
+    assertThat(plans).hasSize(1);
+  }
+
+  private static String print(Step step) {
+    return step.label() + (step instanceof Step.Fused f ? Arrays.toString(f.sizes()) : "");
+  }
+
+  /** Two of its three chains fit into one kernel, whichever they are. */
+  private static Program manyFunctions() {
+    Node first = Nodes.unary(Op.Unary.TANH, leaf());
+    Node second = Nodes.unary(Op.Unary.SIGMOID, Nodes.unary(Op.Unary.EXP, leaf()));
+    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node third = Nodes.unary(Op.Unary.LOG1P, Nodes.unary(Op.Unary.EXP, Nodes.mul(leaf(), row)));
+    Node all = Nodes.add(Nodes.add(first, second), third);
+    return Program.of(List.of(sum(all), sum(second), sum(third)), List.of());
+  }
+
+  private static Node sum(Node x) {
+    return Nodes.reduce(Op.Reduce.Kind.SUM, x, 0, 2);
   }
 }

@@ -67,6 +67,46 @@ final class PlannedProgramTest {
   }
 
   @Test
+  void valuesThatDifferByADetachOrAFactorOfOneStandInEachOfTheirPlaces() {
+    Random random = new Random(3);
+    Node x = leaf(random, Shape.of(4, 6));
+    Node z = leaf(random, Shape.of(4, 2));
+    Node same = Nodes.unary(Op.Unary.TANH, x);
+    Node detached = Nodes.unary(Op.Unary.TANH, Nodes.unary(Op.Unary.DETACH, x));
+    Node scaled = Nodes.unary(Op.Unary.TANH, Nodes.mul(x, 1));
+    compare(Program.of(List.of(Nodes.concat(1, List.of(same, detached, scaled))), List.of()));
+    compare(Program.of(List.of(same, Nodes.concat(1, List.of(z, detached))), List.of()));
+    compare(Program.of(List.of(Nodes.concat(1, List.of(z, scaled)), detached), List.of()));
+  }
+
+  @Test
+  void aValueSeenThroughViewsAndADetachIsNotMovedIntoAConcatenation() {
+    Random random = new Random(4);
+    Node y = Nodes.add(leaf(random, Shape.of(4, 6)), leaf(random, Shape.of(4, 6)));
+    Node flat = Nodes.reshape(y, Shape.of(24));
+    Node detached = Nodes.reshape(Nodes.unary(Op.Unary.DETACH, flat), Shape.of(4, 6));
+    Node scaled = Nodes.reshape(Nodes.mul(flat, 1), Shape.of(4, 6));
+    Node z = leaf(random, Shape.of(4, 2));
+    Node v = leaf(random, Shape.of(4, 6));
+    Node both = Nodes.concat(1, List.of(detached, scaled));
+    compare(Program.of(List.of(both), List.of()));
+    for (Node view : List.of(detached, scaled)) {
+      Node joined = Nodes.concat(1, List.of(z, view));
+      compare(Program.of(List.of(joined, y), List.of()));
+      compare(Program.of(List.of(joined), List.of(new Program.Update(v, y))));
+    }
+  }
+
+  @Test
+  void aProductOfOneTermSharesItsPlaceWithTheSameMultiplication() {
+    Random random = new Random(6);
+    Node a = leaf(random, Shape.of(4, 1));
+    Node b = leaf(random, Shape.of(1, 6));
+    Node joined = Nodes.concat(1, List.of(Nodes.matmul(a, b), Nodes.mul(a, b)));
+    compare(Program.of(List.of(joined, Nodes.mul(a, b)), List.of()));
+  }
+
+  @Test
   void bitsDoNotDependOnTheNumberOfThreads() {
     Random random = new Random(5);
     Node x = leaf(random, Shape.of(3000, 77));
