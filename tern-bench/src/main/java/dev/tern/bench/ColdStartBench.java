@@ -65,17 +65,13 @@ final class ColdStartBench {
         micros.add((double) ends[i] - ends[i - 1]);
         late = ends[i] < ends[ends.length - 1] / 2 ? i : late;
       }
-      double steady = median(micros.subList(late, micros.size()));
+      double steady = Result.median(micros.subList(late, micros.size()));
       int reached = 0;
       while (reached + IN_A_ROW < micros.size()
-          && median(micros.subList(reached, reached + IN_A_ROW)) * NEAR > steady) {
+          && Result.median(micros.subList(reached, reached + IN_A_ROW)) * NEAR > steady) {
         reached++;
       }
       return new Start(ends[0] / 1e3, ends[reached + 1] / 1e3, batch * 1e6 / steady);
-    }
-
-    private static double median(List<Double> values) {
-      return new Result("", "", 0, values, "", "", List.of()).value();
     }
   }
 

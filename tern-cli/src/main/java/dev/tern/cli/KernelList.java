@@ -40,6 +40,10 @@ final class KernelList {
    * Trains for {@code seconds} after the first half of them, and prints the second half's costs.
    */
   static void print(PrintWriter out, ModelConfig.Type type, int threads, int seconds) {
+    if (seconds < 1) {
+      throw new IllegalArgumentException(
+          "--seconds: got " + seconds + ", expected at least 1; 20 shows compiled code");
+    }
     Schema schema = schema();
     FeatureEncoder encoder =
         FeatureEncoder.fit(
@@ -74,8 +78,10 @@ final class KernelList {
           "%s, batch %,d, %d threads: one training step, part by part%n",
           type.name().toLowerCase(Locale.ROOT), BATCH, threads);
       List<StepTime> after = trainer.times();
+      // In so short a time that no step followed, the first ones must do.
+      boolean late = !before.isEmpty() && after.get(0).runs() > before.get(0).runs();
       for (int i = 0; i < after.size(); i++) {
-        out.println(before.isEmpty() ? after.get(i) : after.get(i).since(before.get(i)));
+        out.println(late ? after.get(i).since(before.get(i)) : after.get(i));
       }
       out.flush();
     }

@@ -75,6 +75,12 @@ final class MainTest {
   }
 
   @Test
+  void infoRefusesToListKernelsOfNoTime() {
+    assertThat(tern("info", "--kernels", "lr", "--seconds", "0").err())
+        .contains("--seconds: got 0, expected at least 1");
+  }
+
+  @Test
   void infoNamesTheJdk() {
     assertThat(tern("info").out()).contains(Runtime.version().toString());
   }

@@ -43,7 +43,10 @@ public final class Computation implements AutoCloseable {
     return new Computation(device.interpreter().bind(program), List.copyOf(outputs));
   }
 
-  /** Computes the outputs and stores the updates. */
+  /**
+   * Computes the outputs and stores the updates. Before its first run a computation of more than
+   * about half a billion operations waits for its vector code, 4 seconds at most.
+   */
   public void run() {
     if (!ready) {
       ready = true;

@@ -55,9 +55,11 @@ public final class CompiledKernel {
     if (active != scalar || Warmup.EAGER) {
       return "vector";
     }
-    return VectorSupport.available() && spec.isVectorizable() && !scalarForGood
-        ? "scalar"
-        : "scalar only";
+    return staysScalar() ? "scalar only" : "scalar";
+  }
+
+  private boolean staysScalar() {
+    return scalarForGood || !VectorSupport.available() || !spec.isVectorizable();
   }
 
   /** The fastest form that is ready. */
@@ -95,7 +97,7 @@ public final class CompiledKernel {
 
   /** Whether a vector form is being made ready for the first time. */
   public boolean isPending() {
-    return active == scalar && renewals == 0 && state().equals("scalar");
+    return active == scalar && renewals == 0 && !Warmup.EAGER && !staysScalar();
   }
 
   /** Says that there will be no vector form. */

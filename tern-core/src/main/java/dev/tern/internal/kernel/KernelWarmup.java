@@ -35,19 +35,22 @@ final class KernelWarmup implements Warmup.Candidate {
 
   private final CompiledKernel compiled;
   private final byte[] code;
-  private final Arena arena = Arena.ofConfined();
+
+  /** The kernel, and others that do nothing. */
+  private final Kernel[] turns;
+
+  private final Arena arena;
   private final long[] addresses;
   private final long[] strides;
   private final float[] scalars;
   private final long scratch;
-  private Kernel kernel;
-  private Kernel[] turns = {};
 
   private KernelWarmup(CompiledKernel compiled, byte[] code) {
     KernelSpec spec = compiled.spec();
     this.compiled = compiled;
     this.code = code;
-    kernel = define();
+    turns = new Kernel[] {define(), IDLE[0], IDLE[1], IDLE[2]};
+    arena = Arena.ofConfined();
     addresses = new long[spec.operands()];
     strides = new long[3 * spec.operands()];
     scalars = new float[spec.scalars()];
@@ -64,22 +67,21 @@ final class KernelWarmup implements Warmup.Candidate {
   }
 
   private static Optional<KernelWarmup> of(CompiledKernel compiled) {
-    boolean made = false;
     try {
       byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
-      made = KernelEmitter.isCompilable(code);
-      return made ? Optional.of(new KernelWarmup(compiled, code)) : Optional.empty();
-    } finally {
-      if (!made) {
-        compiled.stayScalar();
+      if (KernelEmitter.isCompilable(code)) {
+        return Optional.of(new KernelWarmup(compiled, code));
       }
+    } catch (RuntimeException | Error e) {
+      compiled.stayScalar();
+      throw e;
     }
+    compiled.stayScalar();
+    return Optional.empty();
   }
 
   private Kernel define() {
-    kernel = Kernels.define(compiled.spec(), code);
-    turns = new Kernel[] {kernel, IDLE[0], IDLE[1], IDLE[2]};
-    return kernel;
+    return Kernels.define(compiled.spec(), code);
   }
 
   @Override
@@ -94,15 +96,15 @@ final class KernelWarmup implements Warmup.Candidate {
   @Override
   public void adopt() {
     long start = System.nanoTime();
-    kernel.run(addresses, strides, 1, N1, LONG, scalars, scratch);
+    turns[0].run(addresses, strides, 1, N1, LONG, scalars, scratch);
     double pace = Math.max(1, System.nanoTime() - start) / (double) (N1 * LONG);
-    compiled.adopt(kernel, pace);
+    compiled.adopt(turns[0], pace);
     arena.close();
   }
 
   @Override
   public void renew() {
-    define();
+    turns[0] = define();
   }
 
   @Override

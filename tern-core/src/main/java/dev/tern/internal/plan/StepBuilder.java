@@ -181,36 +181,28 @@ final class StepBuilder {
             layouts.apply(node).strides(),
             node.shape().toArray());
       }
-      case Op.DotInteraction interaction -> {
-        Node x = node.input(0);
-        yield new Step.DotInteraction(
-            place(x), place(node), x.shape().size(0), x.shape().size(1), x.shape().size(2));
-      }
-      case Op.DotInteractionGradient gradient -> {
-        Node x = node.input(0);
-        yield new Step.DotInteractionGradient(
-            place(x),
-            place(node.input(1)),
-            place(node),
-            x.shape().size(0),
-            x.shape().size(1),
-            x.shape().size(2));
-      }
-      case Op.PairSums sums -> {
-        Node x = node.input(0);
-        yield new Step.PairSums(
-            place(x), place(node), x.shape().size(0), x.shape().size(1), x.shape().size(2));
-      }
-      case Op.PairSumsGradient gradient -> {
-        Node x = node.input(0);
-        yield new Step.PairSumsGradient(
-            place(x),
-            place(node.input(1)),
-            place(node),
-            x.shape().size(0),
-            x.shape().size(1),
-            x.shape().size(2));
-      }
+      default -> pairs(node);
+    };
+  }
+
+  /** A step over all pairs of the vectors in {@code [batch, n, d]}. */
+  private Step pairs(Node node) {
+    Node input = node.input(0);
+    if (input.shape().rank() != 3) {
+      throw new AssertionError("planner: " + node + " is no step of its own");
+    }
+    int batch = input.shape().size(0);
+    int n = input.shape().size(1);
+    int d = input.shape().size(2);
+    Step.Place x = place(input);
+    Step.Place out = place(node);
+    return switch (node.op()) {
+      case Op.DotInteraction dots -> new Step.DotInteraction(x, out, batch, n, d);
+      case Op.PairSums sums -> new Step.PairSums(x, out, batch, n, d);
+      case Op.DotInteractionGradient gradient ->
+          new Step.DotInteractionGradient(x, place(node.input(1)), out, batch, n, d);
+      case Op.PairSumsGradient gradient ->
+          new Step.PairSumsGradient(x, place(node.input(1)), out, batch, n, d);
       default -> throw new AssertionError("planner: " + node + " is no step of its own");
     };
   }
