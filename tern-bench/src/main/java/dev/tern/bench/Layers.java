@@ -3,7 +3,7 @@ package dev.tern.bench;
 import dev.tern.bench.Layer.Input;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.nn.FactorizationMachine;
-import dev.tern.nn.Noise;
+import dev.tern.nn.Pass;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
@@ -267,7 +267,7 @@ final class Layers {
         "dropout",
         new int[] {batch, columns},
         List.of(Input.of(batch, columns)),
-        in -> Noise.of(seed).dropout(in.get(0), RATE),
+        in -> Pass.training(seed).dropout(in.get(0), RATE),
         in -> {
           double[] result = new double[batch * columns];
           Arrays.setAll(

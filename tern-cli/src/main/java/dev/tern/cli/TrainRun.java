@@ -17,6 +17,7 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
 import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
 import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
@@ -211,7 +212,16 @@ final class TrainRun {
     ModelConfig.Type type = ModelConfig.Type.valueOf(config.type().toUpperCase(Locale.ROOT));
     List<Integer> hidden = type == ModelConfig.Type.DLRM ? config.top() : config.hidden();
     return new ModelConfig(
-        type, config.embedding(), hidden, config.dropout(), config.bottom(), config.crossLayers());
+        type,
+        config.embedding(),
+        hidden,
+        config.dropout(),
+        config.bottom(),
+        config.crossLayers(),
+        config.crossRank(),
+        config.crossExperts(),
+        Activation.valueOf(config.activation().toUpperCase(Locale.ROOT)),
+        config.batchNorm());
   }
 
   private static TrainOptions options(
@@ -225,6 +235,8 @@ final class TrainRun {
         .evaluateEvery(steps(train.evaluateEvery()))
         .earlyStop((int) Math.min(Integer.MAX_VALUE, train.earlyStop()))
         .l2(train.l2())
+        .weightDecay(train.weightDecay())
+        .clipNorm(train.clipNorm())
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
         .shuffleRows(train.shuffleRows())

@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * Deep and cross network, the cross part beside the deep part: DCN (Wang et al., "Deep & Cross
  * Network for Ad Click Predictions", 2017) with weight vectors, DCN-V2 (Wang et al., WWW 2021) with
- * matrices.
+ * matrices, of low rank or a mixture of such where the configuration says so.
  */
 final class DeepCross implements Model {
   private final int width;
@@ -19,15 +19,27 @@ final class DeepCross implements Model {
   private final Mlp deep;
   private final Linear out;
 
-  DeepCross(ModelConfig config, Schema schema, Parameters parameters, boolean matrices) {
+  DeepCross(ModelConfig config, Schema schema, Parameters parameters) {
     width = config.embedding();
     int flat = schema.slotCount() * width + schema.denseDim();
-    cross =
-        matrices
-            ? CrossNetwork.matrices(parameters, "cross", flat, config.crossLayers())
-            : CrossNetwork.vectors(parameters, "cross", flat, config.crossLayers());
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.dropout());
+    cross = cross(config, parameters, flat);
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", flat + deep.outputs(), 1);
+  }
+
+  private static CrossNetwork cross(ModelConfig config, Parameters parameters, int flat) {
+    int layers = config.crossLayers();
+    int rank = config.crossRank();
+    int experts = config.crossExperts();
+    if (config.type() == ModelConfig.Type.DCN) {
+      return CrossNetwork.vectors(parameters, "cross", flat, layers);
+    }
+    if (rank == 0) {
+      return CrossNetwork.matrices(parameters, "cross", flat, layers);
+    }
+    return experts == 0
+        ? CrossNetwork.lowRank(parameters, "cross", flat, layers, rank)
+        : CrossNetwork.mixture(parameters, "cross", flat, layers, rank, experts);
   }
 
   @Override
@@ -38,7 +50,7 @@ final class DeepCross implements Model {
   @Override
   public Tensor logits(Features x) {
     Tensor flat = x.flat(x.embedded());
-    Tensor both = Tensor.concat(1, List.of(cross.apply(flat), deep.apply(flat, x.noise())));
+    Tensor both = Tensor.concat(1, List.of(cross.apply(flat), deep.apply(flat, x.pass())));
     return out.apply(both).reshape(-1);
   }
 }

@@ -21,7 +21,7 @@ final class DeepFm implements Model {
     width = config.embedding();
     linear = new FirstOrder(schema, parameters, "linear");
     int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.dropout());
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 
@@ -33,7 +33,7 @@ final class DeepFm implements Model {
   @Override
   public Tensor logits(Features x) {
     Tensor vectors = x.embedded(1, 1 + width);
-    Tensor hidden = deep.apply(x.flat(vectors), x.noise());
+    Tensor hidden = deep.apply(x.flat(vectors), x.pass());
     return linear
         .apply(x)
         .add(FactorizationMachine.secondOrder(vectors))

@@ -23,10 +23,11 @@ final class Dlrm implements Model {
     width = config.embedding();
     List<Integer> sizes = new ArrayList<>(config.bottom());
     sizes.add(width);
-    bottom = new Mlp(parameters, "bottom", schema.denseDim(), sizes, 0);
+    bottom =
+        new Mlp(parameters, "bottom", schema.denseDim(), sizes, config.style().withoutDropout());
     int vectors = schema.slotCount() + 1;
     int joined = width + vectors * (vectors - 1) / 2;
-    top = new Mlp(parameters, "top", joined, config.hidden(), config.dropout());
+    top = new Mlp(parameters, "top", joined, config.hidden(), config.style());
     out = new Linear(parameters, "out", top.outputs(), 1);
   }
 
@@ -38,9 +39,9 @@ final class Dlrm implements Model {
   @Override
   public Tensor logits(Features x) {
     int batch = x.dense().shape().size(0);
-    Tensor z = bottom.apply(x.dense(), x.noise());
+    Tensor z = bottom.apply(x.dense(), x.pass());
     Tensor vectors = Tensor.concat(1, List.of(z.reshape(batch, 1, width), x.embedded()));
     Tensor joined = Tensor.concat(1, List.of(z, vectors.dotInteraction()));
-    return out.apply(top.apply(joined, x.noise())).reshape(-1);
+    return out.apply(top.apply(joined, x.pass())).reshape(-1);
   }
 }

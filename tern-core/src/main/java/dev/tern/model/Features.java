@@ -1,6 +1,6 @@
 package dev.tern.model;
 
-import dev.tern.nn.Noise;
+import dev.tern.nn.Pass;
 import dev.tern.tensor.Tensor;
 import java.util.List;
 
@@ -10,9 +10,9 @@ import java.util.List;
  * @param dense numbers, {@code [B, F]}
  * @param embedded the pooled embedding row of each slot, {@code [B, S, W]} with {@code W} as the
  *     model asked for
- * @param noise randomness of dropout; none when scoring
+ * @param pass whether this is for training, and what layers draw and leave then
  */
-public record Features(Tensor dense, Tensor embedded, Noise noise) {
+public record Features(Tensor dense, Tensor embedded, Pass pass) {
   /** Columns {@code from} to {@code to} of every slot's row: {@code [B, S, to - from]}. */
   public Tensor embedded(int from, int to) {
     return embedded.slice(2, from, to);

@@ -1,6 +1,8 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Activation;
+import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import java.util.List;
 
@@ -13,6 +15,11 @@ import java.util.List;
  * @param dropout share dropped after each hidden layer, 0 or more and below 1
  * @param bottom DLRM: hidden layers of the bottom network, before the last one of width {@code D}
  * @param crossLayers DCN and DCN-V2: cross layers
+ * @param crossRank DCN-V2: rank of the cross layers' matrices; 0 for full matrices
+ * @param crossExperts DCN-V2: experts of rank {@code crossRank} in each cross layer; 0 for one
+ *     matrix without gates
+ * @param activation of all hidden layers
+ * @param batchNorm whether batch normalization stands before each activation
  */
 public record ModelConfig(
     Type type,
@@ -20,7 +27,11 @@ public record ModelConfig(
     List<Integer> hidden,
     float dropout,
     List<Integer> bottom,
-    int crossLayers)
+    int crossLayers,
+    int crossRank,
+    int crossExperts,
+    Activation activation,
+    boolean batchNorm)
     implements Model.Factory {
   /** The models, by the names used in configurations. */
   public enum Type {
@@ -39,12 +50,30 @@ public record ModelConfig(
     require(embedding >= 1, "embedding", embedding, "1 or more");
     require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
     require(crossLayers >= 0, "crossLayers", crossLayers, "0 or more");
+    require(crossRank >= 0, "crossRank", crossRank, "0 (full matrices) or more");
+    require(crossExperts >= 0, "crossExperts", crossExperts, "0 (no mixture) or more");
+    require(
+        crossExperts == 0 || crossRank > 0,
+        "crossRank",
+        crossRank,
+        "1 or more with experts; give their rank");
     for (int size : hidden) {
       require(size >= 1, "hidden", size, "1 or more");
     }
     for (int size : bottom) {
       require(size >= 1, "bottom", size, "1 or more");
     }
+  }
+
+  /** Full cross matrices, ReLU, no batch normalization. */
+  public ModelConfig(
+      Type type,
+      int embedding,
+      List<Integer> hidden,
+      float dropout,
+      List<Integer> bottom,
+      int crossLayers) {
+    this(type, embedding, hidden, dropout, bottom, crossLayers, 0, 0, Activation.RELU, false);
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {
@@ -61,7 +90,52 @@ public record ModelConfig(
 
   /** The same model with dropout. */
   public ModelConfig withDropout(float rate) {
-    return new ModelConfig(type, embedding, hidden, rate, bottom, crossLayers);
+    return new ModelConfig(
+        type,
+        embedding,
+        hidden,
+        rate,
+        bottom,
+        crossLayers,
+        crossRank,
+        crossExperts,
+        activation,
+        batchNorm);
+  }
+
+  /** The same model with cross matrices of low rank, or mixtures of {@code experts} of them. */
+  public ModelConfig withCross(int rank, int experts) {
+    return new ModelConfig(
+        type,
+        embedding,
+        hidden,
+        dropout,
+        bottom,
+        crossLayers,
+        rank,
+        experts,
+        activation,
+        batchNorm);
+  }
+
+  /** The same model with other hidden layers. */
+  public ModelConfig withActivation(Activation function, boolean normalized) {
+    return new ModelConfig(
+        type,
+        embedding,
+        hidden,
+        dropout,
+        bottom,
+        crossLayers,
+        crossRank,
+        crossExperts,
+        function,
+        normalized);
+  }
+
+  /** What the hidden layers have beside their linear part. */
+  Mlp.Style style() {
+    return new Mlp.Style(activation, batchNorm, dropout);
   }
 
   @Override
@@ -71,8 +145,7 @@ public record ModelConfig(
       case FM -> new FmModel(this, schema, parameters);
       case WDL -> new WideAndDeep(this, schema, parameters);
       case DEEPFM -> new DeepFm(this, schema, parameters);
-      case DCN -> new DeepCross(this, schema, parameters, false);
-      case DCNV2 -> new DeepCross(this, schema, parameters, true);
+      case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);
     };
   }

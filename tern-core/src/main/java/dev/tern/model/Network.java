@@ -15,6 +15,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A model on a device, with the embedding table of each slot. */
 public final class Network implements AutoCloseable {
@@ -39,14 +40,16 @@ public final class Network implements AutoCloseable {
   private final Schema schema;
   private final Model model;
   private final List<Variable> parameters;
+  private final List<Variable> statistics;
   private final SlotTables tables;
 
   private Network(
-      Device device, Schema schema, Model model, List<Variable> parameters, SlotTables tables) {
+      Device device, Schema schema, Model model, Parameters parameters, SlotTables tables) {
     this.device = device;
     this.schema = schema;
     this.model = model;
-    this.parameters = List.copyOf(parameters);
+    this.parameters = List.copyOf(parameters.all());
+    this.statistics = List.copyOf(parameters.statistics());
     this.tables = tables;
   }
 
@@ -70,7 +73,7 @@ public final class Network implements AutoCloseable {
       tables.add(EmbeddingTable.create(config, device.interpreter().allocator()));
     }
     SlotTables slots = new SlotTables(tables, options.combiner());
-    return new Network(device, schema, model, parameters.all(), slots);
+    return new Network(device, schema, model, parameters, slots);
   }
 
   public Device device() {
@@ -89,6 +92,16 @@ public final class Network implements AutoCloseable {
   /** Dense parameters, in the order in which the model made them. */
   public List<Variable> parameters() {
     return parameters;
+  }
+
+  /** What layers keep without learning it, such as moving averages. */
+  public List<Variable> statistics() {
+    return statistics;
+  }
+
+  /** All that scoring needs beside the tables: parameters, then statistics. */
+  public List<Variable> variables() {
+    return Stream.concat(parameters.stream(), statistics.stream()).toList();
   }
 
   public SlotTables tables() {
@@ -119,6 +132,6 @@ public final class Network implements AutoCloseable {
   @Override
   public void close() {
     tables.close();
-    parameters.forEach(Variable::close);
+    variables().forEach(Variable::close);
   }
 }

@@ -3,7 +3,7 @@ package dev.tern.model;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
-import dev.tern.nn.Noise;
+import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
@@ -34,7 +34,7 @@ public final class Scorer implements AutoCloseable {
     Shape denseShape = Shape.of(capacity, network.schema().denseDim());
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = Variable.zeros(network.device(), "embedded", Shape.of(capacity, slots, width));
-    Features features = new Features(dense.tensor(), embedded.tensor(), Noise.none());
+    Features features = new Features(dense.tensor(), embedded.tensor(), Pass.scoring());
     Tensor scores = network.logits(features);
     computation = Computation.of(network.device(), List.of(scores), Map.of());
     lookup = network.tables().newLookup();

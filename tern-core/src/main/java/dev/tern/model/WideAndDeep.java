@@ -17,7 +17,7 @@ final class WideAndDeep implements Model {
     width = config.embedding();
     wide = new FirstOrder(schema, parameters, "wide");
     int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.dropout());
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 
@@ -28,7 +28,7 @@ final class WideAndDeep implements Model {
 
   @Override
   public Tensor logits(Features x) {
-    Tensor hidden = deep.apply(x.flat(x.embedded(1, 1 + width)), x.noise());
+    Tensor hidden = deep.apply(x.flat(x.embedded(1, 1 + width)), x.pass());
     return wide.apply(x).add(out.apply(hidden).reshape(-1));
   }
 }

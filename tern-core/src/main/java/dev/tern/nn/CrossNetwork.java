@@ -5,47 +5,164 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
- * Explicit feature crosses. With a vector per layer, {@code c' = c0 * (c w) + b + c} (Wang et al.
- * 2017, DCN, equation 3); with a matrix, {@code c' = c0 * (c W + b) + c} (Wang et al. 2021, DCN-V2,
- * equation 1).
+ * Explicit feature crosses: from the input {@code x} and the layer before it, {@code c}, each layer
+ * makes
+ *
+ * <ul>
+ *   <li>with a vector, {@code x * (c w) + b + c} (Wang et al. 2017, DCN, equation 3);
+ *   <li>with a matrix, {@code x * (c W + b) + c} (Wang et al. 2021, DCN-V2, equation 1);
+ *   <li>with a matrix of low rank, {@code x * (c V U + b) + c} (DCN-V2, equation 2);
+ *   <li>with a mixture of such experts, {@code x * (sum_i G_i(c) tanh(tanh(c V_i) C_i) U_i + b) +
+ *       c} with the gates {@code G = softmax(c gate)} (DCN-V2, equations 3 and 4).
+ * </ul>
  */
 public final class CrossNetwork {
-  private record Layer(Variable weight, Variable bias) {}
+  /** One layer. */
+  private sealed interface Layer {
+    Tensor cross(Tensor x, Tensor c);
+  }
+
+  private record Vector(Variable weight, Variable bias) implements Layer {
+    @Override
+    public Tensor cross(Tensor x, Tensor c) {
+      return x.mul(c.matmul(weight.tensor())).add(bias.tensor()).add(c);
+    }
+  }
+
+  private record Matrix(Variable weight, Variable bias) implements Layer {
+    @Override
+    public Tensor cross(Tensor x, Tensor c) {
+      return x.mul(c.matmul(weight.tensor()).add(bias.tensor())).add(c);
+    }
+  }
+
+  private record LowRank(Variable v, Variable u, Variable bias) implements Layer {
+    @Override
+    public Tensor cross(Tensor x, Tensor c) {
+      Tensor product = c.matmul(v.tensor()).matmul(u.tensor());
+      return x.mul(product.add(bias.tensor())).add(c);
+    }
+  }
+
+  /**
+   * The experts side by side.
+   *
+   * @param v {@code [width, experts * rank]}
+   * @param core {@code [experts, rank, rank]}
+   * @param u {@code [experts * rank, width]}
+   * @param gate {@code [width, experts]}
+   */
+  private record Mixture(Variable v, Variable core, Variable u, Variable gate, Variable bias)
+      implements Layer {
+    @Override
+    public Tensor cross(Tensor x, Tensor c) {
+      int experts = core.shape().size(0);
+      int rank = core.shape().size(1);
+      int batch = c.shape().size(0);
+      Tensor narrow = c.matmul(v.tensor()).tanh().reshape(batch, experts, rank).transpose(0, 1);
+      Tensor turned = narrow.matmul(core.tensor()).tanh().transpose(0, 1);
+      Tensor gates = c.matmul(gate.tensor()).softmax(1).reshape(batch, experts, 1);
+      // Gates before U: a product of all experts at once, and x and b outside the sum, as gates
+      // add up to 1.
+      Tensor gated = turned.mul(gates).reshape(batch, experts * rank);
+      return x.mul(gated.matmul(u.tensor()).add(bias.tensor())).add(c);
+    }
+  }
 
   private final List<Layer> layers = new ArrayList<>();
-  private final boolean matrices;
 
-  private CrossNetwork(Parameters parameters, String name, int width, int count, boolean matrices) {
-    this.matrices = matrices;
-    float range = (float) (1 / Math.sqrt(Math.max(1, width)));
+  private CrossNetwork(String name, int count, Function<String, Layer> make) {
     for (int i = 0; i < count; i++) {
-      Shape shape = Shape.of(width, matrices ? width : 1);
-      layers.add(
-          new Layer(
-              parameters.uniform(name + "." + i + ".weight", shape, range),
-              parameters.uniform(name + "." + i + ".bias", Shape.of(width), range)));
+      layers.add(make.apply(name + "." + i));
     }
+  }
+
+  private static float range(int inputs) {
+    return (float) (1 / Math.sqrt(Math.max(1, inputs)));
+  }
+
+  private static Variable bias(Parameters parameters, String layer, int width) {
+    return parameters.uniform(layer + ".bias", Shape.of(width), range(width));
   }
 
   /** DCN: one weight vector a layer. */
   public static CrossNetwork vectors(Parameters parameters, String name, int width, int layers) {
-    return new CrossNetwork(parameters, name, width, layers, false);
+    return new CrossNetwork(
+        name,
+        layers,
+        layer ->
+            new Vector(
+                parameters.uniform(layer + ".weight", Shape.of(width, 1), range(width)),
+                bias(parameters, layer, width)));
   }
 
   /** DCN-V2: one full matrix a layer. */
   public static CrossNetwork matrices(Parameters parameters, String name, int width, int layers) {
-    return new CrossNetwork(parameters, name, width, layers, true);
+    return new CrossNetwork(
+        name,
+        layers,
+        layer ->
+            new Matrix(
+                parameters.uniform(layer + ".weight", Shape.of(width, width), range(width)),
+                bias(parameters, layer, width)));
+  }
+
+  /**
+   * DCN-V2 with matrices of low rank.
+   *
+   * @param rank 1 or more; it pays below half the width
+   */
+  public static CrossNetwork lowRank(
+      Parameters parameters, String name, int width, int layers, int rank) {
+    require(rank >= 1, "rank", rank);
+    return new CrossNetwork(
+        name,
+        layers,
+        layer ->
+            new LowRank(
+                parameters.uniform(layer + ".v", Shape.of(width, rank), range(width)),
+                parameters.uniform(layer + ".u", Shape.of(rank, width), range(rank)),
+                bias(parameters, layer, width)));
+  }
+
+  /**
+   * DCN-V2 with a mixture of low-rank experts.
+   *
+   * @param rank of each expert, 1 or more
+   * @param experts 1 or more
+   */
+  public static CrossNetwork mixture(
+      Parameters parameters, String name, int width, int layers, int rank, int experts) {
+    require(rank >= 1, "rank", rank);
+    require(experts >= 1, "experts", experts);
+    int joined = experts * rank;
+    return new CrossNetwork(
+        name,
+        layers,
+        layer ->
+            new Mixture(
+                parameters.uniform(layer + ".v", Shape.of(width, joined), range(width)),
+                parameters.uniform(layer + ".core", Shape.of(experts, rank, rank), range(rank)),
+                parameters.uniform(layer + ".u", Shape.of(joined, width), range(rank)),
+                parameters.uniform(layer + ".gate", Shape.of(width, experts), range(width)),
+                bias(parameters, layer, width)));
+  }
+
+  private static void require(boolean holds, String name, int got) {
+    if (!holds) {
+      throw new IllegalArgumentException(
+          "cross network: got " + name + " " + got + ", expected 1 or more");
+    }
   }
 
   /** {@code [B, width]} to {@code [B, width]}. */
   public Tensor apply(Tensor x) {
     Tensor cross = x;
     for (Layer layer : layers) {
-      Tensor product = cross.matmul(layer.weight().tensor());
-      Tensor bias = layer.bias().tensor();
-      cross = matrices ? x.mul(product.add(bias)).add(cross) : x.mul(product).add(bias).add(cross);
+      cross = layer.cross(x, cross);
     }
     return cross;
   }

@@ -3,24 +3,53 @@ package dev.tern.nn;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
 
-/** Hidden layers: linear, ReLU, dropout, each after the other. */
+/** Hidden layers: linear, batch normalization if asked for, activation, dropout, in this order. */
 public final class Mlp {
-  private final List<Linear> layers = new ArrayList<>();
+  /**
+   * What layers have beside their linear part.
+   *
+   * @param batchNorm whether {@link BatchNorm} stands before the activation
+   * @param dropout share of each layer's outputs dropped in training, 0 or more and below 1
+   */
+  public record Style(Activation activation, boolean batchNorm, float dropout) {
+    /** ReLU and dropout. */
+    public static Style relu(float dropout) {
+      return new Style(Activation.RELU, false, dropout);
+    }
+
+    /** The same without dropout. */
+    public Style withoutDropout() {
+      return new Style(activation, batchNorm, 0);
+    }
+  }
+
+  private record Layer(
+      Linear linear, Optional<BatchNorm> norm, BiFunction<Tensor, Pass, Tensor> activation) {}
+
+  private final List<Layer> layers = new ArrayList<>();
   private final float dropout;
   private final int outputs;
 
   /**
    * @param hidden outputs of each layer; none gives the input back
-   * @param dropout share of each layer's outputs dropped in training, 0 or more and below 1
    */
-  public Mlp(Parameters parameters, String name, int inputs, List<Integer> hidden, float dropout) {
+  public Mlp(Parameters parameters, String name, int inputs, List<Integer> hidden, Style style) {
     int width = inputs;
     for (int size : hidden) {
-      layers.add(new Linear(parameters, name + "." + layers.size(), width, size));
+      String layer = name + "." + layers.size();
+      layers.add(
+          new Layer(
+              new Linear(parameters, layer, width, size),
+              style.batchNorm()
+                  ? Optional.of(new BatchNorm(parameters, layer + ".norm", size))
+                  : Optional.empty(),
+              style.activation().over(parameters, layer + ".activation", size)));
       width = size;
     }
-    this.dropout = dropout;
+    dropout = style.dropout();
     outputs = width;
   }
 
@@ -30,10 +59,12 @@ public final class Mlp {
   }
 
   /** {@code [B, inputs]} to {@code [B, outputs]}. */
-  public Tensor apply(Tensor x, Noise noise) {
+  public Tensor apply(Tensor x, Pass pass) {
     Tensor result = x;
-    for (Linear layer : layers) {
-      result = noise.dropout(layer.apply(result).relu(), dropout);
+    for (Layer layer : layers) {
+      Tensor sums = layer.linear().apply(result);
+      Tensor inputs = layer.norm().isPresent() ? layer.norm().get().apply(sums, pass) : sums;
+      result = pass.dropout(layer.activation().apply(inputs, pass), dropout);
     }
     return result;
   }

@@ -8,15 +8,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * Makes a model's parameters and remembers them in order. Initial values depend on the seed and the
- * parameter's name alone.
+ * Makes a model's parameters and statistics and remembers them in order. Initial values depend on
+ * the seed and the parameter's name alone.
  */
 public final class Parameters {
   private final Device device;
   private final long seed;
   private final List<Variable> all = new ArrayList<>();
+  private final List<Variable> statistics = new ArrayList<>();
 
   public Parameters(Device device, long seed) {
     this.device = device;
@@ -29,31 +31,46 @@ public final class Parameters {
     for (int i = 0; i < values.length; i++) {
       values[i] = (2 * Pointwise.uniform(seed, name.hashCode(), i) - 1) * range;
     }
-    return add(name, shape, values);
+    return add(all, name, shape, values);
   }
 
   /** A parameter that starts as {@code value} everywhere. */
   public Variable full(String name, Shape shape, float value) {
-    float[] values = new float[shape.elements()];
-    Arrays.fill(values, value);
-    return add(name, shape, values);
+    return add(all, name, shape, filled(shape, value));
   }
 
-  private Variable add(String name, Shape shape, float[] values) {
-    for (Variable other : all) {
-      if (other.name().equals(name)) {
-        throw new IllegalArgumentException(
-            "parameter: got the name " + name + " twice, expected distinct names");
-      }
+  /**
+   * What a layer keeps from step to step without learning it, such as a moving average; starts as
+   * {@code value} everywhere. No optimizer touches it: {@link Pass#update} says what it becomes.
+   */
+  public Variable statistic(String name, Shape shape, float value) {
+    return add(statistics, name, shape, filled(shape, value));
+  }
+
+  private static float[] filled(Shape shape, float value) {
+    float[] values = new float[shape.elements()];
+    Arrays.fill(values, value);
+    return values;
+  }
+
+  private Variable add(List<Variable> kind, String name, Shape shape, float[] values) {
+    if (Stream.concat(all.stream(), statistics.stream()).anyMatch(v -> v.name().equals(name))) {
+      throw new IllegalArgumentException(
+          "parameter: got the name " + name + " twice, expected distinct names");
     }
     Variable variable = Variable.zeros(device, name, shape);
     variable.set(values);
-    all.add(variable);
+    kind.add(variable);
     return variable;
   }
 
   /** All parameters made so far, in order. */
   public List<Variable> all() {
     return Collections.unmodifiableList(all);
+  }
+
+  /** All statistics made so far, in order. */
+  public List<Variable> statistics() {
+    return Collections.unmodifiableList(statistics);
   }
 }

@@ -29,11 +29,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A model as a folder: {@code dense.safetensors} (parameters), {@code optimizer.safetensors} (their
- * optimizer state), {@code tables/S.safetensors} for slot {@code S} (see {@link TableFile}), {@code
- * encoders.json}, {@code manifest.json} with the format's version, the model, the position of the
- * run and the SHA-256 of these files, and {@code manifest.sha256} with that of the manifest. All
- * are checked on opening.
+ * A model as a folder: {@code dense.safetensors} (parameters, and statistics of layers), {@code
+ * optimizer.safetensors} (the parameters' optimizer state), {@code tables/S.safetensors} for slot
+ * {@code S} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
+ * version, the model, the position of the run and the SHA-256 of these files, and {@code
+ * manifest.sha256} with that of the manifest. All are checked on opening.
  */
 public final class Checkpoint {
   private static final long FORMAT = 1;
@@ -236,7 +236,7 @@ public final class Checkpoint {
   }
 
   private void readWeights(Network network) {
-    readVariables(folder.resolve(DENSE), network.parameters());
+    readVariables(folder.resolve(DENSE), network.variables());
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
       TableFile.read(folder.resolve(tableName(s)), tables.get(s));
@@ -258,7 +258,7 @@ public final class Checkpoint {
     AtomicFolder.write(
         target,
         folder -> {
-          writeVariables(folder.resolve(DENSE), network.parameters());
+          writeVariables(folder.resolve(DENSE), network.variables());
           writeVariables(folder.resolve(OPTIMIZER), optimizer.state());
           List<EmbeddingTable> tables = network.tables().tables();
           try {
@@ -312,9 +312,16 @@ public final class Checkpoint {
 
   /** What a resumed run must be told again, or its weights would be others. */
   private static Json.Obj told(TrainOptions options) {
+    Json.Obj optimizer = OptimizerJson.write(options.optimizer());
+    if (options.weightDecay() > 0) {
+      optimizer.put("weightDecay", (double) options.weightDecay());
+    }
+    if (options.clipNorm() > 0) {
+      optimizer.put("clipNorm", (double) options.clipNorm());
+    }
     return Json.object()
         .put("seed", options.seed())
-        .put("optimizer", OptimizerJson.write(options.optimizer()))
+        .put("optimizer", optimizer)
         .put(
             "tables",
             Json.object()

@@ -19,19 +19,26 @@ import java.util.Map;
 final class DenseOptimizer implements AutoCloseable {
   private final Optimizer optimizer;
   private final float l2;
+  private final float weightDecay;
+  private final float clipNorm;
   private final List<Variable> parameters;
   private final List<Variable> state = new ArrayList<>();
   private final Variable rate;
   private final Variable firstBias;
   private final Variable secondBias;
+  private final Variable kept;
 
-  DenseOptimizer(Device device, Optimizer optimizer, float l2, List<Variable> parameters) {
-    this.optimizer = optimizer;
-    this.l2 = l2;
+  /** For {@code parameters}, with the rule and what goes with it of {@code options}. */
+  DenseOptimizer(Device device, TrainOptions options, List<Variable> parameters) {
+    optimizer = options.optimizer();
+    l2 = options.l2();
+    weightDecay = options.weightDecay();
+    clipNorm = options.clipNorm();
     this.parameters = parameters;
     rate = Variable.zeros(device, "learning rate", Shape.SCALAR);
     firstBias = Variable.zeros(device, "bias of m", Shape.SCALAR);
     secondBias = Variable.zeros(device, "bias of v", Shape.SCALAR);
+    kept = Variable.zeros(device, "share of weights kept", Shape.SCALAR);
     for (Variable parameter : parameters) {
       for (String suffix : stateNames()) {
         state.add(newState(device, parameter, suffix));
@@ -76,6 +83,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** Sets the scalars of step {@code step}, counted from 1. */
   void prepare(long step, float learningRate) {
     rate.set(learningRate);
+    kept.set(1 - learningRate * weightDecay);
     if (optimizer instanceof Optimizer.Adam adam) {
       firstBias.set((float) (1 / (1 - StrictMath.pow(adam.beta1(), step))));
       secondBias.set((float) (1 / (1 - StrictMath.pow(adam.beta2(), step))));
@@ -85,10 +93,11 @@ final class DenseOptimizer implements AutoCloseable {
   /** New values of all parameters and state, given a gradient for each parameter. */
   Map<Variable, Tensor> updates(List<Tensor> gradients) {
     Map<Variable, Tensor> updates = new LinkedHashMap<>();
+    List<Tensor> clipped = clipNorm == 0 ? gradients : clipped(gradients);
     int each = stateNames().size();
     for (int i = 0; i < parameters.size(); i++) {
       Tensor weight = parameters.get(i).tensor();
-      Tensor gradient = gradients.get(i);
+      Tensor gradient = clipped.get(i);
       if (l2 != 0) {
         gradient = gradient.add(weight.mul(l2));
       }
@@ -97,9 +106,25 @@ final class DenseOptimizer implements AutoCloseable {
     return updates;
   }
 
+  private List<Tensor> clipped(List<Tensor> gradients) {
+    Tensor squares = Tensor.scalar(0);
+    for (Tensor gradient : gradients) {
+      squares = squares.add(gradient.square().sum());
+    }
+    Tensor limit = Tensor.scalar(clipNorm);
+    Tensor factor = limit.div(squares.sqrt().max(limit));
+    return gradients.stream().map(gradient -> gradient.mul(factor)).toList();
+  }
+
+  /** What the step moves away from. */
+  private Tensor decayed(Variable parameter) {
+    Tensor weight = parameter.tensor();
+    return weightDecay == 0 ? weight : weight.mul(kept.tensor());
+  }
+
   private void update(
       Variable parameter, Tensor g, List<Variable> own, Map<Variable, Tensor> updates) {
-    Tensor w = parameter.tensor();
+    Tensor w = decayed(parameter);
     Tensor lr = rate.tensor();
     switch (optimizer) {
       case Optimizer.Sgd _ -> updates.put(parameter, w.sub(lr.mul(g)));
@@ -141,7 +166,7 @@ final class DenseOptimizer implements AutoCloseable {
     Tensor step = rate.tensor().mul(m.mul(firstBias.tensor())).div(root);
     updates.put(own.get(0), m);
     updates.put(own.get(1), v);
-    updates.put(parameter, parameter.tensor().sub(step));
+    updates.put(parameter, decayed(parameter).sub(step));
   }
 
   private void ftrl(
@@ -166,6 +191,6 @@ final class DenseOptimizer implements AutoCloseable {
   @Override
   public void close() {
     state.forEach(Variable::close);
-    List.of(rate, firstBias, secondBias).forEach(Variable::close);
+    List.of(rate, firstBias, secondBias, kept).forEach(Variable::close);
   }
 }

@@ -2,20 +2,32 @@ package dev.tern.train;
 
 import dev.tern.internal.json.Json;
 import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
 import java.util.List;
 
-/** A model's name and sizes as JSON. */
+/** A model's name and sizes as JSON, without what a model has no use for by default. */
 final class ModelJson {
   private ModelJson() {}
 
   static Json.Obj write(ModelConfig config) {
-    return Json.object()
-        .put("type", config.type().name())
-        .put("embedding", config.embedding())
-        .put("hidden", sizes(config.hidden()))
-        .put("dropout", (double) config.dropout())
-        .put("bottom", sizes(config.bottom()))
-        .put("crossLayers", config.crossLayers());
+    Json.Obj json =
+        Json.object()
+            .put("type", config.type().name())
+            .put("embedding", config.embedding())
+            .put("hidden", sizes(config.hidden()))
+            .put("dropout", (double) config.dropout())
+            .put("bottom", sizes(config.bottom()))
+            .put("crossLayers", config.crossLayers());
+    if (config.crossRank() > 0) {
+      json.put("crossRank", config.crossRank()).put("crossExperts", config.crossExperts());
+    }
+    if (config.activation() != Activation.RELU) {
+      json.put("activation", config.activation().name());
+    }
+    if (config.batchNorm()) {
+      json.put("batchNorm", true);
+    }
+    return json;
   }
 
   private static Json sizes(List<Integer> sizes) {
@@ -29,7 +41,11 @@ final class ModelJson {
         sizes(json, "hidden"),
         (float) json.number("dropout"),
         sizes(json, "bottom"),
-        (int) json.integer("crossLayers"));
+        (int) json.integer("crossLayers"),
+        json.has("crossRank") ? (int) json.integer("crossRank") : 0,
+        json.has("crossExperts") ? (int) json.integer("crossExperts") : 0,
+        json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
+        json.has("batchNorm") && json.flag("batchNorm"));
   }
 
   private static List<Integer> sizes(Json.Obj json, String key) {

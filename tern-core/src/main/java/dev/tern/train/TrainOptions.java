@@ -18,6 +18,8 @@ public final class TrainOptions {
   private long evaluateEvery;
   private int earlyStop;
   private float l2;
+  private float weightDecay;
+  private float clipNorm;
   private float initRange = 0.0173f;
   private Combiner combiner = Combiner.SUM;
   private UnknownRow unknown = UnknownRow.ZEROS;
@@ -42,6 +44,8 @@ public final class TrainOptions {
     evaluateEvery = other.evaluateEvery;
     earlyStop = other.earlyStop;
     l2 = other.l2;
+    weightDecay = other.weightDecay;
+    clipNorm = other.clipNorm;
     initRange = other.initRange;
     combiner = other.combiner;
     unknown = other.unknown;
@@ -79,6 +83,12 @@ public final class TrainOptions {
               + schedule
               + ", expected a constant above 0: FTRL finds a rate for each weight, and a change of"
               + " the base rate would scale all weights; use LearningRate.constant");
+    }
+    if (optimizer instanceof Optimizer.Ftrl && weightDecay > 0) {
+      throw new IllegalArgumentException(
+          "train options: got FTRL with weightDecay "
+              + weightDecay
+              + ", expected 0: FTRL makes each weight anew from its sums; use its l2");
     }
   }
 
@@ -140,6 +150,30 @@ public final class TrainOptions {
     require(share >= 0 && share < Float.POSITIVE_INFINITY, "l2", share, "0 or more");
     TrainOptions changed = new TrainOptions(this);
     changed.l2 = share;
+    return changed;
+  }
+
+  /**
+   * Takes {@code share * lr} off each dense parameter in every step, apart from the gradient and
+   * whatever the optimizer makes of that: AdamW and its like (Loshchilov and Hutter 2019,
+   * algorithms 1 and 2). Not for FTRL; embedding rows stay as they are.
+   */
+  public TrainOptions weightDecay(float share) {
+    require(share >= 0 && share < Float.POSITIVE_INFINITY, "weightDecay", share, "0 or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.weightDecay = share;
+    return changed;
+  }
+
+  /**
+   * Scales the gradients of all dense parameters down, by one factor, to a norm of {@code norm}
+   * where theirs is larger (Pascanu et al. 2013, algorithm 1), before {@link #l2} adds to them; 0
+   * leaves them as they are. Those of embedding rows are neither counted nor scaled.
+   */
+  public TrainOptions clipNorm(float norm) {
+    require(norm >= 0 && norm < Float.POSITIVE_INFINITY, "clipNorm", norm, "0 (any) or more");
+    TrainOptions changed = new TrainOptions(this);
+    changed.clipNorm = norm;
     return changed;
   }
 
@@ -227,6 +261,14 @@ public final class TrainOptions {
 
   public float l2() {
     return l2;
+  }
+
+  public float weightDecay() {
+    return weightDecay;
+  }
+
+  public float clipNorm() {
+    return clipNorm;
   }
 
   public float initRange() {

@@ -6,7 +6,7 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import dev.tern.model.Features;
 import dev.tern.model.Network;
-import dev.tern.nn.Noise;
+import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
@@ -16,6 +16,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** One step of training for batches of one size: look up, forward, backward, both updates. */
 final class TrainStep implements AutoCloseable {
@@ -47,16 +48,15 @@ final class TrainStep implements AutoCloseable {
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = Variable.zeros(device, "embedded", Shape.of(batch, slots, width));
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
-    Tensor logits = network.logits(new Features(dense.tensor(), embedded.tensor(), Noise.of(seed)));
+    Pass pass = Pass.training(seed);
+    Tensor logits = network.logits(new Features(dense.tensor(), embedded.tensor(), pass));
     Tensor loss = logits.bceWithLogits(labels.tensor());
     List<Tensor> wrt = new ArrayList<>(List.of(embedded.tensor()));
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
     List<Tensor> gradients = Tensor.gradients(loss, wrt);
-    computation =
-        Computation.of(
-            device,
-            List.of(loss, logits, gradients.get(0)),
-            optimizer.updates(gradients.subList(1, gradients.size())));
+    Map<Variable, Tensor> updates = optimizer.updates(gradients.subList(1, gradients.size()));
+    updates.putAll(pass.updates());
+    computation = Computation.of(device, List.of(loss, logits, gradients.get(0)), updates);
     lookup = network.tables().newLookup();
     this.logits = new float[batch];
   }

@@ -47,7 +47,7 @@ public final class Trainer implements AutoCloseable {
             options.combiner(),
             options.unknown());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
-    optimizer = new DenseOptimizer(device, options.optimizer(), options.l2(), network.parameters());
+    optimizer = new DenseOptimizer(device, options, network.parameters());
     checkpoints = options.checkpoints().map(CheckpointFolder::new);
   }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.nn.Noise;
 import dev.tern.nn.Parameters;
+import dev.tern.nn.Pass;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
@@ -172,7 +172,7 @@ final class ModelsTest {
           new Features(
               Tensor.of(Shape.of(B, F), dense),
               Tensor.of(Shape.of(B, S, width), embedded),
-              Noise.none());
+              Pass.scoring());
       float[] logits = model.logits(features).toArray();
       assertThat(logits).hasSize(B);
       Map<String, Variable> byName =
@@ -226,7 +226,7 @@ final class ModelsTest {
         Tensor dense = Tensor.full(Shape.of(B, schema.denseDim()), 1);
         Tensor embedded =
             Tensor.full(Shape.of(B, schema.slotCount(), model.embeddingWidth()), 0.5f);
-        float[] logits = model.logits(new Features(dense, embedded, Noise.none())).toArray();
+        float[] logits = model.logits(new Features(dense, embedded, Pass.scoring())).toArray();
         assertThat(logits).hasSize(B);
         for (float logit : logits) {
           assertThat(logit).isFinite().isEqualTo(logits[0]);

@@ -50,21 +50,21 @@ final class LayersTest {
 
   @Test
   void mlpCutsNegativesOfEveryLayer() {
-    Mlp mlp = new Mlp(parameters, "m", 1, List.of(2, 1), 0);
+    Mlp mlp = new Mlp(parameters, "m", 1, List.of(2, 1), Mlp.Style.relu(0));
     set("m.0.weight", 1, -1);
     set("m.0.bias", 0, 0.5f);
     set("m.1.weight", 1, 2);
     set("m.1.bias", -1);
     // x = 2: hidden (2, 0), out 1. x = -1: hidden (0, 1.5), out 2. x = 0: hidden (0, 0.5), out 0.
-    assertThat(mlp.apply(Tensor.of(Shape.of(3, 1), 2, -1, 0), Noise.none()).toArray())
+    assertThat(mlp.apply(Tensor.of(Shape.of(3, 1), 2, -1, 0), Pass.scoring()).toArray())
         .containsExactly(1, 2, 0);
     assertThat(mlp.outputs()).isEqualTo(1);
   }
 
   @Test
   void mlpWithoutLayersGivesItsInput() {
-    Mlp mlp = new Mlp(parameters, "m", 2, List.of(), 0.5f);
-    assertThat(mlp.apply(Tensor.of(Shape.of(1, 2), 3, -4), Noise.none()).toArray())
+    Mlp mlp = new Mlp(parameters, "m", 2, List.of(), Mlp.Style.relu(0.5f));
+    assertThat(mlp.apply(Tensor.of(Shape.of(1, 2), 3, -4), Pass.scoring()).toArray())
         .containsExactly(3, -4);
     assertThat(mlp.outputs()).isEqualTo(2);
   }
@@ -122,7 +122,7 @@ final class LayersTest {
     int count = 100_000;
     float rate = 0.3f;
     Tensor ones = Tensor.full(Shape.of(count / 100, 100), 1);
-    float[] dropped = Noise.of(seed(11)).dropout(ones, rate).toArray();
+    float[] dropped = Pass.training(seed(11)).dropout(ones, rate).toArray();
     int zeros = 0;
     double sum = 0;
     for (float value : dropped) {
@@ -139,25 +139,25 @@ final class LayersTest {
   void dropoutIsTheSameForOneSeedAndDiffersByLayerAndBySeed() {
     Tensor ones = Tensor.full(Shape.of(64), 1);
     Variable seed = seed(11);
-    Noise noise = Noise.of(seed);
-    float[] first = noise.dropout(ones, 0.5f).toArray();
-    assertThat(noise.dropout(ones, 0.5f).toArray()).isNotEqualTo(first);
-    assertThat(Noise.of(seed).dropout(ones, 0.5f).toArray()).isEqualTo(first);
-    assertThat(Noise.of(seed(12)).dropout(ones, 0.5f).toArray()).isNotEqualTo(first);
+    Pass pass = Pass.training(seed);
+    float[] first = pass.dropout(ones, 0.5f).toArray();
+    assertThat(pass.dropout(ones, 0.5f).toArray()).isNotEqualTo(first);
+    assertThat(Pass.training(seed).dropout(ones, 0.5f).toArray()).isEqualTo(first);
+    assertThat(Pass.training(seed(12)).dropout(ones, 0.5f).toArray()).isNotEqualTo(first);
   }
 
   @Test
   void dropoutIsOffWhenScoringAndAtRateZero() {
     Tensor x = Tensor.full(Shape.of(4), 2);
-    assertThat(Noise.none().dropout(x, 0.9f)).isSameAs(x);
-    assertThat(Noise.of(seed(1)).dropout(x, 0)).isSameAs(x);
+    assertThat(Pass.scoring().dropout(x, 0.9f)).isSameAs(x);
+    assertThat(Pass.training(seed(1)).dropout(x, 0)).isSameAs(x);
   }
 
   @Test
   void dropoutOfEverythingIsRefused() {
     Tensor x = Tensor.full(Shape.of(4), 2);
-    assertThatThrownBy(() -> Noise.none().dropout(x, 1)).hasMessageContaining("below 1");
-    assertThatThrownBy(() -> Noise.none().dropout(x, Float.NaN)).hasMessageContaining("NaN");
+    assertThatThrownBy(() -> Pass.scoring().dropout(x, 1)).hasMessageContaining("below 1");
+    assertThatThrownBy(() -> Pass.scoring().dropout(x, Float.NaN)).hasMessageContaining("NaN");
   }
 
   @Test

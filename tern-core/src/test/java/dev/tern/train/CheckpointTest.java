@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checkpoints that were damaged, lost or mistaken for others, and what each error says. */
@@ -160,6 +161,25 @@ final class CheckpointTest {
       assertThatThrownBy(() -> Trainer.resume(device, checkpoint, MODEL, options))
           .isInstanceOf(DataException.class)
           .hasMessageContaining("another model or optimizer");
+    }
+  }
+
+  static List<TrainOptions> otherSteps() {
+    return List.of(OPTIONS, OPTIONS.clipNorm(2), OPTIONS.clipNorm(1).weightDecay(0.1f));
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherSteps")
+  void aRunWithOtherClippingOrDecayIsNotResumed(TrainOptions options) {
+    Path target = folder.resolve("clipped");
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer =
+            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, OPTIONS.clipNorm(1))) {
+      trainer.save(target);
+      Trainer.resume(device, target, MODEL, OPTIONS.clipNorm(1)).close();
+      assertThatThrownBy(() -> Trainer.resume(device, target, MODEL, options))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageStartingWith("resume: got optimizer {");
     }
   }
 

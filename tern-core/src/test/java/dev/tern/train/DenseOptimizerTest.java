@@ -1,12 +1,14 @@
 package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.Arrays;
 import java.util.List;
@@ -50,15 +52,17 @@ final class DenseOptimizerTest {
       }
     }
 
-    void step(Optimizer rule, float[] gradient, int t, double lr, double l2) {
+    void step(Optimizer rule, double[] gradient, int t, double lr, double decay) {
       double[] g = new double[w.length];
-      Arrays.setAll(g, i -> gradient[i] + l2 * w[i]);
+      Arrays.setAll(g, i -> gradient[i] + L2 * w[i]);
       for (int i = 0; i < w.length; i++) {
         double mean = 0;
         for (int j = i / COLUMNS * COLUMNS; j < i / COLUMNS * COLUMNS + COLUMNS; j++) {
           mean += g[j] * g[j] / COLUMNS;
         }
+        double taken = lr * decay * w[i];
         update(rule, i, g[i], mean, t, lr);
+        w[i] -= taken;
       }
     }
 
@@ -109,26 +113,28 @@ final class DenseOptimizerTest {
     return values;
   }
 
-  @ParameterizedTest
-  @MethodSource("rules")
-  void fiveStepsOfEveryRuleFollowItsEquation(Optimizer rule) {
+  /** Steps of a matrix; another, with twice the gradient, counts in the norm. */
+  private static void followsItsEquation(Optimizer rule, float decay, float clip) {
     Random random = new Random(7);
+    TrainOptions options = TrainOptions.of(rule).l2(L2).weightDecay(decay).clipNorm(clip);
     try (Device device = Device.cpu(1, 1L << 24)) {
       Variable weight = Variable.zeros(device, "w", Shape.of(ROWS, COLUMNS));
+      Variable other = Variable.zeros(device, "other", Shape.of(ROWS, COLUMNS));
       Variable gradient = Variable.zeros(device, "g", Shape.of(ROWS, COLUMNS));
       float[] start = random(random);
       weight.set(start);
       Plain plain = new Plain(start, rule);
-      DenseOptimizer optimizer = new DenseOptimizer(device, rule, L2, List.of(weight));
+      DenseOptimizer optimizer = new DenseOptimizer(device, options, List.of(weight, other));
+      Tensor g = gradient.tensor();
       try (Computation step =
-          Computation.of(device, List.of(), optimizer.updates(List.of(gradient.tensor())))) {
+          Computation.of(device, List.of(), optimizer.updates(List.of(g, g.mul(2))))) {
         for (int t = 1; t <= STEPS; t++) {
           float lr = 0.1f * t;
-          float[] g = random(random);
-          gradient.set(g);
+          float[] values = random(random);
+          gradient.set(values);
           optimizer.prepare(t, lr);
           step.run();
-          plain.step(rule, g, t, lr, L2);
+          plain.step(rule, clipped(values, clip), t, lr, decay);
           float[] got = weight.toArray();
           for (int i = 0; i < got.length; i++) {
             assertThat((double) got[i])
@@ -140,13 +146,53 @@ final class DenseOptimizerTest {
     }
   }
 
+  /** By the norm of this gradient and of its double. */
+  private static double[] clipped(float[] gradient, float clip) {
+    double squares = 0;
+    for (float value : gradient) {
+      squares += 5.0 * value * value;
+    }
+    double factor = clip == 0 ? 1 : Math.min(1, clip / Math.sqrt(squares));
+    double[] result = new double[gradient.length];
+    Arrays.setAll(result, i -> factor * gradient[i]);
+    return result;
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void fiveStepsOfEveryRuleFollowItsEquation(Optimizer rule) {
+    followsItsEquation(rule, 0, 0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void stepsOfEveryRuleFollowItsEquationWithAClippedGradient(Optimizer rule) {
+    // The norm of fifteen draws and their doubles is about 8.7: clipped in all steps, some and
+    // none.
+    followsItsEquation(rule, 0, 1);
+    followsItsEquation(rule, 0, 8);
+    followsItsEquation(rule, 0, 100);
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void stepsOfEveryRuleFollowItsEquationWithWeightDecay(Optimizer rule) {
+    if (rule instanceof Optimizer.Ftrl) {
+      TrainOptions options = TrainOptions.of(rule).weightDecay(0.1f);
+      assertThatThrownBy(options::check).hasMessageContaining("got FTRL with weightDecay 0.1");
+    } else {
+      followsItsEquation(rule, 0.3f, 8);
+    }
+  }
+
   @Test
   void rowWiseAdagradTakesTheLastAxisAsARowWhateverTheRank() {
     Optimizer rule = new Optimizer.RowWiseAdagrad(0.1f, 0, 1e-3f);
     try (Device device = Device.cpu(1, 1L << 24)) {
       Variable scalar = Variable.zeros(device, "scalar", Shape.SCALAR);
       Variable vector = Variable.zeros(device, "vector", Shape.of(2));
-      DenseOptimizer optimizer = new DenseOptimizer(device, rule, 0, List.of(scalar, vector));
+      DenseOptimizer optimizer =
+          new DenseOptimizer(device, TrainOptions.of(rule), List.of(scalar, vector));
       assertThat(optimizer.state().get(0).shape()).isEqualTo(Shape.SCALAR);
       assertThat(optimizer.state().get(1).shape()).isEqualTo(Shape.of(1));
       Variable three = Variable.zeros(device, "three", Shape.SCALAR);

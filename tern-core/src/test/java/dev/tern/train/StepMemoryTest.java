@@ -70,7 +70,8 @@ final class StepMemoryTest {
     Network.Tables tables = Network.Tables.of(adam);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
-        DenseOptimizer optimizer = new DenseOptimizer(device, adam, 0, network.parameters());
+        DenseOptimizer optimizer =
+            new DenseOptimizer(device, TrainOptions.of(adam), network.parameters());
         TrainStep step = new TrainStep(network, optimizer, 64)) {
       run(step, optimizer, batches, 1);
       Allocator allocator = device.interpreter().allocator();

@@ -13,6 +13,7 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.TextDictionary;
 import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -149,10 +150,13 @@ final class TrainerTest {
   }
 
   private byte[] weightsAfter(int threads, String name) throws IOException {
+    return weightsAfter(threads, name, small(ModelConfig.Type.DEEPFM));
+  }
+
+  private byte[] weightsAfter(int threads, String name, ModelConfig model) throws IOException {
     Path target = folder.resolve(name);
     try (Device device = Device.cpu(threads, 1L << 28);
-        Trainer trainer =
-            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.DEEPFM), options())) {
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options())) {
       trainer.fit(train());
       trainer.save(target);
     }
@@ -204,6 +208,42 @@ final class TrainerTest {
       assertThat(trainer.step()).isEqualTo(stop);
       trainer.fit(train());
       trainer.save(folder.resolve("resumed"));
+    }
+    assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+  }
+
+  /** Models with statistics that move from step to step, learned slopes, crosses of low rank. */
+  static List<ModelConfig> normalized() {
+    return List.of(
+        small(ModelConfig.Type.DCNV2).withCross(3, 2).withActivation(Activation.DICE, true),
+        small(ModelConfig.Type.DCNV2).withCross(3, 0).withActivation(Activation.DICE, false),
+        small(ModelConfig.Type.DLRM).withActivation(Activation.PRELU, true));
+  }
+
+  @ParameterizedTest
+  @MethodSource("normalized")
+  void modelsWithMovingStatisticsLearnAndAreResumedWithTheSameBytes(ModelConfig model)
+      throws IOException {
+    byte[] whole = weightsAfter(1, "whole", model);
+    assertThat(weightsAfter(3, "three", model)).isEqualTo(whole);
+    TrainOptions options = options().checkpoints(folder.resolve("run"), 0).reportEvery(1);
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+      trainer.fit(
+          train(),
+          Optional.empty(),
+          progress -> {
+            if (progress.step() == 50) {
+              trainer.requestStop();
+            }
+          });
+    }
+    assertThat(Checkpoint.openLatest(folder.resolve("run")).model()).contains(model);
+    try (Device device = Device.cpu(2, 1L << 28);
+        Trainer trainer = Trainer.resume(device, folder.resolve("run"), model, options)) {
+      trainer.fit(train());
+      trainer.save(folder.resolve("resumed"));
+      assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.72);
     }
     assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
   }

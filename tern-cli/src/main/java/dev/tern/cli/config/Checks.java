@@ -16,6 +16,8 @@ final class Checks {
     if (settings.get(Keys.MODEL).equals("dlrm")) {
       dlrm(settings);
     }
+    experts(settings);
+    weightDecay(settings);
   }
 
   /** Checks of the section {@code data} alone. */
@@ -100,6 +102,29 @@ final class Checks {
                 + ", expected one of data.columns; "
                 + advice);
       }
+    }
+  }
+
+  private static void experts(Settings s) {
+    long experts = s.get(Keys.CROSS_EXPERTS);
+    if (experts > 0 && s.get(Keys.CROSS_RANK) == 0) {
+      throw new ConfigException(
+          s.where("model.cross_experts")
+              + ": model.cross_experts: got "
+              + experts
+              + " experts without a rank, expected one; add model.cross_rank");
+    }
+  }
+
+  private static void weightDecay(Settings s) {
+    double decay = s.get(Keys.WEIGHT_DECAY);
+    if (decay > 0 && s.get(Keys.OPTIMIZER).equals("ftrl")) {
+      throw new ConfigException(
+          s.where("train.weight_decay")
+              + ": train.weight_decay: got "
+              + decay
+              + " with ftrl, expected 0: FTRL makes each weight anew from its sums; use"
+              + " train.optimizer.l2");
     }
   }
 

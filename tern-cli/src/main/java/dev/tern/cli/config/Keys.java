@@ -30,6 +30,7 @@ final class Keys {
       new Kind.Files("a path or a list of paths", false);
   private static final Kind<List<Integer>> WIDTHS = new Kind.Wholes(new Kind.Whole(1, 1 << 20));
   private static final String[] PERCEPTRONS = {"wdl", "deepfm", "dcn", "dcnv2"};
+  private static final String[] NETWORKS = {"wdl", "deepfm", "dcn", "dcnv2", "dlrm"};
 
   static final Key<String> FORMAT =
       Key.required(
@@ -192,6 +193,20 @@ final class Keys {
   static final Key<Long> CROSS_LAYERS =
       Key.of("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
           .when(MODEL, "dcn", "dcnv2");
+  static final Key<Long> CROSS_RANK =
+      Key.of(
+              "model.cross_rank",
+              new Kind.Whole(0, 1 << 20),
+              0L,
+              "Rank of the cross layers' matrices; 0 for full ones.")
+          .when(MODEL, "dcnv2");
+  static final Key<Long> CROSS_EXPERTS =
+      Key.of(
+              "model.cross_experts",
+              new Kind.Whole(0, 64),
+              0L,
+              "Experts of that rank in each cross layer; 0 for one matrix without gates.")
+          .when(MODEL, "dcnv2");
   static final Key<List<Integer>> BOTTOM =
       Key.of(
               "model.bottom",
@@ -213,6 +228,20 @@ final class Keys {
               0.0,
               "Share of hidden units left out in training.")
           .when(MODEL, PERCEPTRONS);
+  static final Key<String> ACTIVATION =
+      Key.of(
+              "model.activation",
+              Kind.Choice.of("relu", "prelu", "dice"),
+              "relu",
+              "What follows the linear part of a hidden layer.")
+          .when(MODEL, NETWORKS);
+  static final Key<Boolean> BATCH_NORM =
+      Key.of(
+              "model.batch_norm",
+              new Kind.Flag(),
+              false,
+              "Batch normalization before each activation.")
+          .when(MODEL, NETWORKS);
   static final Key<String> COMBINER =
       Key.of(
           "model.combiner",
@@ -315,6 +344,19 @@ final class Keys {
 
   static final Key<Double> WEIGHT_L2 =
       Key.of("train.l2", FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
+  static final Key<Double> WEIGHT_DECAY =
+      Key.of(
+          "train.weight_decay",
+          FACTOR,
+          0.0,
+          "Share of weights, times the learning rate, taken off in each step, apart from the"
+              + " gradient; not of embeddings.");
+  static final Key<Double> CLIP_NORM =
+      Key.of(
+          "train.clip_norm",
+          FACTOR,
+          0.0,
+          "Largest norm of the gradient of all weights but embeddings; 0 for any.");
   static final Key<Long> SHUFFLE =
       Key.of(
           "train.shuffle",
@@ -394,9 +436,13 @@ final class Keys {
           EMBEDDING,
           HIDDEN,
           CROSS_LAYERS,
+          CROSS_RANK,
+          CROSS_EXPERTS,
           BOTTOM,
           TOP,
           DROPOUT,
+          ACTIVATION,
+          BATCH_NORM,
           COMBINER,
           UNKNOWN,
           DIR,
@@ -420,6 +466,8 @@ final class Keys {
           DECAY_POWER,
           END_LR,
           WEIGHT_L2,
+          WEIGHT_DECAY,
+          CLIP_NORM,
           SHUFFLE,
           SEED,
           THREADS,

@@ -11,9 +11,13 @@ import java.util.stream.Collectors;
  * @param embedding width of the embedding of an id
  * @param hidden widths of the hidden layers
  * @param crossLayers cross layers of {@code dcn} and {@code dcnv2}
+ * @param crossRank rank of the cross layers' matrices in {@code dcnv2}; 0 for full ones
+ * @param crossExperts experts of that rank in each cross layer; 0 for one matrix without gates
  * @param bottom widths over dense numbers in {@code dlrm}
  * @param top widths over interactions in {@code dlrm}
  * @param dropout share of hidden units left out in training, 0 to 1
+ * @param activation of hidden layers: {@code relu}, {@code prelu} or {@code dice}
+ * @param batchNorm whether batch normalization stands before each activation
  * @param combiner {@code sum} or {@code mean}
  * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
  */
@@ -22,9 +26,13 @@ public record ModelConfig(
     int embedding,
     List<Integer> hidden,
     int crossLayers,
+    int crossRank,
+    int crossExperts,
     List<Integer> bottom,
     List<Integer> top,
     float dropout,
+    String activation,
+    boolean batchNorm,
     String combiner,
     String unknown) {
   static ModelConfig of(Settings s) {
@@ -33,9 +41,13 @@ public record ModelConfig(
         s.get(Keys.EMBEDDING).intValue(),
         s.get(Keys.HIDDEN),
         s.get(Keys.CROSS_LAYERS).intValue(),
+        s.get(Keys.CROSS_RANK).intValue(),
+        s.get(Keys.CROSS_EXPERTS).intValue(),
         s.get(Keys.BOTTOM),
         s.get(Keys.TOP),
         s.get(Keys.DROPOUT).floatValue(),
+        s.get(Keys.ACTIVATION),
+        s.get(Keys.BATCH_NORM),
         s.get(Keys.COMBINER),
         s.get(Keys.UNKNOWN));
   }
@@ -52,8 +64,20 @@ public record ModelConfig(
     if (type.startsWith("dcn")) {
       out.append(", ").append(crossLayers).append(" cross layers");
     }
+    if (crossRank > 0) {
+      out.append(" of rank ").append(crossRank);
+    }
+    if (crossExperts > 0) {
+      out.append(" and ").append(crossExperts).append(" experts");
+    }
     if (List.of("wdl", "deepfm", "dcn", "dcnv2").contains(type)) {
       out.append(", hidden ").append(widths(hidden)).append(", dropout ").append(dropout);
+    }
+    if (!activation.equals("relu")) {
+      out.append(", ").append(activation);
+    }
+    if (batchNorm) {
+      out.append(", batch norm");
     }
     return out.toString();
   }

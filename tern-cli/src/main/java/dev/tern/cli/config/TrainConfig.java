@@ -13,6 +13,8 @@ import java.util.function.Function;
  * @param optimizer of all weights
  * @param learningRate the learning rate over the steps
  * @param l2 factor of half the sum of squared weights in the loss
+ * @param weightDecay share of dense weights, times the learning rate, taken off in each step
+ * @param clipNorm largest norm of the dense weights' gradient; 0 for any
  * @param shuffleRows rows of a block that is shuffled; 0 keeps the order
  * @param seed of weights, dropout and shuffling
  * @param threads compute threads, at least 1
@@ -28,6 +30,8 @@ public record TrainConfig(
     Optimizer optimizer,
     LearningRate learningRate,
     float l2,
+    float weightDecay,
+    float clipNorm,
     int shuffleRows,
     long seed,
     int threads,
@@ -44,6 +48,8 @@ public record TrainConfig(
         checked(s, "train.optimizer", TrainConfig::optimizer),
         checked(s, "train.schedule", TrainConfig::learningRate),
         s.get(Keys.WEIGHT_L2).floatValue(),
+        s.get(Keys.WEIGHT_DECAY).floatValue(),
+        s.get(Keys.CLIP_NORM).floatValue(),
         s.get(Keys.SHUFFLE).intValue(),
         s.get(Keys.SEED),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,

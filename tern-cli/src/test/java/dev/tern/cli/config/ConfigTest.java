@@ -113,6 +113,42 @@ final class ConfigTest {
     assertThat(config.yaml()).doesNotContain("cross_layers");
   }
 
+  @Test
+  void crossesOfLowRankActivationsClippingAndDecayAreRead() {
+    Config config =
+        Config.parse(
+            CENSUS.replace("type: deepfm", "type: dcnv2, cross_rank: 8, cross_experts: 4"),
+            "dcn.yaml",
+            List.of(
+                "model.activation=dice",
+                "model.batch_norm=true",
+                "train.clip_norm=10",
+                "train.weight_decay=0.01"));
+    assertThat(config.model().crossRank()).isEqualTo(8);
+    assertThat(config.model().crossExperts()).isEqualTo(4);
+    assertThat(config.model().activation()).isEqualTo("dice");
+    assertThat(config.model().batchNorm()).isTrue();
+    assertThat(config.model().summary())
+        .contains("cross layers of rank 8 and 4 experts")
+        .endsWith(", dice, batch norm");
+    assertThat(config.train().clipNorm()).isEqualTo(10);
+    assertThat(config.train().weightDecay()).isEqualTo(0.01f);
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void expertsWithoutARankAndDecayWithFtrlAreRefused() {
+    String experts = CENSUS.replace("type: deepfm", "type: dcnv2, cross_experts: 4");
+    assertThatThrownBy(() -> Config.parse(experts, "dcn.yaml", List.of()))
+        .hasMessage(
+            "dcn.yaml line 9: model.cross_experts: got 4 experts without a rank, expected one; add"
+                + " model.cross_rank");
+    List<String> ftrl = List.of("train.optimizer.type=ftrl", "train.weight_decay=0.1");
+    assertThatThrownBy(() -> Config.parse(CENSUS, "census.yaml", ftrl))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("train.weight_decay: got 0.1 with ftrl, expected 0");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -172,9 +208,12 @@ final class ConfigTest {
           =3                   | --set =3: got no key and value
           train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
           train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
-          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of bottom
+          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, batch_norm, bottom
           data.sparse[1].encode=id | got data.sparse[1].encode, expected an index from 0 to 0
           train[0].batch=3     | got an index, expected none
+          model.cross_rank=2   | got model.cross_rank, expected it only where model.type is dcnv2, but that is deepfm
+          model.activation=gelu | model.activation: got gelu, expected one of relu, prelu, dice
+          train.clip_norm=-1   | train.clip_norm: got -1, expected a number of at least 0
           model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2, but that is deepfm
           data.columns=[a      | got broken YAML
           data.train=          | data.train: got nothing, expected a path or a list of paths

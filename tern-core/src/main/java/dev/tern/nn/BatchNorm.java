@@ -1,0 +1,31 @@
+package dev.tern.nn;
+
+import dev.tern.tensor.Shape;
+import dev.tern.tensor.Tensor;
+import dev.tern.tensor.Variable;
+
+/**
+ * Batch normalization (Ioffe and Szegedy 2015, algorithm 1): {@code gamma * (x - E[x]) /
+ * sqrt(Var[x] + 1e-5) + beta} with the mean and variance of each column over the batch while
+ * training. Scoring takes moving averages, in which each batch has a share of 0.1; they start at 0
+ * and 1. A batch of one row leaves the average variance as it is.
+ */
+public final class BatchNorm {
+  private static final float EPSILON = 1e-5f;
+
+  private final Variable gamma;
+  private final Variable beta;
+  private final BatchStatistics statistics;
+
+  /** A layer over {@code width} columns, without effect at first but to standardize. */
+  public BatchNorm(Parameters parameters, String name, int width) {
+    gamma = parameters.full(name + ".gamma", Shape.of(width), 1);
+    beta = parameters.full(name + ".beta", Shape.of(width), 0);
+    statistics = new BatchStatistics(parameters, name, width, EPSILON);
+  }
+
+  /** {@code [B, width]} to {@code [B, width]}. */
+  public Tensor apply(Tensor x, Pass pass) {
+    return statistics.standardize(x, pass).mul(gamma.tensor()).add(beta.tensor());
+  }
+}

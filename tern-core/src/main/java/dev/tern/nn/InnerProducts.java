@@ -1,0 +1,21 @@
+package dev.tern.nn;
+
+import dev.tern.tensor.Tensor;
+
+/** Dot products of all pairs of slots' vectors, for a network to look at (Qu et al. 2016, PNN). */
+public final class InnerProducts {
+  private InnerProducts() {}
+
+  /** Pairs of {@code slots} vectors. */
+  public static int pairs(int slots) {
+    return slots * (slots - 1) / 2;
+  }
+
+  /**
+   * {@code [B, S, D]} to {@code [B, S (S - 1) / 2]}, pairs in the order (1,0), (2,0), (2,1), (3,0),
+   * ...
+   */
+  public static Tensor of(Tensor vectors) {
+    return vectors.dotInteraction();
+  }
+}
