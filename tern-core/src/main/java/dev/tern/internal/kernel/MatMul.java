@@ -37,6 +37,7 @@ public final class MatMul {
     NO_TERMS,
     MATRIX_BY_COLUMN,
     ROW_BY_MATRIX,
+    OUTER,
     MANY_TERMS,
     GENERAL
   }
@@ -46,6 +47,7 @@ public final class MatMul {
   private final long scratch;
   private final Form form;
   private final VectorProduct vectors;
+  private final OuterProduct outer;
   private final Product product;
   private final Optional<SplitProduct> split;
 
@@ -62,6 +64,7 @@ public final class MatMul {
             ? new VectorProduct(4 * spec.bcs, 4 * spec.brs, 4, spec.n, spec.k, spec.accumulate)
             : new VectorProduct(
                 4 * spec.ars, 4 * spec.acs, 4 * spec.ldc, spec.m, spec.k, spec.accumulate);
+    outer = new OuterProduct(spec);
     product = new Product(spec);
     split =
         form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
@@ -84,6 +87,9 @@ public final class MatMul {
     }
     if (spec.m == 1) {
       return Form.ROW_BY_MATRIX;
+    }
+    if (spec.k == 1 && spec.bcs == 1 && !spec.accumulate) {
+      return Form.OUTER;
     }
     boolean dense = spec.ldc == spec.n;
     return dense && SplitProduct.pays(spec.m, spec.n, spec.k) ? Form.MANY_TERMS : Form.GENERAL;
@@ -119,6 +125,7 @@ public final class MatMul {
       }
       case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs), c);
       case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs), c);
+      case OUTER -> outer.run(kernel, workers, a, b, c);
       case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c, scratch);
       case GENERAL -> product.run(kernel, workers, a, b, c, scratch);
     }

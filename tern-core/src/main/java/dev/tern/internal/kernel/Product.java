@@ -17,8 +17,8 @@ import dev.tern.internal.runtime.Workers;
 final class Product {
   private static final int ROWS = TileKernel.ROWS;
 
-  /** Terms per block: a panel of B and a strip of A of this length share the first-level cache. */
-  private static final int DEPTH = 256;
+  /** Terms per block: a panel of B of this length fills the first-level cache. */
+  private static final int DEPTH = 512;
 
   /** Strips of A packed at a time, half of a second-level cache. */
   private static final int STRIPS = 16;
@@ -45,6 +45,9 @@ final class Product {
 
   /** Pieces of work for each thread at least, so that none waits long for another at the end. */
   private static final int CHUNKS_PER_THREAD = 8;
+
+  /** Strips in a chunk at least, which read a panel of B from the first-level cache. */
+  private static final int CHUNK_STRIPS = 4;
 
   private static final int FEW_STRIPS = 4;
   private static final int FEW_PANELS = 2;
@@ -179,7 +182,8 @@ final class Product {
   private void slab(Workers workers, int threads) {
     int length = termEnd - term;
     int blocks = (length + DEPTH - 1) / DEPTH;
-    depth = (length + blocks - 1) / blocks;
+    depth = (length + blocks - 1) / blocks + 3 & -4;
+    blocks = (length + depth - 1) / depth;
     groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;
     int tasks = blocks * groups;
     boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
@@ -197,7 +201,8 @@ final class Product {
     } else {
       int whole = (strips + STRIPS - 1) / STRIPS;
       int even = (whole + threads - 1) / threads * threads;
-      chunks = Math.min(strips, Math.max(even, CHUNKS_PER_THREAD * threads));
+      int most = Math.max(threads, strips / CHUNK_STRIPS / threads * threads);
+      chunks = Math.min(strips, Math.max(even, Math.min(most, CHUNKS_PER_THREAD * threads)));
       workers.run(chunks, computing);
     }
   }

@@ -147,6 +147,21 @@ final class ScalarTile implements TileKernel {
   }
 
   @Override
+  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
+    for (int i = 0; i < rows; i++) {
+      outerFrom(0, x + i * xStep, y, c + i * cRow, columns);
+    }
+  }
+
+  /** One row of {@link #outer} from column {@code first} on. */
+  static void outerFrom(int first, long x, long y, long c, int columns) {
+    float factor = Memory.getFloat(x);
+    for (int j = first; j < columns; j++) {
+      Memory.setFloat(c + 4L * j, Math.fma(factor, Memory.getFloat(y + 4L * j), 0f));
+    }
+  }
+
+  @Override
   public void dots(
       long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
     for (int i = 0; i < count; i++) {

@@ -51,6 +51,14 @@ interface TileKernel {
   void combine(long x, long rows, long rowStep, long y, int count, int k);
 
   /**
+   * Outer product, c[i][j] = 0 + x[i] * y[j]: the one term of a sum that starts from 0.
+   *
+   * @param x first of {@code rows} factors, {@code xStep} apart
+   * @param y first of {@code columns} factors, side by side
+   */
+  void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns);
+
+  /**
    * Products of rows with one vector: y[i] = or += sum over p of row i [p] * x[p]. Terms of whole
    * blocks of {@link #DOT_LANES} go to as many sums, which start from 0 and are added as a tree
    * (lane i and i + 8, then 4, 2 and 1 apart); the others follow in ascending order.

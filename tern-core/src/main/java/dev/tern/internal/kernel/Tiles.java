@@ -7,6 +7,7 @@ import java.util.Optional;
 final class Tiles {
   private static final int REPEATS = 8;
   private static final int DEPTH = 64;
+  private static final int SHALLOW = 13;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
       VectorSupport.available() && Warmup.EAGER ? new VectorTile() : new ScalarTile(COLUMNS);
@@ -69,9 +70,13 @@ final class Tiles {
   private static void drive(TileKernel kernel, long a, long b, long c) {
     long row = 4L * COLUMNS;
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
+    kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH - 1);
+    kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, SHALLOW);
     kernel.rows(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS - 1, DEPTH - 1);
+    kernel.outer(a, 4, b, c, row, TileKernel.ROWS, COLUMNS);
+    kernel.outer(a, 4, b, c, row, TileKernel.ROWS, COLUMNS - 1);
     kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH, true);
     kernel.dots(a, 4L * DEPTH, b, c, 4, TileKernel.ROWS, DEPTH - 1, false);
     kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
@@ -113,6 +118,9 @@ final class Tiles {
 
     @Override
     public void combine(long x, long rows, long rowStep, long y, int count, int k) {}
+
+    @Override
+    public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {}
 
     @Override
     public void dots(

@@ -32,13 +32,22 @@ final class VectorTile implements TileKernel {
   private static final int BYTES = 4 * LENGTH;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-  private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
 
   /** Above any address, and each a power of two below the one before. */
   private static final long LIMIT = 1L << 60;
 
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
+  private static final long LIMIT_8 = 1L << 57;
+
+  /** Terms in a turn of the loop over packed operands; C1 runs out of registers at three. */
+  private static final int TURN = 2;
+
+  /** Below this many terms those left over from whole turns cost more than the turns save. */
+  private static final int MANY = 32;
+
+  private static final long STRIP = 4L * ROWS;
+  private static final long PANEL = 2L * BYTES;
 
   @Override
   public int columns() {
@@ -48,22 +57,133 @@ final class VectorTile implements TileKernel {
   @Override
   public void tile(
       long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    long t = start;
+    int whole = k - k % TURN;
+    if (aStep != STRIP || bStep != PANEL || (k < MANY && whole < k)) {
+      steps(a, aStep, b, bStep, start, startRow, c, cRow, k);
+      return;
+    }
+    packed(a, TURN * STRIP, b, TURN * PANEL, start, startRow, c, cRow, whole);
+    if (whole < k) {
+      steps(a + whole * STRIP, STRIP, b + whole * PANEL, PANEL, c, cRow, c, cRow, k - whole);
+    }
+  }
+
+  /**
+   * {@link #tile} of a packed strip and a packed panel, two terms a turn: {@code k} is even. The
+   * turns' lengths are arguments, for a compiler that knows them would move the checks out of the
+   * loop, and they would no longer keep order.
+   */
+  private static void packed(
+      long a, long aTurn, long b, long bTurn, long start, long startRow, long c, long cRow, int k) {
+    long t = Objects.checkIndex(start, LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    long nextA = a;
+    long nextB = b;
+    for (int p = 0; p < k; p += TURN) {
+      long y = Objects.checkIndex(nextB, LIMIT);
+      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
+      long x = Objects.checkIndex(nextA, LIMIT);
+      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
+      s00 = v.fma(b0, s00);
+      s01 = v.fma(b1, s01);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 4)).reinterpretAsFloats();
+      s10 = v.fma(b0, s10);
+      s11 = v.fma(b1, s11);
+      x = Objects.checkIndex(x, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 8)).reinterpretAsFloats();
+      s20 = v.fma(b0, s20);
+      s21 = v.fma(b1, s21);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 12)).reinterpretAsFloats();
+      s30 = v.fma(b0, s30);
+      s31 = v.fma(b1, s31);
+      y = Objects.checkIndex(y, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 16)).reinterpretAsFloats();
+      s40 = v.fma(b0, s40);
+      s41 = v.fma(b1, s41);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 20)).reinterpretAsFloats();
+      s50 = v.fma(b0, s50);
+      s51 = v.fma(b1, s51);
+      y = Objects.checkIndex(y, LIMIT_4);
+      b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y + 2 * BYTES, ORDER);
+      b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + 3 * BYTES, ORDER);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 24)).reinterpretAsFloats();
+      s00 = v.fma(b0, s00);
+      s01 = v.fma(b1, s01);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 28)).reinterpretAsFloats();
+      s10 = v.fma(b0, s10);
+      s11 = v.fma(b1, s11);
+      x = Objects.checkIndex(x, LIMIT_4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 32)).reinterpretAsFloats();
+      s20 = v.fma(b0, s20);
+      s21 = v.fma(b1, s21);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 36)).reinterpretAsFloats();
+      s30 = v.fma(b0, s30);
+      s31 = v.fma(b1, s31);
+      x = Objects.checkIndex(x, LIMIT_8);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 40)).reinterpretAsFloats();
+      s40 = v.fma(b0, s40);
+      s41 = v.fma(b1, s41);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + 44)).reinterpretAsFloats();
+      s50 = v.fma(b0, s50);
+      s51 = v.fma(b1, s51);
+      nextA += aTurn;
+      nextB += bTurn;
+    }
+    t = Objects.checkIndex(c, LIMIT);
+    s00.intoMemorySegment(ALL, t, ORDER);
+    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s10.intoMemorySegment(ALL, t, ORDER);
+    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s20.intoMemorySegment(ALL, t, ORDER);
+    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s30.intoMemorySegment(ALL, t, ORDER);
+    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s40.intoMemorySegment(ALL, t, ORDER);
+    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s50.intoMemorySegment(ALL, t, ORDER);
+    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+  }
+
+  private static void steps(
+      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
+    long t = Objects.checkIndex(start, LIMIT);
+    FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     long nextA = a;
@@ -96,22 +216,22 @@ final class VectorTile implements TileKernel {
       nextA += aStep;
       nextB += bStep;
     }
-    t = c;
+    t = Objects.checkIndex(c, LIMIT);
     s00.intoMemorySegment(ALL, t, ORDER);
     s01.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s10.intoMemorySegment(ALL, t, ORDER);
     s11.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s20.intoMemorySegment(ALL, t, ORDER);
     s21.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s30.intoMemorySegment(ALL, t, ORDER);
     s31.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s40.intoMemorySegment(ALL, t, ORDER);
     s41.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s50.intoMemorySegment(ALL, t, ORDER);
     s51.intoMemorySegment(ALL, t + BYTES, ORDER);
   }
@@ -133,22 +253,22 @@ final class VectorTile implements TileKernel {
     long r3 = Objects.checkIndex(3 * aRow, LIMIT_4);
     long r4 = Objects.checkIndex(4 * aRow, LIMIT_4);
     long r5 = Objects.checkIndex(5 * aRow, LIMIT_4);
-    long t = start;
+    long t = Objects.checkIndex(start, LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t += startRow;
+    t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     long nextA = a;
@@ -181,72 +301,34 @@ final class VectorTile implements TileKernel {
       nextA += aStep;
       nextB += bStep;
     }
-    t = c;
+    t = Objects.checkIndex(c, LIMIT);
     s00.intoMemorySegment(ALL, t, ORDER);
     s01.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s10.intoMemorySegment(ALL, t, ORDER);
     s11.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s20.intoMemorySegment(ALL, t, ORDER);
     s21.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s30.intoMemorySegment(ALL, t, ORDER);
     s31.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s40.intoMemorySegment(ALL, t, ORDER);
     s41.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t += cRow;
+    t = Objects.checkIndex(t + cRow, LIMIT);
     s50.intoMemorySegment(ALL, t, ORDER);
     s51.intoMemorySegment(ALL, t + BYTES, ORDER);
   }
 
   @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
-    int whole = FLOATS.loopBound(count);
-    int p = 0;
-    for (; p + 4 <= k; p += 4) {
-      combineFour(x + 4L * p, rows + p * rowStep, rowStep, y, whole);
-    }
-    for (; p < k; p++) {
-      combineOne(x + 4L * p, rows + p * rowStep, y, whole);
-    }
-    if (whole < count) {
-      ScalarTile.combineFrom(whole, x, rows, rowStep, y, count, k);
-    }
+    VectorBlocks.combine(x, rows, rowStep, y, count, k);
   }
 
-  private static void combineFour(long x, long rows, long rowStep, long y, int whole) {
-    FloatVector x0 = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
-    FloatVector x1 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 4));
-    FloatVector x2 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 8));
-    FloatVector x3 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 12));
-    long r0 = Objects.checkIndex(rows, LIMIT);
-    long r1 = Objects.checkIndex(rows + rowStep, LIMIT);
-    long r2 = Objects.checkIndex(rows + 2 * rowStep, LIMIT);
-    long r3 = Objects.checkIndex(rows + 3 * rowStep, LIMIT);
-    long sums = Objects.checkIndex(y, LIMIT);
-    for (int j = 0; j < whole; j += LENGTH) {
-      long at = 4L * j;
-      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
-      sum = x0.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r0 + at, ORDER), sum);
-      sum = x1.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r1 + at, ORDER), sum);
-      sum = x2.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r2 + at, ORDER), sum);
-      sum = x3.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r3 + at, ORDER), sum);
-      sum.intoMemorySegment(ALL, sums + at, ORDER);
-    }
-  }
-
-  private static void combineOne(long x, long row, long y, int whole) {
-    FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
-    long terms = Objects.checkIndex(row, LIMIT);
-    long sums = Objects.checkIndex(y, LIMIT);
-    for (int j = 0; j < whole; j += LENGTH) {
-      long at = 4L * j;
-      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
-      sum = factor.fma(FloatVector.fromMemorySegment(FLOATS, ALL, terms + at, ORDER), sum);
-      sum.intoMemorySegment(ALL, sums + at, ORDER);
-    }
+  @Override
+  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
+    VectorBlocks.outer(x, xStep, y, c, cRow, rows, columns);
   }
 
   @Override
@@ -257,94 +339,11 @@ final class VectorTile implements TileKernel {
 
   @Override
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
-    if (columns == 2 * LENGTH) {
-      copyTwoVectors(from, fromRow, to, toRow, rows);
-    } else if (columns == ROWS) {
-      copySix(from, fromRow, to, toRow, rows);
-    } else {
-      copyAny(from, fromRow, to, toRow, rows, columns);
-    }
+    VectorBlocks.copy(from, fromRow, to, toRow, rows, columns);
   }
 
   @Override
   public void spread(long from, long step, int groups, long to, long groupBytes) {
-    long first = Objects.checkIndex(from, LIMIT);
-    long second = Objects.checkIndex(from + step, LIMIT);
-    long third = Objects.checkIndex(from + 2 * step, LIMIT);
-    long fourth = Objects.checkIndex(from + 3 * step, LIMIT);
-    long target = to;
-    long at = 0;
-    for (int group = 0; group < groups; group++) {
-      long x = Objects.checkIndex(at, LIMIT);
-      long y = Objects.checkIndex(target, LIMIT);
-      FloatVector.fromMemorySegment(FLOATS, ALL, first + x, ORDER).intoMemorySegment(ALL, y, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, first + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, second + x, ORDER)
-          .intoMemorySegment(ALL, y + 2 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, second + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 3 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, third + x, ORDER)
-          .intoMemorySegment(ALL, y + 4 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, third + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 5 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x, ORDER)
-          .intoMemorySegment(ALL, y + 6 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 7 * BYTES, ORDER);
-      target += groupBytes;
-      at += 2 * BYTES;
-    }
-  }
-
-  private static void copyTwoVectors(long from, long fromRow, long to, long toRow, int rows) {
-    long source = from;
-    long target = to;
-    for (int i = 0; i < rows; i++) {
-      long x = Objects.checkIndex(source, LIMIT);
-      FloatVector low = FloatVector.fromMemorySegment(FLOATS, ALL, x, ORDER);
-      FloatVector high = FloatVector.fromMemorySegment(FLOATS, ALL, x + BYTES, ORDER);
-      long y = Objects.checkIndex(target, LIMIT);
-      low.intoMemorySegment(ALL, y, ORDER);
-      high.intoMemorySegment(ALL, y + BYTES, ORDER);
-      source += fromRow;
-      target += toRow;
-    }
-  }
-
-  private static void copySix(long from, long fromRow, long to, long toRow, int rows) {
-    long source = from;
-    long target = to;
-    for (int i = 0; i < rows; i++) {
-      long x = Objects.checkIndex(source, LIMIT);
-      long first = ALL.get(PAIR, x);
-      long second = ALL.get(PAIR, x + 8);
-      long third = ALL.get(PAIR, x + 16);
-      long y = Objects.checkIndex(target, LIMIT);
-      ALL.set(PAIR, y, first);
-      ALL.set(PAIR, y + 8, second);
-      ALL.set(PAIR, y + 16, third);
-      source += fromRow;
-      target += toRow;
-    }
-  }
-
-  private static void copyAny(long from, long fromRow, long to, long toRow, int rows, int columns) {
-    int whole = FLOATS.loopBound(columns);
-    for (int i = 0; i < rows; i++) {
-      long source = from + i * fromRow;
-      long target = to + i * toRow;
-      for (int j = 0; j < whole; j += LENGTH) {
-        FloatVector.fromMemorySegment(FLOATS, ALL, source + 4L * j, ORDER)
-            .intoMemorySegment(ALL, target + 4L * j, ORDER);
-      }
-      int j = whole;
-      for (; j + 2 <= columns; j += 2) {
-        Memory.setLong(target + 4L * j, Memory.getLong(source + 4L * j));
-      }
-      if (j < columns) {
-        Memory.setInt(target + 4L * j, Memory.getInt(source + 4L * j));
-      }
-    }
+    VectorBlocks.spread(from, step, groups, to, groupBytes);
   }
 }

@@ -178,7 +178,13 @@ final class MatMulTest {
     "200,40,513",
     "97,101,103",
     "27,27,16",
-    "3,2,1000"
+    "3,2,1000",
+    "7,16,1",
+    "30,17,1",
+    "700,165,1",
+    "20,40,35",
+    "130,33,530",
+    "65,15,1030"
   })
   void everyElementIsTheOrderedSumOfItsTermsInEveryForm(int m, int n, int k) {
     for (int form = 0; form < 8; form++) {
