@@ -4,7 +4,8 @@
 `tern bench matmul`, `pointwise` and `layers` start it and ask for a round of each case in turn with
 their own, so that both see the same pace of the machine. A request is a JSON object with `op` and
 what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
-milliseconds, after rounds that warmed up on first sight of the case.
+milliseconds, after one call to wake the threads, and after rounds that warmed up on first sight of
+the case.
 """
 import argparse
 import json
@@ -165,6 +166,7 @@ def main():
             work = OPS[request["op"]](request)
             calls = calls_for(work, nanos)
             known = line
+        work()
         start = time.perf_counter_ns()
         for _ in range(calls):
             work()

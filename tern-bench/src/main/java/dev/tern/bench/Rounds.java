@@ -9,6 +9,7 @@ import java.util.List;
  */
 final class Rounds {
   private static final int LEAST = 5;
+  private static final int SETTLE_MILLIS = 20;
 
   private final double nanos;
   private final int count;
@@ -51,10 +52,23 @@ final class Rounds {
     List<Double> own = new ArrayList<>();
     List<Double> other = new ArrayList<>();
     for (int round = 0; round < count; round++) {
+      settle();
       other.add(peer.nanos());
+      settle();
+      work.run();
       own.add(round(work, calls));
     }
     return new Times(own, other);
+  }
+
+  /** Idle threads of either side spin for a while, on cores that the other side needs. */
+  private static void settle() {
+    try {
+      Thread.sleep(SETTLE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("bench: interrupted between rounds", e);
+    }
   }
 
   /** How many calls fill a round; they warm up too. */

@@ -49,6 +49,9 @@ final class Product {
   /** Strips in a chunk at least, which read a panel of B from the first-level cache. */
   private static final int CHUNK_STRIPS = 4;
 
+  /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
+  private static final int ROW_OF_PANELS = 7168;
+
   private static final int FEW_STRIPS = 4;
   private static final int FEW_PANELS = 2;
 
@@ -111,7 +114,15 @@ final class Product {
 
   /** A worker's packed strips and, after them, a tile for the edges of C. */
   private static long ownBytes(int k, int width) {
-    return 4L * ROWS * (STRIPS * (long) Math.min(k, DEPTH) + width) + 63 & -64;
+    return STRIPS * stripBytes(Math.min(k, DEPTH)) + 4L * ROWS * width + 63 & -64;
+  }
+
+  /**
+   * From one packed strip to the next: an odd number of cache lines, so that strips packed side by
+   * side do not all fall into the same sets of a cache.
+   */
+  private static long stripBytes(int terms) {
+    return ((4L * ROWS * terms + 63) / 64 | 1) * 64;
   }
 
   private static int strips(int rows) {
@@ -255,24 +266,57 @@ final class Product {
 
   private void block(int strip, int count, int block, long mine) {
     int terms = blockTerms(block);
+    packStrips(strip, count, terms, term + block * depth, mine);
+    int wholeStrips = packA && packB ? Math.min(count, m / ROWS - strip) : 0;
+    int wholePanels = (columnEnd - column) / width;
+    tiles(strip, wholeStrips, block, wholePanels, mine);
+    for (int panel = 0; panel < panels(columnEnd - column); panel++) {
+      for (int s = panel < wholePanels ? wholeStrips : 0; s < count; s++) {
+        tile(strip + s, mine + s * stripBytes(terms), block, panel, mine);
+      }
+    }
+  }
+
+  /**
+   * Whole tiles of packed operands: along a row of C where the panels fit into the first-level
+   * cache, else along a panel.
+   */
+  private void tiles(int strip, int strips, int block, int panels, long mine) {
+    int terms = blockTerms(block);
     int from = term + block * depth;
-    int panels = panels(columnEnd - column);
-    packStrips(strip, count, terms, from, mine);
-    boolean fits = (long) panels * width * terms <= 6144;
-    int outer = fits ? count : panels;
-    int inner = fits ? panels : count;
+    boolean start = spec.accumulate() || from > 0;
+    boolean alongRow = (long) panels * width * terms <= ROW_OF_PANELS;
+    long panelBytes = 4L * width * terms;
+    long tileRows = ROWS * cRow;
+    long tileColumns = 4L * width;
+    int outer = alongRow ? strips : panels;
+    int inner = alongRow ? panels : strips;
+    long first = c + strip * tileRows + 4L * column;
     for (int i = 0; i < outer; i++) {
+      long packedA = alongRow ? mine + i * stripBytes(terms) : mine;
+      long packedB = packedPanel(block, alongRow ? 0 : i);
+      long target = first + i * (alongRow ? tileRows : tileColumns);
       for (int j = 0; j < inner; j++) {
-        int s = fits ? i : j;
-        int panel = fits ? j : i;
-        tile(strip + s, mine + 4L * s * ROWS * terms, block, panel, mine);
+        kernel.tile(
+            packedA,
+            4L * ROWS,
+            packedB,
+            4L * width,
+            start ? target : MatMul.ZEROS,
+            start ? cRow : 0,
+            target,
+            cRow,
+            terms);
+        packedA += alongRow ? 0 : stripBytes(terms);
+        packedB += alongRow ? panelBytes : 0;
+        target += alongRow ? tileColumns : tileRows;
       }
     }
   }
 
   private void packStrips(int strip, int count, int terms, int from, long mine) {
     long first = a + strip * (long) ROWS * aRow + from * aStep;
-    long stripBytes = 4L * ROWS * terms;
+    long stripBytes = stripBytes(terms);
     int whole = Math.min(count, m / ROWS - strip);
     int done = packA ? 0 : whole;
     if (packA && aRow == 4) {
@@ -309,7 +353,7 @@ final class Product {
       }
       return;
     }
-    long edge = mine + 4L * STRIPS * ROWS * Math.min(k, DEPTH);
+    long edge = mine + STRIPS * stripBytes(Math.min(k, DEPTH));
     long edgeRow = 4L * width;
     if (start) {
       kernel.copy(target, cRow, edge, edgeRow, rows, columns);

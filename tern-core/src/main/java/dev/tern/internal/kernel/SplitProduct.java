@@ -8,7 +8,8 @@ import java.lang.foreign.Arena;
  * A product of many terms whose C is small, such as the gradient of weights over a batch. The terms
  * are cut into pieces, a number that depends on the sizes alone; each piece is a product of its own
  * by one thread, into a C of its own, and these are added in order. So threads neither wait for
- * each other's packing nor change a bit.
+ * each other's packing nor change a bit. A C of few columns is computed transposed: to pack the
+ * long side as panels is cheaper than as strips.
  */
 final class SplitProduct {
   /** Terms in a piece: its panels of B stay in a second-level cache. */
@@ -23,12 +24,16 @@ final class SplitProduct {
   /** Numbers added by one task. */
   private static final int SUMS = 1 << 14;
 
+  /** Columns of C up to which C is computed transposed: its rows then are the few. */
+  private static final int FEW_COLUMNS = 48;
+
   private static final long ONES = ones();
 
   private final MatMul.Spec spec;
   private final Workers workers;
   private final int terms;
   private final int pieces;
+  private final boolean transposed;
   private final Product[] parts;
   private final long partBytes;
   private final long ownBytes;
@@ -48,23 +53,28 @@ final class SplitProduct {
     pieces = pieces(spec.k());
     terms = terms(spec.k());
     parts = new Product[pieces];
+    transposed = isTransposed(spec.m(), spec.n());
     for (int i = 0; i < pieces; i++) {
-      int count = Math.min(terms, spec.k() - i * terms);
-      parts[i] =
-          new Product(
-              new MatMul.Spec(
-                  spec.ars(),
-                  spec.acs(),
-                  spec.brs(),
-                  spec.bcs(),
-                  spec.n(),
-                  spec.m(),
-                  spec.n(),
-                  count,
-                  false));
+      parts[i] = new Product(part(Math.min(terms, spec.k() - i * terms)));
     }
     partBytes = partBytes(spec.m(), spec.n());
-    ownBytes = Product.scratchBytes(spec.n(), terms, Tiles.columns(), 1);
+    ownBytes = ownBytes(spec.m(), spec.n(), terms);
+  }
+
+  private static boolean isTransposed(int m, int n) {
+    return n < m && n <= FEW_COLUMNS;
+  }
+
+  private MatMul.Spec part(int count) {
+    int m = spec.m();
+    int n = spec.n();
+    return transposed
+        ? new MatMul.Spec(spec.bcs(), spec.brs(), spec.acs(), spec.ars(), m, n, m, count, false)
+        : new MatMul.Spec(spec.ars(), spec.acs(), spec.brs(), spec.bcs(), n, m, n, count, false);
+  }
+
+  private static long ownBytes(int m, int n, int terms) {
+    return Product.scratchBytes(isTransposed(m, n) ? m : n, terms, Tiles.columns(), 1);
   }
 
   /** Whether a product of these sizes is worth splitting; C must be dense. */
@@ -73,8 +83,7 @@ final class SplitProduct {
   }
 
   static long scratchBytes(int m, int n, int k, int threads) {
-    long own = Product.scratchBytes(n, terms(k), Tiles.columns(), 1);
-    return pieces(k) * partBytes(m, n) + threads * own;
+    return (pieces(k) + 1) * partBytes(m, n) + threads * ownBytes(m, n, terms(k));
   }
 
   private static int pieces(int k) {
@@ -117,12 +126,14 @@ final class SplitProduct {
 
   private void compute(int piece, int worker) {
     long from = (long) piece * terms;
-    long mine = scratch + pieces * partBytes + worker * ownBytes;
+    long mine = scratch + (pieces + 1) * partBytes + worker * ownBytes;
+    long pieceOfA = a + 4 * from * spec.acs();
+    long pieceOfB = b + 4 * from * spec.brs();
     parts[piece].runAlone(
         kernel,
         workers,
-        a + 4 * from * spec.acs(),
-        b + 4 * from * spec.brs(),
+        transposed ? pieceOfB : pieceOfA,
+        transposed ? pieceOfA : pieceOfB,
         scratch + piece * partBytes,
         mine);
   }
@@ -130,9 +141,22 @@ final class SplitProduct {
   private void add(int chunk, int worker) {
     long from = (long) chunk * SUMS;
     int count = (int) Math.min(SUMS, (long) spec.m() * spec.n() - from);
+    long sums = transposed ? scratch + pieces * partBytes : c;
     if (!spec.accumulate()) {
-      Memory.zero(c + 4 * from, 4L * count);
+      Memory.zero(sums + 4 * from, 4L * count);
+    } else if (transposed) {
+      for (long i = from; i < from + count; i++) {
+        Memory.setFloat(sums + 4 * i, Memory.getFloat(c + 4 * turned(i)));
+      }
     }
-    kernel.combine(ONES, scratch + 4 * from, partBytes, c + 4 * from, count, pieces);
+    kernel.combine(ONES, scratch + 4 * from, partBytes, sums + 4 * from, count, pieces);
+    for (long i = from; transposed && i < from + count; i++) {
+      Memory.setFloat(c + 4 * turned(i), Memory.getFloat(sums + 4 * i));
+    }
+  }
+
+  /** Where in C the number stands that is at {@code i} in its transpose. */
+  private long turned(long i) {
+    return i % spec.m() * spec.n() + i / spec.m();
   }
 }
