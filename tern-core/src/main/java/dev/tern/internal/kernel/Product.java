@@ -267,49 +267,55 @@ final class Product {
   private void block(int strip, int count, int block, long mine) {
     int terms = blockTerms(block);
     packStrips(strip, count, terms, term + block * depth, mine);
-    int wholeStrips = packA && packB ? Math.min(count, m / ROWS - strip) : 0;
-    int wholePanels = (columnEnd - column) / width;
-    tiles(strip, wholeStrips, block, wholePanels, mine);
-    for (int panel = 0; panel < panels(columnEnd - column); panel++) {
-      for (int s = panel < wholePanels ? wholeStrips : 0; s < count; s++) {
-        tile(strip + s, mine + s * stripBytes(terms), block, panel, mine);
+    int strips = Math.min(count, m / ROWS - strip);
+    int panels = (columnEnd - column) / width;
+    if ((long) panels * width * terms <= ROW_OF_PANELS) {
+      for (int s = 0; s < strips; s++) {
+        tiles(strip + s, 1, block, 0, panels, mine + s * stripBytes(terms));
       }
+      edges(strip, strips, count, block, 0, panels, mine);
+    } else {
+      for (int panel = 0; panel < panels; panel++) {
+        tiles(strip, strips, block, panel, 1, mine);
+        edges(strip, strips, count, block, panel, panel + 1, mine);
+      }
+    }
+    edges(strip, 0, count, block, panels, panels(columnEnd - column), mine);
+  }
+
+  /** Whole tiles: one strip along panels, or several along one panel. */
+  private void tiles(int strip, int strips, int block, int panel, int panels, long packed) {
+    int terms = blockTerms(block);
+    int from = term + block * depth;
+    long x = packA ? packed : a + strip * ROWS * aRow + from * aStep;
+    long y =
+        packB ? packedPanel(block, panel) : b + from * bStep + 4L * (column + (long) panel * width);
+    long stepB = packB ? 4L * width : bStep;
+    long target = c + strip * ROWS * cRow + 4L * (column + (long) panel * width);
+    boolean start = spec.accumulate() || from > 0;
+    long startRow = start ? cRow : 0;
+    long nextA = strips == 1 ? 0 : packA ? stripBytes(terms) : ROWS * aRow;
+    long nextB = strips > 1 ? 0 : packB ? 4L * width * terms : 4L * width;
+    long nextC = strips == 1 ? 4L * width : ROWS * cRow;
+    for (int i = 0; i < strips * panels; i++) {
+      long startAt = start ? target : MatMul.ZEROS;
+      if (packA) {
+        kernel.tile(x, 4L * ROWS, y, stepB, startAt, startRow, target, cRow, terms);
+      } else {
+        kernel.rows(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, terms);
+      }
+      x += nextA;
+      y += nextB;
+      target += nextC;
     }
   }
 
-  /**
-   * Whole tiles of packed operands: along a row of C where the panels fit into the first-level
-   * cache, else along a panel.
-   */
-  private void tiles(int strip, int strips, int block, int panels, long mine) {
-    int terms = blockTerms(block);
-    int from = term + block * depth;
-    boolean start = spec.accumulate() || from > 0;
-    boolean alongRow = (long) panels * width * terms <= ROW_OF_PANELS;
-    long panelBytes = 4L * width * terms;
-    long tileRows = ROWS * cRow;
-    long tileColumns = 4L * width;
-    int outer = alongRow ? strips : panels;
-    int inner = alongRow ? panels : strips;
-    long first = c + strip * tileRows + 4L * column;
-    for (int i = 0; i < outer; i++) {
-      long packedA = alongRow ? mine + i * stripBytes(terms) : mine;
-      long packedB = packedPanel(block, alongRow ? 0 : i);
-      long target = first + i * (alongRow ? tileRows : tileColumns);
-      for (int j = 0; j < inner; j++) {
-        kernel.tile(
-            packedA,
-            4L * ROWS,
-            packedB,
-            4L * width,
-            start ? target : MatMul.ZEROS,
-            start ? cRow : 0,
-            target,
-            cRow,
-            terms);
-        packedA += alongRow ? 0 : stripBytes(terms);
-        packedB += alongRow ? panelBytes : 0;
-        target += alongRow ? tileColumns : tileRows;
+  /** Tiles over an edge of C. */
+  private void edges(
+      int strip, int from, int count, int block, int panel, int panelEnd, long mine) {
+    for (int p = panel; p < panelEnd; p++) {
+      for (int s = from; s < count; s++) {
+        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine);
       }
     }
   }
@@ -330,7 +336,8 @@ final class Product {
     }
   }
 
-  private void tile(int strip, long packedA, int block, int panel, long mine) {
+  /** A tile over an edge of C, computed beside it. */
+  private void edge(int strip, long packedA, int block, int panel, long mine) {
     int terms = blockTerms(block);
     int from = term + block * depth;
     int row = strip * ROWS;
@@ -342,17 +349,6 @@ final class Product {
     long stepB = direct ? bStep : 4L * width;
     long target = c + row * cRow + 4L * first;
     boolean start = spec.accumulate() || from > 0;
-    if (rows == ROWS && columns == width) {
-      long startAt = start ? target : MatMul.ZEROS;
-      long startRow = start ? cRow : 0;
-      if (packA) {
-        kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, target, cRow, terms);
-      } else {
-        long inPlace = a + row * aRow + from * aStep;
-        kernel.rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, target, cRow, terms);
-      }
-      return;
-    }
     long edge = mine + STRIPS * stripBytes(Math.min(k, DEPTH));
     long edgeRow = 4L * width;
     if (start) {
