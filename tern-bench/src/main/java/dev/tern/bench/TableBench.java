@@ -9,6 +9,7 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,12 +34,14 @@ final class TableBench {
   private final boolean json;
   private final int rows;
   private final int batch;
+  private final DType storage;
   private final Allocator allocator = Allocator.of(16L << 30);
   private final int[] offsets;
   private final long pooled;
   private final long grads;
 
-  private TableBench(boolean json, int rows, int batch) {
+  private TableBench(boolean json, int rows, int batch, DType storage) {
+    this.storage = storage;
     this.json = json;
     this.rows = rows;
     this.batch = batch;
@@ -55,12 +58,24 @@ final class TableBench {
     Map<String, String> defaults = new TreeMap<>();
     defaults.put("--rows", "1000000");
     defaults.put("--batch", "4096");
+    defaults.put("--storage", "f32");
     Arguments arguments = Arguments.parse("table", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
-    new TableBench(arguments.json(), arguments.positive("--rows"), arguments.positive("--batch"))
-        .run();
+    int rows = arguments.positive("--rows");
+    int batch = arguments.positive("--batch");
+    new TableBench(arguments.json(), rows, batch, storage(arguments.text("--storage"))).run();
+  }
+
+  private static DType storage(String name) {
+    return switch (name) {
+      case "f32" -> DType.F32;
+      case "f16" -> DType.F16;
+      case "bf16" -> DType.BF16;
+      default ->
+          throw new IllegalArgumentException("--storage: got " + name + ", expected f32, f16, bf16");
+    };
   }
 
   private void run() {
@@ -96,7 +111,8 @@ final class TableBench {
 
   private EmbeddingTable table(int index, Optimizer optimizer) {
     return EmbeddingTable.create(
-        new TableConfig("bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS),
+        new TableConfig(
+            "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
         allocator);
   }
 
@@ -115,8 +131,10 @@ final class TableBench {
     print("insert while growing", 1, List.of(Arrays.stream(nanos).sum() / rows), "ns/id");
     double slowest = Arrays.stream(nanos).max().orElseThrow() / 1e6;
     print("insert, slowest batch", 1, List.of(slowest), "ms");
-    double beyond = table.bytes() / (double) rows - 4 * WIDTH;
-    print("bytes per row beyond its floats", 1, List.of(beyond), "bytes");
+    double bytes = table.bytes() / (double) rows;
+    print("bytes per row", 1, List.of(bytes), "bytes");
+    double beyond = bytes - storage.bytes() * WIDTH;
+    print("bytes per row beyond its weights", 1, List.of(beyond), "bytes");
   }
 
   /** Inserts all ids below {@code count}; nanoseconds per batch. */
@@ -155,7 +173,8 @@ final class TableBench {
         expected -= ids[k] == ids[i] ? Memory.getFloat(grads + 4L * WIDTH * k) : 0;
       }
       read(table, ids[i], one, row);
-      require(Math.abs(Memory.getFloat(row) - expected) < 1e-6, "apply");
+      double rounding = storage == DType.F32 ? 1e-6 : Math.abs(expected) / 128;
+      require(Math.abs(Memory.getFloat(row) - expected) <= rounding, "apply");
     }
     allocator.free(row);
   }
@@ -252,7 +271,7 @@ final class TableBench {
   }
 
   private void print(String name, int threads, List<Double> runs, String unit) {
-    String full = String.format(Locale.ROOT, "%s, %d rows, batch %d", name, rows, batch);
+    String full = String.format(Locale.ROOT, "%s, %s, %d rows, batch %d", name, storage, rows, batch);
     Result result = new Result("table", full, threads, runs, unit, "", List.of());
     System.out.println(json ? result.toJson() : result.toText());
   }

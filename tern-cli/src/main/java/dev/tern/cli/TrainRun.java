@@ -18,6 +18,7 @@ import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
+import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
@@ -239,6 +240,7 @@ final class TrainRun {
         .clipNorm(train.clipNorm())
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
+        .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
         .shuffleRows(train.shuffleRows())
         .reportEvery(train.logEvery())
         .checkpoints(folder.checkpoints(), steps(train.checkpointEvery()));

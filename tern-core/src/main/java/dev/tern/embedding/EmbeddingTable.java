@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.DType;
 import java.util.Objects;
 
 /**
@@ -29,7 +30,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private final IdIndex index;
   private final RowSlabs rows;
   private final InitialRows initial;
-  private final RowLoops loops = RowLoops.fastest();
+  private final RowLoops loops;
   private final UnknownRows unknown;
   private final RowUpdates updates;
   private final Step rule;
@@ -41,9 +42,10 @@ public final class EmbeddingTable implements AutoCloseable {
     this.allocator = allocator;
     this.spare = spare;
     initial = new InitialRows(config);
-    rows = new RowSlabs(config.rowFloats(), allocator, holder(config, "rows"));
+    loops = RowLoops.fastest(config.storage());
+    rows = new RowSlabs(config.rowBytes(), allocator, holder(config, "rows"));
     unknown = new UnknownRows(config, rows, spare);
-    updates = new RowUpdates(config, rows, allocator, spare + 4L * config.width());
+    updates = new RowUpdates(config, rows, allocator, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     index = new IdIndex(allocator, holder(config, "index"));
   }
@@ -60,9 +62,9 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Room for the row of unknown ids and for a row whose updates are thrown away. */
+  /** Room for the row of unknown ids and for updates. */
   private static long spareBytes(TableConfig config) {
-    return 4L * (config.width() + config.rowFloats());
+    return config.weightBytes() + RowUpdates.spareBytes(config);
   }
 
   private static String holder(TableConfig config, String part) {
@@ -197,7 +199,7 @@ public final class EmbeddingTable implements AutoCloseable {
         float w =
             lookup.rows[u] < 0
                 ? initial.value(lookup.ids[u], j)
-                : Memory.getFloat(lookup.addresses[u] + 4L * j);
+                : ScalarHalves.get(config.storage(), lookup.addresses[u], j);
         sum = Math.fma(scale, w, sum);
       }
       Memory.setFloat(out + 4L * j, sum);
@@ -272,7 +274,7 @@ public final class EmbeddingTable implements AutoCloseable {
           int length = Math.min(EXPORT_BLOCK, count - from);
           System.arraycopy(sorted.ids(), from, block, 0, length);
           find(block, length, lookup, false);
-          loops.gather(lookup.addresses, lookup.inverse, 0, length, floats, buffer, 4L * floats);
+          exportRows(lookup, length, buffer);
           sink.accept(block, buffer, length);
         }
       }
@@ -281,9 +283,23 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
+  /** The rows of a lookup, each its weights as F32, then its state. */
+  private void exportRows(Lookup lookup, int count, long buffer) {
+    int width = config.width();
+    long rowBytes = 4L * config.rowFloats();
+    long[] addresses = lookup.addresses;
+    loops.gather(addresses, lookup.inverse, 0, count, width, buffer, rowBytes);
+    long stateBytes = 4L * config.stateFloats();
+    for (int i = 0; i < count && stateBytes > 0; i++) {
+      long state = addresses[lookup.inverse[i]] + config.weightBytes();
+      Memory.copy(state, buffer + i * rowBytes + 4L * width, stateBytes);
+    }
+  }
+
   /**
-   * Fills an empty table with the rows of {@code source}, in any order, each id once. When it fails
-   * the table holds part of them: close it.
+   * Fills an empty table with the rows of {@code source}, in any order, each id once; weights are
+   * rounded to the nearest that the table can store. When it fails the table holds part of them:
+   * close it.
    */
   public void importFrom(RowSource source) {
     requireOpen("import");
@@ -300,13 +316,28 @@ public final class EmbeddingTable implements AutoCloseable {
       for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
         importRows(block, count, lookup);
         for (int i = 0; i < count; i++) {
-          Memory.copy(buffer + i * rowBytes, lookup.addresses[i], rowBytes);
+          importRow(block[i], buffer + i * rowBytes, lookup.addresses[i]);
         }
       }
     } finally {
       allocator.free(buffer);
     }
     version++;
+  }
+
+  private void importRow(long id, long values, long row) {
+    int width = config.width();
+    if (config.storage() == DType.F32) {
+      Memory.copy(values, row, 4L * width);
+    } else {
+      for (int j = 0; j < width; j++) {
+        ScalarHalves.set(config.storage(), row, j, Memory.getFloat(values + 4L * j));
+      }
+    }
+    Memory.copy(values + 4L * width, row + config.weightBytes(), 4L * config.stateFloats());
+    if (config.keepsId()) {
+      Memory.setLong(row + config.idOffset(), id);
+    }
   }
 
   /** Makes an undefined row for each id, in order. */

@@ -1,8 +1,14 @@
 package dev.tern.embedding;
 
-/** The one mixing function behind the id index and the initial weights. */
+/** The mixing functions behind the id index, the initial weights and their rounding. */
 final class Hashing {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+
+  /** Constants of {@link #noise}. */
+  static final int COLUMN = 0x9E3779B9;
+
+  static final int NOISE_1 = 0x7FEB352D;
+  static final int NOISE_2 = 0x846CA68B;
 
   private Hashing() {}
 
@@ -19,5 +25,16 @@ final class Hashing {
   /** Number {@code n} of the sequence that {@code key} stands for. */
   static long draw(long key, long n) {
     return mix(key + n * GOLDEN);
+  }
+
+  /**
+   * 16 random bits for a column of the row that {@code key} stands for: Wellons's lowbias32, whose
+   * last step does not reach the upper half.
+   */
+  static int noise(int key, int column) {
+    int x = key + column * COLUMN;
+    x = (x ^ (x >>> 16)) * NOISE_1;
+    x = (x ^ (x >>> 15)) * NOISE_2;
+    return x >>> 16;
   }
 }

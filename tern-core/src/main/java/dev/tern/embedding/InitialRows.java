@@ -1,6 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.DType;
 
 /**
  * Rows as training finds them first: weights uniform and a pure function of (seed, table index,
@@ -12,14 +14,22 @@ final class InitialRows {
   private final long key;
   private final int width;
   private final float range;
-  private final int rowFloats;
+  private final int weightBytes;
+  private final int stateFloats;
+  private final int idOffset;
+  private final boolean keepsId;
+  private final DType storage;
   private final float state;
 
   InitialRows(TableConfig config) {
     key = Hashing.mix(Hashing.mix(config.seed()) + config.index());
     width = config.width();
     range = config.initRange();
-    rowFloats = config.rowFloats();
+    weightBytes = config.weightBytes();
+    stateFloats = config.stateFloats();
+    idOffset = config.idOffset();
+    keepsId = config.keepsId();
+    storage = config.storage();
     state = config.initialState();
   }
 
@@ -30,21 +40,21 @@ final class InitialRows {
   void write(long[] ids, long[] rows, int[] which, int count) {
     int j = 0;
     for (; j <= width - 8; j += 8) {
-      writeEight(ids, rows, which, count, j);
+      if (storage == DType.F32) {
+        writeEight(ids, rows, which, count, j);
+      } else {
+        writeEightHalves(ids, rows, which, count, j);
+      }
     }
     for (; j < width; j++) {
       for (int i = 0; i < count; i++) {
         int u = which[i];
-        Memory.setFloat(rows[u] + 4L * j, value(ids[u], j));
+        ScalarHalves.set(storage, rows[u], j, value(ids[u], j));
       }
     }
-    for (; j <= rowFloats - 4; j += 4) {
-      writeState(rows, which, count, j);
-    }
-    for (; j < rowFloats; j++) {
-      for (int i = 0; i < count; i++) {
-        Memory.setFloat(rows[which[i]] + 4L * j, state);
-      }
+    writeState(rows, which, count);
+    for (int i = 0; i < count && keepsId; i++) {
+      Memory.setLong(rows[which[i]] + idOffset, ids[which[i]]);
     }
   }
 
@@ -61,27 +71,60 @@ final class InitialRows {
     }
   }
 
-  private void writeState(long[] rows, int[] which, int count, int j) {
+  private void writeEightHalves(long[] ids, long[] rows, int[] which, int count, int j) {
+    for (int i = 0; i < count; i++) {
+      int u = which[i];
+      long rowKey = Hashing.mix(ids[u] ^ key);
+      for (int k = j; k < j + 8; k += 2) {
+        Memory.setInt(rows[u] + 2L * k, halves(Hashing.draw(rowKey, k >> 1)));
+      }
+    }
+  }
+
+  private void writeState(long[] rows, int[] which, int count) {
     long bits = Float.floatToRawIntBits(state);
     long two = bits << 32 | bits;
-    for (int i = 0; i < count; i++) {
-      long row = rows[which[i]] + 4L * j;
-      Memory.setLong(row, two);
-      Memory.setLong(row + 8, two);
+    int j = 0;
+    for (; j <= stateFloats - 4; j += 4) {
+      for (int i = 0; i < count; i++) {
+        long at = rows[which[i]] + weightBytes + 4L * j;
+        Memory.setLong(at, two);
+        Memory.setLong(at + 8, two);
+      }
+    }
+    for (; j < stateFloats; j++) {
+      for (int i = 0; i < count; i++) {
+        Memory.setFloat(rows[which[i]] + weightBytes + 4L * j, state);
+      }
     }
   }
 
   /** The two weights of a number drawn, as they lie in memory (little-endian). */
   private long pair(long bits) {
-    long first = Float.floatToRawIntBits(uniform((int) (bits >>> 40)));
-    long second = Float.floatToRawIntBits(uniform((int) bits >>> 8));
+    long first = Float.floatToRawIntBits(first(bits));
+    long second = Float.floatToRawIntBits(second(bits));
     return second << 32 | (first & 0xFFFFFFFFL);
   }
 
-  /** Initial weight {@code column} of {@code id}. */
+  /** The same of half the width. */
+  private int halves(long bits) {
+    int first = Halves.nearestFinite(storage, first(bits));
+    int second = Halves.nearestFinite(storage, second(bits));
+    return second << 16 | (first & 0xFFFF);
+  }
+
+  /** Initial weight {@code column} of {@code id}, as it is stored. */
   float value(long id, int column) {
     long bits = Hashing.draw(Hashing.mix(id ^ key), column >> 1);
-    return uniform((column & 1) == 0 ? (int) (bits >>> 40) : (int) bits >>> 8);
+    return ScalarHalves.stored(storage, (column & 1) == 0 ? first(bits) : second(bits));
+  }
+
+  private float first(long bits) {
+    return uniform((int) (bits >>> 40));
+  }
+
+  private float second(long bits) {
+    return uniform((int) bits >>> 8);
   }
 
   private float uniform(int bits24) {

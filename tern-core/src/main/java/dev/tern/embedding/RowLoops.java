@@ -1,6 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import java.util.Arrays;
 
 /**
@@ -19,22 +21,27 @@ final class RowLoops {
   /** Partial sums of squares per row, column {@code j} in number {@code j % 8}. */
   private static final int PARTS = 8;
 
+  private final DType storage;
   private final int lanes;
+  private final HalfLoops halves;
   private final float[] parts = new float[PARTS * BLOCK];
   private final float[] rates = new float[BLOCK];
 
-  RowLoops(boolean vectors) {
+  /** On weights that are stored as {@code storage}. */
+  RowLoops(boolean vectors, DType storage) {
+    this.storage = storage;
     lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
+    halves = new HalfLoops(storage, lanes);
   }
 
   /** With vectors where this process has them. */
-  static RowLoops fastest() {
-    return new RowLoops(ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent());
+  static RowLoops fastest(DType storage) {
+    return new RowLoops(VectorSupport.available(), storage);
   }
 
   /**
-   * Copies rows: {@code count} positions from {@code from} on, position {@code from + i} to {@code
-   * out + i * stride} (bytes).
+   * Copies weights: {@code count} positions from {@code from} on, position {@code from + i} to
+   * {@code out + i * stride} (bytes).
    */
   void gather(long[] rows, int[] inverse, int from, int count, int width, long out, long stride) {
     int block = width <= 2L * lanes ? Math.max(1, count) : BLOCK;
@@ -42,6 +49,10 @@ final class RowLoops {
       int begin = from + done;
       int end = Math.min(from + count, begin + block);
       long target = out + done * stride;
+      if (storage != DType.F32) {
+        halves.gather(rows, inverse, begin, end, width, target, stride);
+        continue;
+      }
       int j = 0;
       for (; j <= width - 2L * lanes; j += 2 * lanes) {
         VectorRows.gather2(rows, inverse, begin, end, target, stride, j);
@@ -80,6 +91,10 @@ final class RowLoops {
       int width,
       long out,
       long stride) {
+    if (storage != DType.F32) {
+      halves.pool(rows, inverse, offsets, from, to, mean, width, out, stride);
+      return;
+    }
     int j = 0;
     for (; j <= width - 2L * lanes; j += 2 * lanes) {
       VectorRows.pool2(rows, inverse, offsets, from, to, mean, out, stride, j);
@@ -105,51 +120,57 @@ final class RowLoops {
     }
   }
 
+  /** As {@link HalfLoops#store}. */
+  void store(long[] rows, int[] keys, int count, int width, long weights) {
+    halves.store(rows, keys, count, width, weights);
+  }
+
   /**
-   * One optimizer step on {@code rows[from .. to)}; the gradient of {@code rows[i]} lies at {@code
-   * grad + i * stride} (bytes). The rows must be distinct, or may hold anything afterwards.
+   * One optimizer step on weights of F32 at {@code weights[from .. to)}, whose state lies {@code W}
+   * floats behind {@code states[i]}; the gradient of {@code weights[i]} lies at {@code grad + i *
+   * stride} (bytes). The rows must be distinct, or may hold anything afterwards.
    */
-  void update(Step step, long[] rows, int from, int to, long grad, long stride) {
+  void update(Step step, long[] weights, long[] states, int from, int to, long grad, long stride) {
     for (int begin = from; begin < to; begin += BLOCK) {
       int end = Math.min(to, begin + BLOCK);
       if (step.optimizer() instanceof Optimizer.RowWiseAdagrad adagrad) {
-        rowRates(step, adagrad, rows, begin, end, grad, stride);
+        rowRates(step, adagrad, weights, states, begin, end, grad, stride);
       }
       int j = 0;
       for (; j <= step.width() - lanes; j += lanes) {
-        vectorUpdate(step, rows, begin, end, grad, stride, j);
+        vectorUpdate(step, weights, states, begin, end, grad, stride, j);
       }
       for (; j < step.width(); j++) {
-        scalarUpdate(step, rows, begin, end, grad, stride, j);
+        scalarUpdate(step, weights, states, begin, end, grad, stride, j);
       }
     }
   }
 
   private void vectorUpdate(
-      Step step, long[] rows, int from, int to, long grad, long stride, int j) {
+      Step step, long[] w, long[] s, int from, int to, long grad, long stride, int j) {
     switch (step.optimizer()) {
-      case Optimizer.Sgd _ -> VectorRows.sgd(step, rows, from, to, grad, stride, j);
-      case Optimizer.Momentum o -> VectorRows.momentum(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Nesterov o -> VectorRows.nesterov(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Adagrad o -> VectorRows.adagrad(step, o, rows, from, to, grad, stride, j);
+      case Optimizer.Sgd _ -> VectorRows.sgd(step, w, from, to, grad, stride, j);
+      case Optimizer.Momentum o -> VectorRows.momentum(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Nesterov o -> VectorRows.nesterov(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Adagrad o -> VectorRows.adagrad(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.RowWiseAdagrad _ ->
-          VectorRows.rowWise(step, rates, rows, from, to, grad, stride, j);
-      case Optimizer.Adam o -> VectorRows.adam(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Ftrl o -> VectorRows.ftrl(step, o, rows, from, to, grad, stride, j);
+          VectorRows.rowWise(step, rates, w, from, to, grad, stride, j);
+      case Optimizer.Adam o -> VectorRows.adam(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Ftrl o -> VectorRows.ftrl(step, o, w, s, from, to, grad, stride, j);
     }
   }
 
   private void scalarUpdate(
-      Step step, long[] rows, int from, int to, long grad, long stride, int j) {
+      Step step, long[] w, long[] s, int from, int to, long grad, long stride, int j) {
     switch (step.optimizer()) {
-      case Optimizer.Sgd _ -> ScalarRows.sgd(step, rows, from, to, grad, stride, j);
-      case Optimizer.Momentum o -> ScalarRows.momentum(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Nesterov o -> ScalarRows.nesterov(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Adagrad o -> ScalarRows.adagrad(step, o, rows, from, to, grad, stride, j);
+      case Optimizer.Sgd _ -> ScalarRows.sgd(step, w, from, to, grad, stride, j);
+      case Optimizer.Momentum o -> ScalarRows.momentum(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Nesterov o -> ScalarRows.nesterov(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Adagrad o -> ScalarRows.adagrad(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.RowWiseAdagrad _ ->
-          ScalarRows.rowWise(step, rates, rows, from, to, grad, stride, j);
-      case Optimizer.Adam o -> ScalarRows.adam(step, o, rows, from, to, grad, stride, j);
-      case Optimizer.Ftrl o -> ScalarRows.ftrl(step, o, rows, from, to, grad, stride, j);
+          ScalarRows.rowWise(step, rates, w, from, to, grad, stride, j);
+      case Optimizer.Adam o -> ScalarRows.adam(step, o, w, s, from, to, grad, stride, j);
+      case Optimizer.Ftrl o -> ScalarRows.ftrl(step, o, w, s, from, to, grad, stride, j);
     }
   }
 
@@ -157,7 +178,8 @@ final class RowLoops {
   private void rowRates(
       Step step,
       Optimizer.RowWiseAdagrad adagrad,
-      long[] rows,
+      long[] weights,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -165,11 +187,11 @@ final class RowLoops {
     Arrays.fill(parts, 0, PARTS * (to - from), 0);
     int j = 0;
     for (; j <= step.width() - lanes; j += lanes) {
-      VectorRows.addSquares(step, parts, rows, from, to, grad, stride, j);
+      VectorRows.addSquares(step, parts, weights, from, to, grad, stride, j);
     }
     for (; j < step.width(); j++) {
-      ScalarRows.addSquares(step, parts, rows, from, to, grad, stride, j);
+      ScalarRows.addSquares(step, parts, weights, from, to, grad, stride, j);
     }
-    ScalarRows.rowRates(step, adagrad, parts, rates, rows, from, to);
+    ScalarRows.rowRates(step, adagrad, parts, rates, states, from, to);
   }
 }

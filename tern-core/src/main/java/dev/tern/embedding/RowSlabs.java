@@ -24,19 +24,18 @@ final class RowSlabs {
   private int size;
   private long bytes;
 
-  RowSlabs(int rowFloats, Allocator allocator, String holder) {
+  RowSlabs(int rowBytes, Allocator allocator, String holder) {
     this.allocator = allocator;
     this.holder = holder;
-    stride = strideOf(rowFloats);
+    stride = strideOf(rowBytes);
     int unitRows = Math.max(1, Integer.highestOneBit(UNIT_BYTES / stride));
     unitShift = Integer.numberOfTrailingZeros(unitRows);
     unitMask = unitRows - 1;
   }
 
   /** Bytes from row to row: whole 16-byte pieces, or a power of two below that. */
-  private static int strideOf(int rowFloats) {
-    int bytes = Math.multiplyExact(rowFloats, 4);
-    return bytes > 8 ? (bytes + 15) & -16 : bytes;
+  private static int strideOf(int rowBytes) {
+    return rowBytes > 8 ? (rowBytes + 15) & -16 : Integer.highestOneBit(2 * rowBytes - 1);
   }
 
   int size() {

@@ -15,7 +15,8 @@ final class RowUpdates {
 
   private final TableConfig config;
   private final RowSlabs slabs;
-  private final RowLoops loops = RowLoops.fastest();
+  private final RowLoops loops;
+  private final RowSteps steps;
   private final Allocator allocator;
   private final String holder;
 
@@ -25,7 +26,7 @@ final class RowUpdates {
   /** Takes the updates of ids that are not to be updated. */
   private final long trash;
 
-  private final long trashBytes;
+  private final int trashBytes;
 
   /** Gradients by distinct id; grows. */
   private long sums;
@@ -33,18 +34,28 @@ final class RowUpdates {
   private long sumBytes;
   private long[] targets = new long[BLOCK];
 
+  /** Ids of the rows that are updated though they are not in the batch. */
+  private final long[] otherIds = new long[BLOCK];
+
   /** Rows touched in this step, where the others must be updated too. */
   private final BitSet touched = new BitSet();
 
-  /** With room for a row and its state at {@code trash}. */
-  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator, long trash) {
+  /** With {@link #spareBytes} at {@code spare}. */
+  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator, long spare) {
     this.config = config;
     this.slabs = slabs;
     this.allocator = allocator;
-    this.trash = trash;
+    trash = spare;
     others = new Step(config.optimizer(), config.width(), 0);
     holder = "table " + config.name() + " gradients";
-    trashBytes = 4L * config.rowFloats();
+    trashBytes = config.rowBytes();
+    loops = RowLoops.fastest(config.storage());
+    steps = new RowSteps(config, loops, spare + trashBytes);
+  }
+
+  /** Room for a row whose updates are thrown away, and to compute. */
+  static long spareBytes(TableConfig config) {
+    return config.rowBytes() + RowSteps.scratchBytes(config);
   }
 
   long bytes() {
@@ -75,7 +86,7 @@ final class RowUpdates {
     if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
       return;
     }
-    loops.update(step, rows, 0, lookup.unique(), grad, stride);
+    steps.run(step, rows, lookup.ids, lookup.unique(), grad, stride);
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
       updateOthers(lookup, rows, others.like(step));
     }
@@ -124,13 +135,15 @@ final class RowUpdates {
     int filled = 0;
     int size = slabs.size();
     for (int row = touched.nextClearBit(0); row < size; row = touched.nextClearBit(row + 1)) {
-      targets[filled++] = slabs.address(row);
+      long address = slabs.address(row);
+      targets[filled] = address;
+      otherIds[filled++] = config.keepsId() ? Memory.getLong(address + config.idOffset()) : 0;
       if (filled == BLOCK) {
-        loops.update(step, targets, 0, filled, trash, 0);
+        steps.run(step, targets, otherIds, filled, trash, 0);
         filled = 0;
       }
     }
-    loops.update(step, targets, 0, filled, trash, 0);
+    steps.run(step, targets, otherIds, filled, trash, 0);
     touched.clear();
   }
 

@@ -78,6 +78,7 @@ final class ScalarRows {
       Step step,
       Optimizer.Momentum rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -89,10 +90,11 @@ final class ScalarRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       float w = getFloat(row);
       float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
-      float a = Math.fma(keep, getFloat(row + state), down * g);
-      setFloat(row + state, a);
+      float a = Math.fma(keep, getFloat(at + state), down * g);
+      setFloat(at + state, a);
       setFloat(row, w + a);
     }
   }
@@ -101,6 +103,7 @@ final class ScalarRows {
       Step step,
       Optimizer.Nesterov rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -112,10 +115,11 @@ final class ScalarRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       float w = getFloat(row);
       float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
-      float a = Math.fma(keep, getFloat(row + state), g);
-      setFloat(row + state, a);
+      float a = Math.fma(keep, getFloat(at + state), g);
+      setFloat(at + state, a);
       setFloat(row, Math.fma(down, Math.fma(keep, a, g), w));
     }
   }
@@ -124,6 +128,7 @@ final class ScalarRows {
       Step step,
       Optimizer.Adagrad rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -135,10 +140,11 @@ final class ScalarRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       float w = getFloat(row);
       float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
-      float s = Math.fma(g, g, getFloat(row + state));
-      setFloat(row + state, s);
+      float s = Math.fma(g, g, getFloat(at + state));
+      setFloat(at + state, s);
       setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
     }
   }
@@ -158,7 +164,7 @@ final class ScalarRows {
       Optimizer.RowWiseAdagrad rule,
       float[] parts,
       float[] rates,
-      long[] rows,
+      long[] states,
       int from,
       int to) {
     float lr = step.lr();
@@ -168,7 +174,7 @@ final class ScalarRows {
       int p = 8 * (i - from);
       float even = (parts[p] + parts[p + 4]) + (parts[p + 2] + parts[p + 6]);
       float odd = (parts[p + 1] + parts[p + 5]) + (parts[p + 3] + parts[p + 7]);
-      long state = rows[i] + 4L * step.width();
+      long state = states[i] + 4L * step.width();
       float s = Math.fma(even + odd, share, getFloat(state));
       setFloat(state, s);
       rates[i - from] = lr / ((float) Math.sqrt(s) + eps);
@@ -190,6 +196,7 @@ final class ScalarRows {
       Step step,
       Optimizer.Adam rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -207,12 +214,13 @@ final class ScalarRows {
     long second = 2 * first;
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       float w = getFloat(row);
       float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
-      float m = Math.fma(beta1, getFloat(row + first), rest1 * g);
-      float v = Math.fma(beta2, getFloat(row + second), rest2 * g * g);
-      setFloat(row + first, m);
-      setFloat(row + second, v);
+      float m = Math.fma(beta1, getFloat(at + first), rest1 * g);
+      float v = Math.fma(beta2, getFloat(at + second), rest2 * g * g);
+      setFloat(at + first, m);
+      setFloat(at + second, v);
       setFloat(row, w - lr * m / ((float) Math.sqrt(v * vScale) + eps));
     }
   }
@@ -221,6 +229,7 @@ final class ScalarRows {
       Step step,
       Optimizer.Ftrl rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -231,15 +240,16 @@ final class ScalarRows {
     long squares = 2 * linear;
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       float w = getFloat(row);
       float g = Math.fma(step.l2(), w, getFloat(grad + i * stride + 4L * j));
-      float before = getFloat(row + squares);
+      float before = getFloat(at + squares);
       float n = Math.fma(g, g, before);
       float root = (float) Math.sqrt(n);
       float sigma = (root - (float) Math.sqrt(before)) * perRate;
-      float z = Math.fma(-sigma, w, getFloat(row + linear) + g);
-      setFloat(row + linear, z);
-      setFloat(row + squares, n);
+      float z = Math.fma(-sigma, w, getFloat(at + linear) + g);
+      setFloat(at + linear, z);
+      setFloat(at + squares, n);
       float size = Math.max(Math.abs(z) - rule.l1(), 0);
       float pull = Math.fma(rule.beta() + root, perRate, rule.l2());
       float shrunk = pull > 0 ? size / pull : 0;

@@ -12,6 +12,7 @@ final class Step {
   private final float l2;
   private float lr;
   private float vScale = 1;
+  private long number;
 
   /**
    * @param optimizer update rule
@@ -27,6 +28,7 @@ final class Step {
   /** Makes it step {@code step}, counted from 1, at {@code rate}. */
   Step at(float rate, long step) {
     lr = rate;
+    number = step;
     if (optimizer instanceof Optimizer.Adam adam) {
       lr = (float) (rate / (1 - StrictMath.pow(adam.beta1(), step)));
       vScale = (float) (1 / (1 - StrictMath.pow(adam.beta2(), step)));
@@ -38,6 +40,7 @@ final class Step {
   Step like(Step other) {
     lr = other.lr;
     vScale = other.vScale;
+    number = other.number;
     return this;
   }
 
@@ -51,6 +54,11 @@ final class Step {
 
   float l2() {
     return l2;
+  }
+
+  /** Which step it is, counted from 1. */
+  long number() {
+    return number;
   }
 
   /** Learning rate; for Adam already divided by {@code 1 - beta1^t}. */

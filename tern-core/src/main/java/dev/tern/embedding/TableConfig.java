@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import java.util.Objects;
 
 /**
@@ -14,6 +15,11 @@ import java.util.Objects;
  * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
  * @param l2 {@code l2 * w} is added to the gradient of rows that a batch touches, 0 or more
  * @param unknown what an id without a row reads as where looking up must not insert
+ * @param storage how weights lie in memory: F32, or F16 or BF16 in half the bytes. They are widened
+ *     as they are read; updates compute in F32 and round what they store, F16 to the nearest, BF16
+ *     up or down at random so that the mean is right and small steps are not lost (stochastic
+ *     rounding; which way depends on seed, index, id, step and column alone). A finite weight stays
+ *     finite. Optimizer state is F32 always
  */
 public record TableConfig(
     String name,
@@ -23,17 +29,36 @@ public record TableConfig(
     float initRange,
     long seed,
     float l2,
-    UnknownRow unknown) {
+    UnknownRow unknown,
+    DType storage) {
   private static final int MAX_WIDTH = 1 << 14;
 
   public TableConfig {
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(optimizer, "optimizer");
     Objects.requireNonNull(unknown, "unknown");
+    Objects.requireNonNull(storage, "storage");
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
     require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
     require(finite(l2), name, "l2", l2, "a finite number of 0 or more");
+    if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
+      throw new IllegalArgumentException(
+          "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
+    }
+  }
+
+  /** A table of F32. */
+  public TableConfig(
+      String name,
+      int index,
+      int width,
+      Optimizer optimizer,
+      float initRange,
+      long seed,
+      float l2,
+      UnknownRow unknown) {
+    this(name, index, width, optimizer, initRange, seed, l2, unknown, DType.F32);
   }
 
   /** Floats of optimizer state per row. */
@@ -47,12 +72,39 @@ public record TableConfig(
   }
 
   /**
-   * Floats of a row: weights, then state. State is {@code a} for Momentum and Nesterov, {@code s}
-   * for Adagrad (one number when row-wise), {@code m} then {@code v} for Adam, {@code z} then
-   * {@code n} for FTRL.
+   * Floats of a row as it is exported: weights, then state. State is {@code a} for Momentum and
+   * Nesterov, {@code s} for Adagrad (one number when row-wise), {@code m} then {@code v} for Adam,
+   * {@code z} then {@code n} for FTRL.
    */
   public int rowFloats() {
     return width + stateFloats();
+  }
+
+  /** Bytes of a row's weights in memory, after which its state lies. */
+  int weightBytes() {
+    return (storage.bytes() * width + stateAlignment() - 1) & -stateAlignment();
+  }
+
+  private int stateAlignment() {
+    return stateFloats() > 0 || keepsId() ? 4 : 1;
+  }
+
+  /** Where the id lies in a row that holds it. */
+  int idOffset() {
+    return weightBytes() + 4 * stateFloats();
+  }
+
+  /** Bytes of a row in memory: weights, state, id. */
+  int rowBytes() {
+    return idOffset() + (keepsId() ? 8 : 0);
+  }
+
+  /**
+   * Whether rows hold their ids: where each step walks all rows, and how they are rounded depends
+   * on their ids.
+   */
+  boolean keepsId() {
+    return storage == DType.BF16 && optimizer instanceof Optimizer.Adam adam && !adam.lazy();
   }
 
   /** First value of all state. */

@@ -21,12 +21,12 @@ final class UnknownRows {
 
   private record Mean(int size, long version) {}
 
-  /** With room for {@code W} floats at {@code row}. */
+  /** With room for a row's weights at {@code row}. */
   UnknownRows(TableConfig config, RowSlabs rows, long row) {
     this.config = config;
     this.rows = rows;
     this.row = row;
-    Memory.zero(row, 4L * config.width());
+    Memory.zero(row, config.weightBytes());
   }
 
   /** The row that all unknown ids read as, for a table at {@code version}. */
@@ -56,7 +56,8 @@ final class UnknownRows {
       }
     }
     for (int j = 0; j < sums.length; j++) {
-      Memory.setFloat(row + 4L * j, size == 0 ? 0 : (float) (sums[j] / scale / size));
+      float weight = size == 0 ? 0 : (float) (sums[j] / scale / size);
+      ScalarHalves.set(config.storage(), row, j, weight);
     }
     mean = wanted;
   }
@@ -64,7 +65,7 @@ final class UnknownRows {
   private long sum(int from, int to, int column, double scale) {
     long sum = 0;
     for (int i = from; i < to; i++) {
-      float w = Memory.getFloat(rows.address(i) + 4L * column);
+      float w = ScalarHalves.get(config.storage(), rows.address(i), column);
       sum += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
     }
     return sum;

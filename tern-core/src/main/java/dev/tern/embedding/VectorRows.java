@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.kernel.HalfVectors;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import java.nio.ByteOrder;
@@ -15,10 +16,7 @@ import jdk.incubator.vector.VectorSpecies;
  * jdk.incubator.vector} is present.
  */
 final class VectorRows {
-  private static final VectorSpecies<Float> SPECIES =
-      FloatVector.SPECIES_PREFERRED.length() > 4
-          ? FloatVector.SPECIES_256
-          : FloatVector.SPECIES_128;
+  private static final VectorSpecies<Float> SPECIES = HalfVectors.FLOATS;
 
   static final int LANES = SPECIES.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
@@ -140,6 +138,7 @@ final class VectorRows {
       Step step,
       Optimizer.Momentum rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -151,10 +150,11 @@ final class VectorRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       FloatVector w = load(row);
       FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
-      FloatVector a = all(keep).fma(load(row + state), g.mul(down));
-      store(a, row + state);
+      FloatVector a = all(keep).fma(load(at + state), g.mul(down));
+      store(a, at + state);
       store(w.add(a), row);
     }
   }
@@ -163,6 +163,7 @@ final class VectorRows {
       Step step,
       Optimizer.Nesterov rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -174,10 +175,11 @@ final class VectorRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       FloatVector w = load(row);
       FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
-      FloatVector a = all(keep).fma(load(row + state), g);
-      store(a, row + state);
+      FloatVector a = all(keep).fma(load(at + state), g);
+      store(a, at + state);
       store(all(down).fma(all(keep).fma(a, g), w), row);
     }
   }
@@ -186,6 +188,7 @@ final class VectorRows {
       Step step,
       Optimizer.Adagrad rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -197,10 +200,11 @@ final class VectorRows {
     long state = 4L * step.width();
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       FloatVector w = load(row);
       FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
-      FloatVector s = g.fma(g, load(row + state));
-      store(s, row + state);
+      FloatVector s = g.fma(g, load(at + state));
+      store(s, at + state);
       store(w.sub(g.mul(lr).div(s.sqrt().add(eps))), row);
     }
   }
@@ -230,6 +234,7 @@ final class VectorRows {
       Step step,
       Optimizer.Adam rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -247,12 +252,13 @@ final class VectorRows {
     long second = 2 * first;
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       FloatVector w = load(row);
       FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
-      FloatVector m = all(beta1).fma(load(row + first), g.mul(rest1));
-      FloatVector v = all(beta2).fma(load(row + second), g.mul(rest2).mul(g));
-      store(m, row + first);
-      store(v, row + second);
+      FloatVector m = all(beta1).fma(load(at + first), g.mul(rest1));
+      FloatVector v = all(beta2).fma(load(at + second), g.mul(rest2).mul(g));
+      store(m, at + first);
+      store(v, at + second);
       store(w.sub(m.mul(lr).div(v.mul(vScale).sqrt().add(eps))), row);
     }
   }
@@ -261,6 +267,7 @@ final class VectorRows {
       Step step,
       Optimizer.Ftrl rule,
       long[] rows,
+      long[] states,
       int from,
       int to,
       long grad,
@@ -271,15 +278,16 @@ final class VectorRows {
     long squares = 2 * linear;
     for (int i = from; i < to; i++) {
       long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
       FloatVector w = load(row);
       FloatVector g = all(step.l2()).fma(w, load(grad + i * stride + 4L * j));
-      FloatVector before = load(row + squares);
+      FloatVector before = load(at + squares);
       FloatVector n = g.fma(g, before);
       FloatVector root = n.sqrt();
       FloatVector sigma = root.sub(before.sqrt()).mul(perRate);
-      FloatVector z = sigma.neg().fma(w, load(row + linear).add(g));
-      store(z, row + linear);
-      store(n, row + squares);
+      FloatVector z = sigma.neg().fma(w, load(at + linear).add(g));
+      store(z, at + linear);
+      store(n, at + squares);
       FloatVector size = z.abs().sub(rule.l1()).max(0);
       FloatVector pull = root.add(rule.beta()).fma(all(perRate), all(rule.l2()));
       VectorMask<Float> pulled = pull.compare(VectorOperators.GT, 0);

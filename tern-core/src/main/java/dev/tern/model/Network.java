@@ -9,6 +9,7 @@ import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
@@ -27,12 +28,18 @@ public final class Network implements AutoCloseable {
    * @param l2 share of a row's weights added to its gradient
    * @param combiner how several ids of one slot become one vector
    * @param unknown what an id never trained reads as when scoring
+   * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
    */
   public record Tables(
-      Optimizer optimizer, float initRange, float l2, Combiner combiner, UnknownRow unknown) {
-    /** Sum pooling, a deviation of 0.01, zeros for unknown ids. */
+      Optimizer optimizer,
+      float initRange,
+      float l2,
+      Combiner combiner,
+      UnknownRow unknown,
+      DType storage) {
+    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32. */
     public static Tables of(Optimizer optimizer) {
-      return new Tables(optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS);
+      return new Tables(optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32);
     }
   }
 
@@ -69,7 +76,8 @@ public final class Network implements AutoCloseable {
               options.initRange(),
               seed,
               options.l2(),
-              options.unknown());
+              options.unknown(),
+              options.storage());
       tables.add(EmbeddingTable.create(config, device.interpreter().allocator()));
     }
     SlotTables slots = new SlotTables(tables, options.combiner());

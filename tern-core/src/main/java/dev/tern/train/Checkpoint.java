@@ -40,6 +40,9 @@ public final class Checkpoint {
   private static final String MANIFEST = "manifest.json";
   private static final String MANIFEST_HASH = "manifest.sha256";
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
+  /** How tables store weights; where it is absent, as F32. */
+  private static final String STORAGE = "storage";
+
   private static final String DENSE = "dense.safetensors";
   private static final String OPTIMIZER = "optimizer.safetensors";
   private static final String ENCODERS = "encoders.json";
@@ -208,7 +211,8 @@ public final class Checkpoint {
             (float) tables.number("initRange"),
             (float) tables.number("l2"),
             Combiner.valueOf(tables.text("combiner")),
-            UnknownRow.valueOf(tables.text("unknown")));
+            UnknownRow.valueOf(tables.text("unknown")),
+            tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -319,17 +323,20 @@ public final class Checkpoint {
     if (options.clipNorm() > 0) {
       optimizer.put("clipNorm", (double) options.clipNorm());
     }
+    Json.Obj tables =
+        Json.object()
+            .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
+            .put("initRange", (double) options.initRange())
+            .put("l2", (double) options.l2())
+            .put("combiner", options.combiner().name())
+            .put("unknown", options.unknown().name());
+    if (options.tableStorage() != DType.F32) {
+      tables.put(STORAGE, options.tableStorage().name());
+    }
     return Json.object()
         .put("seed", options.seed())
         .put("optimizer", optimizer)
-        .put(
-            "tables",
-            Json.object()
-                .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
-                .put("initRange", (double) options.initRange())
-                .put("l2", (double) options.l2())
-                .put("combiner", options.combiner().name())
-                .put("unknown", options.unknown().name()))
+        .put("tables", tables)
         .put("schedule", options.schedule().toString())
         .put("batch", (long) options.batch())
         .put("shuffleRows", (long) options.shuffleRows());

@@ -4,6 +4,7 @@ import dev.tern.embedding.Combiner;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -23,6 +24,7 @@ public final class TrainOptions {
   private float initRange = 0.0173f;
   private Combiner combiner = Combiner.SUM;
   private UnknownRow unknown = UnknownRow.ZEROS;
+  private DType tableStorage = DType.F32;
   private int shuffleRows = 1 << 17;
   private long reportEvery = 100;
   private Optional<Path> checkpoints = Optional.empty();
@@ -49,6 +51,7 @@ public final class TrainOptions {
     initRange = other.initRange;
     combiner = other.combiner;
     unknown = other.unknown;
+    tableStorage = other.tableStorage;
     shuffleRows = other.shuffleRows;
     reportEvery = other.reportEvery;
     checkpoints = other.checkpoints;
@@ -198,6 +201,17 @@ public final class TrainOptions {
     return changed;
   }
 
+  /**
+   * How embedding weights lie in memory and in checkpoints: F32, or F16 or BF16 in half the bytes.
+   * They are computed with in F32, and updates of BF16 are rounded at random so that none is lost
+   * on average. Optimizer state is F32 always.
+   */
+  public TrainOptions tableStorage(DType type) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.tableStorage = type;
+    return changed;
+  }
+
   /** Shuffle within blocks of {@code rows} rows; 0 keeps the order of the data. */
   public TrainOptions shuffleRows(int rows) {
     require(rows >= 0, "shuffleRows", rows, "0 (no shuffling) or more");
@@ -281,6 +295,10 @@ public final class TrainOptions {
 
   public UnknownRow unknown() {
     return unknown;
+  }
+
+  public DType tableStorage() {
+    return tableStorage;
   }
 
   public int shuffleRows() {

@@ -45,7 +45,8 @@ public final class Trainer implements AutoCloseable {
             options.initRange(),
             options.l2(),
             options.combiner(),
-            options.unknown());
+            options.unknown(),
+            options.tableStorage());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     checkpoints = options.checkpoints().map(CheckpointFolder::new);

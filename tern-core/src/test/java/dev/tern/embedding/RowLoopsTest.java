@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -15,8 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The vector loops give the bits of the scalar loops. */
 final class RowLoopsTest {
   private final Allocator allocator = Allocator.of(1L << 26);
-  private final RowLoops vectors = RowLoops.fastest();
-  private final RowLoops scalars = new RowLoops(false);
+  private final RowLoops vectors = RowLoops.fastest(DType.F32);
+  private final RowLoops scalars = new RowLoops(false, DType.F32);
 
   /** Rows with state, gradients and results, filled from a seed. */
   private final class Data implements AutoCloseable {
@@ -150,7 +151,14 @@ final class RowLoopsTest {
               width,
               count,
               (loops, d) ->
-                  loops.update(step, d.distinctRows(), 0, count, d.grads.address, 4L * d.stride));
+                  loops.update(
+                      step,
+                      d.distinctRows(),
+                      d.distinctRows(),
+                      0,
+                      count,
+                      d.grads.address,
+                      4L * d.stride));
         }
       }
     }

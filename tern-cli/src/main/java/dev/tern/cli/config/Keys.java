@@ -256,6 +256,14 @@ final class Keys {
           "Row of an id that training has not seen: zeros, the row it would start from, or the mean"
               + " row.");
 
+  static final Key<String> TABLE_STORAGE =
+      Key.of(
+          "model.table_storage",
+          Kind.Choice.of("f32", "f16", "bf16"),
+          "f32",
+          "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes. They"
+              + " are computed with in f32.");
+
   static final Key<Path> DIR =
       Key.required(
           "run.dir",
@@ -445,6 +453,7 @@ final class Keys {
           BATCH_NORM,
           COMBINER,
           UNKNOWN,
+          TABLE_STORAGE,
           DIR,
           BATCH,
           EPOCHS,

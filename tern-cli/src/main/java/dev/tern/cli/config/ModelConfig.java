@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
  * @param batchNorm whether batch normalization stands before each activation
  * @param combiner {@code sum} or {@code mean}
  * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
+ * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
  */
 public record ModelConfig(
     String type,
@@ -34,7 +35,8 @@ public record ModelConfig(
     String activation,
     boolean batchNorm,
     String combiner,
-    String unknown) {
+    String unknown,
+    String tableStorage) {
   static ModelConfig of(Settings s) {
     return new ModelConfig(
         s.get(Keys.MODEL),
@@ -49,7 +51,8 @@ public record ModelConfig(
         s.get(Keys.ACTIVATION),
         s.get(Keys.BATCH_NORM),
         s.get(Keys.COMBINER),
-        s.get(Keys.UNKNOWN));
+        s.get(Keys.UNKNOWN),
+        s.get(Keys.TABLE_STORAGE));
   }
 
   /** The model in one line, with what matters to its type. */

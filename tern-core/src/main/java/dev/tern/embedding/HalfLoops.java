@@ -1,0 +1,84 @@
+package dev.tern.embedding;
+
+import dev.tern.tensor.DType;
+
+/**
+ * The loops of {@link RowLoops} that read or write weights of two bytes: columns go to {@link
+ * VectorHalves} as far as whole vectors reach, the rest to {@link ScalarHalves}.
+ */
+final class HalfLoops {
+  private final DType storage;
+  private final int lanes;
+
+  /**
+   * @param storage F16 or BF16
+   * @param lanes columns of a vector
+   */
+  HalfLoops(DType storage, int lanes) {
+    this.storage = storage;
+    this.lanes = lanes;
+  }
+
+  /** Positions {@code from} to {@code to - 1}, widened, the first to {@code out}. */
+  void gather(long[] rows, int[] inverse, int from, int to, int width, long out, long stride) {
+    int j = 0;
+    for (; j <= width - lanes; j += lanes) {
+      if (storage == DType.F16) {
+        VectorHalves.gatherF16(rows, inverse, from, to, out, stride, j);
+      } else {
+        VectorHalves.gatherBf16(rows, inverse, from, to, out, stride, j);
+      }
+    }
+    for (; j < width; j++) {
+      ScalarHalves.gather(storage, rows, inverse, from, to, out, stride, j);
+    }
+  }
+
+  /** As {@link RowLoops#pool}. */
+  void pool(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      boolean mean,
+      int width,
+      long out,
+      long stride) {
+    int j = 0;
+    for (; j <= width - lanes; j += lanes) {
+      if (storage == DType.F16) {
+        VectorHalves.poolF16(rows, inverse, offsets, from, to, mean, out, stride, j);
+      } else {
+        VectorHalves.poolBf16(rows, inverse, offsets, from, to, mean, out, stride, j);
+      }
+    }
+    for (; j < width; j++) {
+      ScalarHalves.pool(storage, rows, inverse, offsets, from, to, mean, out, stride, j);
+    }
+  }
+
+  /**
+   * Rounds {@code count} rows of {@code width} packed floats at {@code weights} to {@code rows}.
+   *
+   * @param keys what the noise of each row depends on, besides the column
+   */
+  void store(long[] rows, int[] keys, int count, int width, long weights) {
+    long stride = 4L * width;
+    int j = 0;
+    for (; j <= width - lanes; j += lanes) {
+      if (storage == DType.F16) {
+        VectorHalves.storeF16(rows, count, weights, stride, j);
+      } else {
+        VectorHalves.storeBf16(rows, keys, count, weights, stride, j);
+      }
+    }
+    for (; j < width; j++) {
+      if (storage == DType.F16) {
+        ScalarHalves.storeF16(rows, count, weights, stride, j);
+      } else {
+        ScalarHalves.storeBf16(rows, keys, count, weights, stride, j);
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package dev.tern.embedding;
+
+import dev.tern.tensor.DType;
+
+/**
+ * Optimizer steps on rows as they are stored. Rows of F32 are updated in place; those of two bytes
+ * are widened a block at a time, updated, and rounded back. How BF16 is rounded depends on (seed,
+ * table index, id, step, column) alone.
+ */
+final class RowSteps {
+  /** Rows widened at once: few enough that they stay in the nearest cache. */
+  private static final int BLOCK = 64;
+
+  private final RowLoops loops;
+  private final DType storage;
+  private final int width;
+  private final long key;
+  private final long widened;
+
+  /** From a row to where its state would lie behind {@code W} weights of F32. */
+  private final long stateShift;
+
+  private final long[] rows = new long[BLOCK];
+  private final long[] weights = new long[BLOCK];
+  private final long[] states = new long[BLOCK];
+  private final int[] keys = new int[BLOCK];
+  private final int[] order = new int[BLOCK];
+
+  /** With {@link #scratchBytes} at {@code scratch}. */
+  RowSteps(TableConfig config, RowLoops loops, long scratch) {
+    this.loops = loops;
+    storage = config.storage();
+    width = config.width();
+    widened = scratch;
+    // Apart from the key of initial weights.
+    key = Hashing.mix(~Hashing.mix(config.seed()) + config.index());
+    stateShift = config.weightBytes() - 4L * width;
+    for (int i = 0; i < BLOCK; i++) {
+      weights[i] = scratch + 4L * width * i;
+      order[i] = i;
+    }
+  }
+
+  /** Bytes needed to widen rows. */
+  static long scratchBytes(TableConfig config) {
+    return config.storage() == DType.F32 ? 0 : 4L * BLOCK * config.width();
+  }
+
+  /**
+   * One step on {@code targets[0 .. count)}, the rows of {@code ids}; as {@link RowLoops#update}.
+   */
+  void run(Step step, long[] targets, long[] ids, int count, long grad, long stride) {
+    if (storage == DType.F32) {
+      loops.update(step, targets, targets, 0, count, grad, stride);
+      return;
+    }
+    long stepKey = Hashing.draw(key, step.number());
+    for (int from = 0; from < count; from += BLOCK) {
+      int block = Math.min(BLOCK, count - from);
+      for (int i = 0; i < block; i++) {
+        rows[i] = targets[from + i];
+        states[i] = rows[i] + stateShift;
+        keys[i] = (int) Hashing.mix(ids[from + i] ^ stepKey);
+      }
+      loops.gather(rows, order, 0, block, width, widened, 4L * width);
+      loops.update(step, weights, states, 0, block, grad + from * stride, stride);
+      loops.store(rows, keys, block, width, widened);
+    }
+  }
+}
