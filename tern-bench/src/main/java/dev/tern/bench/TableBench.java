@@ -74,7 +74,8 @@ final class TableBench {
       case "f16" -> DType.F16;
       case "bf16" -> DType.BF16;
       default ->
-          throw new IllegalArgumentException("--storage: got " + name + ", expected f32, f16, bf16");
+          throw new IllegalArgumentException(
+              "--storage: got " + name + ", expected f32, f16, bf16");
     };
   }
 
@@ -271,7 +272,8 @@ final class TableBench {
   }
 
   private void print(String name, int threads, List<Double> runs, String unit) {
-    String full = String.format(Locale.ROOT, "%s, %s, %d rows, batch %d", name, storage, rows, batch);
+    String full =
+        String.format(Locale.ROOT, "%s, %s, %d rows, batch %d", name, storage, rows, batch);
     Result result = new Result("table", full, threads, runs, unit, "", List.of());
     System.out.println(json ? result.toJson() : result.toText());
   }

@@ -40,6 +40,7 @@ public final class Checkpoint {
   private static final String MANIFEST = "manifest.json";
   private static final String MANIFEST_HASH = "manifest.sha256";
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
+
   /** How tables store weights; where it is absent, as F32. */
   private static final String STORAGE = "storage";
 

@@ -95,9 +95,7 @@ final class TableFile {
   }
 
   private float getWeight() {
-    return storage == DType.F32
-        ? weights.getFloat()
-        : Halves.widen(storage, weights.getShort());
+    return storage == DType.F32 ? weights.getFloat() : Halves.widen(storage, weights.getShort());
   }
 
   /** Fills an empty table. */
