@@ -82,6 +82,23 @@ final class ScoringCommandsTest {
                 .formatted(last.auc(), last.loss(), last.calibration()));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"f16", "bf16"})
+  void tablesOfHalfWidthAreTrainedResumedAndScored(String storage) throws IOException {
+    Path half = temp.resolve(storage);
+    Path config = shared.resolve("c.yaml");
+    String dir = "run.dir=" + half;
+    String set = "model.table_storage=" + storage;
+    Result trained = tern("train", config.toString(), "--set", dir, "--set", set);
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(tern("evaluate", half.toString(), rows.toString()).out()).contains("rows 300");
+    String[] more = {"train", config.toString(), "--resume", "--set", dir, "--set", set};
+    assertThat(tern(more).code()).isZero();
+    Result other = tern("train", config.toString(), "--resume", "--set", dir);
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("model.table_storage");
+  }
+
   @Test
   void evaluatingNoRowsIsAnErrorThatNamesTheFile() throws IOException {
     Files.writeString(rows, "y,a,c\n");

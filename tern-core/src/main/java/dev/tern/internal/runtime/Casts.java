@@ -1,6 +1,7 @@
 package dev.tern.internal.runtime;
 
-import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.HalfCasts;
+import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 import dev.tern.tensor.DType;
@@ -15,8 +16,13 @@ final class Casts {
   }
 
   private static void run(Step.Cast cast, int axis, long in, long out) {
-    if (axis == cast.sizes().length) {
-      element(cast, in, out);
+    int rank = cast.sizes().length;
+    if (axis == rank) {
+      element(cast.from(), cast.to(), in, out);
+      return;
+    }
+    if (axis == rank - 1 && cast.inStrides()[axis] == 1 && cast.outStrides()[axis] == 1) {
+      range(cast, in, out, cast.sizes()[axis]);
       return;
     }
     long inStep = (long) cast.inStrides()[axis] * cast.from().bytes();
@@ -26,12 +32,50 @@ final class Casts {
     }
   }
 
-  private static void element(Step.Cast cast, long in, long out) {
-    if (cast.from() != cast.to()) {
-      store(out, cast.to(), load(in, cast.from()));
+  /** Whether both sides lie without gaps, in order: {@link #range} then does the whole of it. */
+  static boolean isDense(Step.Cast cast) {
+    int step = 1;
+    for (int axis = cast.sizes().length - 1; axis >= 0; axis--) {
+      int size = cast.sizes()[axis];
+      boolean even = cast.inStrides()[axis] == step && cast.outStrides()[axis] == step;
+      if (size != 1 && !even) {
+        return false;
+      }
+      step *= size;
+    }
+    return true;
+  }
+
+  /** Elements; of a dense cast all. */
+  static int count(Step.Cast cast) {
+    int count = 1;
+    for (int size : cast.sizes()) {
+      count *= size;
+    }
+    return count;
+  }
+
+  /** Converts {@code count} elements that lie one after the other. */
+  static void range(Step.Cast cast, long in, long out, int count) {
+    DType from = cast.from();
+    DType to = cast.to();
+    if (from == to) {
+      Memory.copy(in, out, (long) count * from.bytes());
+    } else if (HalfCasts.serves(from, to)) {
+      HalfCasts.run(from, to, in, out, count);
+    } else {
+      for (int i = 0; i < count; i++) {
+        element(from, to, in + (long) i * from.bytes(), out + (long) i * to.bytes());
+      }
+    }
+  }
+
+  private static void element(DType from, DType to, long in, long out) {
+    if (from != to) {
+      store(out, to, load(in, from));
       return;
     }
-    switch (cast.from().bytes()) {
+    switch (from.bytes()) {
       case 2 -> Memory.setShort(out, Memory.getShort(in));
       case 4 -> Memory.setInt(out, Memory.getInt(in));
       default -> Memory.setLong(out, Memory.getLong(in));
@@ -41,8 +85,7 @@ final class Casts {
   static double load(long address, DType type) {
     return switch (type) {
       case F32, BOOL -> Memory.getFloat(address);
-      case F16 -> Float.float16ToFloat(Memory.getShort(address));
-      case BF16 -> Float.intBitsToFloat(Memory.getShort(address) << 16);
+      case F16, BF16 -> Halves.widen(type, Memory.getShort(address));
       case I32 -> Memory.getInt(address);
       case I64 -> Memory.getLong(address);
     };
@@ -52,8 +95,7 @@ final class Casts {
     switch (type) {
       case F32 -> Memory.setFloat(address, (float) value);
       case BOOL -> Memory.setFloat(address, value != 0 ? 1 : 0);
-      case F16 -> Memory.setShort(address, Float.floatToFloat16((float) value));
-      case BF16 -> Memory.setShort(address, Pointwise.toBf16((float) value));
+      case F16, BF16 -> Memory.setShort(address, Halves.nearest(type, (float) value));
       case I32 -> Memory.setInt(address, (int) value);
       case I64 -> Memory.setLong(address, (long) value);
     }

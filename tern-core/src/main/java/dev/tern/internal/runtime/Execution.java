@@ -147,7 +147,7 @@ public final class Execution {
       }
       case Step.PairSums s -> pairSums(s, scratch);
       case Step.PairSumsGradient s -> pairSumsGradient(s);
-      case Step.Cast s -> () -> Casts.run(s, address(s.in()), address(s.out()));
+      case Step.Cast s -> cast(s);
       case Step.DotInteraction s -> {
         long each = DotInteraction.scratchBytes(s.n(), s.d());
         Workers.Task task =
@@ -204,6 +204,25 @@ public final class Execution {
                 s.n(),
                 s.d());
     return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+  }
+
+  private Runnable cast(Step.Cast s) {
+    long in = address(s.in());
+    long out = address(s.out());
+    if (!Casts.isDense(s)) {
+      return () -> Casts.run(s, in, out);
+    }
+    int count = Casts.count(s);
+    Workers.Task task =
+        (index, worker) -> {
+          int from = index * ELEMENTS_PER_TASK;
+          Casts.range(
+              s,
+              in + (long) from * s.from().bytes(),
+              out + (long) from * s.to().bytes(),
+              Math.min(ELEMENTS_PER_TASK, count - from));
+        };
+    return () -> workers.run(tasks(count, ELEMENTS_PER_TASK), task);
   }
 
   private static int tasks(int count, int each) {
