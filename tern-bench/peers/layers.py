@@ -3,6 +3,7 @@ import torch
 import torch.nn.functional as F
 
 EPSILON = 1e-5
+DICE_EPSILON = 1e-8
 RATE = 0.2
 
 
@@ -36,6 +37,21 @@ def cross_v2(x0, x, w, b):
     return torch.addcmul(x, x0, torch.addmm(b, x, w))
 
 
+def cross_low_rank(x0, x, v, u, b):
+    return torch.addcmul(x, x0, torch.addmm(b, torch.mm(x, v), u))
+
+
+def dice(x, alpha):
+    p = torch.sigmoid(F.batch_norm(x, None, None, training=True, eps=DICE_EPSILON))
+    return x * (alpha + p * (1 - alpha))
+
+
+def field_weighted(rows, columns):
+    """FwFM's: the pairs' products, then their weighted sum."""
+    products = dot_interaction(rows, columns)
+    return lambda v, w: torch.mm(products(v), w).view(-1)
+
+
 def layer(name, sizes):
     """The function and its inputs."""
     if name == "softmax":
@@ -55,6 +71,14 @@ def layer(name, sizes):
     if name == "dot interaction":
         rows, columns = torch.tril_indices(sizes[1], sizes[1], -1)
         return dot_interaction(rows, columns), [numbers(*sizes)]
+    if name == "field-weighted products":
+        rows, columns = torch.tril_indices(sizes[1], sizes[1], -1)
+        return field_weighted(rows, columns), [numbers(*sizes), weights(len(rows), 1)]
+    if name == "cross v2 low rank":
+        batch, width, rank = sizes
+        inputs = [numbers(batch, width), numbers(batch, width)]
+        inputs += [weights(width, rank), weights(rank, width), numbers(width)]
+        return cross_low_rank, inputs
     if name in ("cross v1", "cross v2"):
         width = sizes[1]
         matrix = weights(width, 1 if name == "cross v1" else width)
@@ -62,6 +86,8 @@ def layer(name, sizes):
         return function, [numbers(*sizes), numbers(*sizes), matrix, numbers(width)]
     if name == "prelu":
         return F.prelu, [numbers(*sizes), numbers(sizes[1])]
+    if name == "dice":
+        return dice, [numbers(*sizes), numbers(sizes[1])]
     if name == "dropout":
         return lambda x: F.dropout(x, RATE, training=True), [numbers(*sizes)]
     raise ValueError(f"layer: got {name}, expected one of this file")

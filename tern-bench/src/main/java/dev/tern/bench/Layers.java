@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 /** The layers that {@code bench layers} times, each with its equation in double precision. */
 final class Layers {
   static final long SEED = 11;
-  private static final float EPSILON = 1e-5f;
+  static final float EPSILON = 1e-5f;
   private static final float RATE = 0.2f;
 
   private Layers() {}
@@ -31,14 +31,17 @@ final class Layers {
     for (int columns : new int[] {64, 400}) {
       all.add(layerNorm(batch, columns));
     }
-    all.add(batchNorm(batch, 400));
+    all.add(BatchLayers.batchNorm(batch, 400));
     all.add(bce(batch));
     all.add(bce(16 * batch));
     all.add(secondOrder(batch, 26, 16));
     all.add(dotInteraction(batch, 27, 16));
+    all.add(weightedProducts(batch, 26, 16));
     all.add(crossVector(batch, 429));
     all.add(crossMatrix(batch, 429));
+    all.add(crossLowRank(batch, 429, 64));
     all.add(prelu(batch, 400));
+    all.add(BatchLayers.dice(batch, 400));
     all.add(dropout(batch, 400, seed));
     return all;
   }
@@ -86,13 +89,13 @@ final class Layers {
                 }));
   }
 
-  private static void normalise(double[] x) {
+  static void normalise(double[] x, double epsilon) {
     double mean = Arrays.stream(x).average().orElse(0);
     double variance = Arrays.stream(x).map(v -> (v - mean) * (v - mean)).average().orElse(0);
-    Arrays.setAll(x, i -> (x[i] - mean) / Math.sqrt(variance + EPSILON));
+    Arrays.setAll(x, i -> (x[i] - mean) / Math.sqrt(variance + epsilon));
   }
 
-  private static double[] affine(double[] x, double[] gamma, double[] beta) {
+  static double[] affine(double[] x, double[] gamma, double[] beta) {
     double[] result = new double[x.length];
     Arrays.setAll(result, i -> x[i] * gamma[i % gamma.length] + beta[i % beta.length]);
     return result;
@@ -104,33 +107,7 @@ final class Layers {
         new int[] {batch, columns},
         List.of(Input.of(batch, columns), Input.of(columns), Input.of(columns)),
         in -> in.get(0).layerNorm(in.get(1), in.get(2), EPSILON),
-        in -> affine(byRow(in[0], columns, Layers::normalise), in[1], in[2]));
-  }
-
-  private static Layer batchNorm(int batch, int columns) {
-    return new Layer(
-        "batch norm",
-        new int[] {batch, columns},
-        List.of(Input.of(batch, columns), Input.of(columns), Input.of(columns)),
-        in -> {
-          Tensor centred = in.get(0).sub(in.get(0).meanKeep(0));
-          Tensor scale = centred.square().meanKeep(0).add(EPSILON).rsqrt();
-          return centred.mul(scale).mul(in.get(1)).add(in.get(2));
-        },
-        in -> {
-          double[] result = new double[in[0].length];
-          double[] column = new double[batch];
-          for (int c = 0; c < columns; c++) {
-            for (int i = 0; i < batch; i++) {
-              column[i] = in[0][i * columns + c];
-            }
-            normalise(column);
-            for (int i = 0; i < batch; i++) {
-              result[i * columns + c] = column[i];
-            }
-          }
-          return affine(result, in[1], in[2]);
-        });
+        in -> affine(byRow(in[0], columns, row -> normalise(row, EPSILON)), in[1], in[2]));
   }
 
   private static Layer bce(int batch) {
@@ -197,6 +174,31 @@ final class Layers {
         in -> pairs(in[0], batch, vectors, width));
   }
 
+  private static Layer weightedProducts(int batch, int vectors, int width) {
+    int each = vectors * (vectors - 1) / 2;
+    return new Layer(
+        "field-weighted products",
+        new int[] {batch, vectors, width},
+        List.of(Input.of(batch, vectors, width), Input.weights(each, 1)),
+        in -> in.get(0).dotInteraction().matmul(in.get(1)).reshape(-1),
+        in -> product(pairs(in[0], batch, vectors, width), in[1], 1));
+  }
+
+  /** {@code [n, k]} by {@code [k, columns]}. */
+  private static double[] product(double[] a, double[] b, int columns) {
+    int inner = b.length / columns;
+    double[] result = new double[a.length / inner * columns];
+    for (int row = 0; row < a.length / inner; row++) {
+      for (int k = 0; k < inner; k++) {
+        double factor = a[row * inner + k];
+        for (int j = 0; j < columns; j++) {
+          result[row * columns + j] += factor * b[k * columns + j];
+        }
+      }
+    }
+    return result;
+  }
+
   private static Layer crossVector(int batch, int width) {
     return new Layer(
         "cross v1",
@@ -230,23 +232,30 @@ final class Layers {
             Input.weights(width, width),
             Input.of(width)),
         in -> in.get(0).mul(in.get(1).matmul(in.get(2)).add(in.get(3))).add(in.get(1)),
+        in -> crossed(in[0], in[1], product(in[1], in[2], width), in[3]));
+  }
+
+  private static double[] crossed(double[] x, double[] c, double[] product, double[] bias) {
+    double[] result = new double[x.length];
+    Arrays.setAll(result, i -> x[i] * (product[i] + bias[i % bias.length]) + c[i]);
+    return result;
+  }
+
+  private static Layer crossLowRank(int batch, int width, int rank) {
+    return new Layer(
+        "cross v2 low rank",
+        new int[] {batch, width, rank},
+        List.of(
+            Input.of(batch, width),
+            Input.of(batch, width),
+            Input.weights(width, rank),
+            Input.weights(rank, width),
+            Input.of(width)),
         in -> {
-          double[] result = new double[batch * width];
-          for (int i = 0; i < batch; i++) {
-            double[] product = in[3].clone();
-            for (int k = 0; k < width; k++) {
-              double factor = in[1][i * width + k];
-              for (int j = 0; j < width; j++) {
-                product[j] += factor * in[2][k * width + j];
-              }
-            }
-            for (int j = 0; j < width; j++) {
-              int at = i * width + j;
-              result[at] = in[0][at] * product[j] + in[1][at];
-            }
-          }
-          return result;
-        });
+          Tensor product = in.get(1).matmul(in.get(2)).matmul(in.get(3));
+          return in.get(0).mul(product.add(in.get(4))).add(in.get(1));
+        },
+        in -> crossed(in[0], in[1], product(product(in[1], in[2], rank), in[3], width), in[4]));
   }
 
   private static Layer prelu(int batch, int columns) {

@@ -3,23 +3,33 @@ package dev.tern.nn;
 import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.util.Optional;
 
 /**
  * {@code x W + b}. Weights and bias start uniform in {@code +-1 / sqrt(inputs)}, PyTorch's default.
  */
 public final class Linear {
   private final Variable weight;
-  private final Variable bias;
+  private final Optional<Variable> bias;
 
   /** A layer from {@code inputs} to {@code outputs} numbers a row. */
   public Linear(Parameters parameters, String name, int inputs, int outputs) {
+    this(parameters, name, inputs, outputs, true);
+  }
+
+  /** With or without {@code b}, which is of no use where what follows takes the mean off. */
+  public Linear(Parameters parameters, String name, int inputs, int outputs, boolean hasBias) {
     float range = (float) (1 / Math.sqrt(Math.max(1, inputs)));
     weight = parameters.uniform(name + ".weight", Shape.of(inputs, outputs), range);
-    bias = parameters.uniform(name + ".bias", Shape.of(outputs), range);
+    bias =
+        hasBias
+            ? Optional.of(parameters.uniform(name + ".bias", Shape.of(outputs), range))
+            : Optional.empty();
   }
 
   /** {@code [B, inputs]} to {@code [B, outputs]}. */
   public Tensor apply(Tensor x) {
-    return x.matmul(weight.tensor()).add(bias.tensor());
+    Tensor product = x.matmul(weight.tensor());
+    return bias.isPresent() ? product.add(bias.get().tensor()) : product;
   }
 }

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/** Hidden layers: linear, batch normalization if asked for, activation, dropout, in this order. */
+/**
+ * Hidden layers: linear, batch normalization if asked for, activation, dropout, in this order.
+ * Before batch normalization the linear part has no bias.
+ */
 public final class Mlp {
   /**
    * What layers have beside their linear part.
@@ -42,7 +45,7 @@ public final class Mlp {
       String layer = name + "." + layers.size();
       layers.add(
           new Layer(
-              new Linear(parameters, layer, width, size),
+              new Linear(parameters, layer, width, size, !style.batchNorm()),
               style.batchNorm()
                   ? Optional.of(new BatchNorm(parameters, layer + ".norm", size))
                   : Optional.empty(),

@@ -163,11 +163,11 @@ final class LayerEquationsTest {
         for (int i = c; i < x.length; i += width) {
           sum += x[i];
         }
-        mean = sum / B;
+        mean = sum * width / x.length;
         for (int i = c; i < x.length; i += width) {
           squares += (x[i] - mean) * (x[i] - mean);
         }
-        variance = squares / B;
+        variance = squares * width / x.length;
       }
       for (int i = c; i < x.length; i += width) {
         result[i] = (x[i] - mean) / Math.sqrt(variance + epsilon);
@@ -204,7 +204,6 @@ final class LayerEquationsTest {
 
   private static double[] mlp(Map<String, double[]> v, boolean training) {
     double[] sums = product(v.get("x"), v.get("l.0.weight"), 4);
-    Arrays.setAll(sums, i -> sums[i] + v.get("l.0.bias")[i % 4]);
     double[] normal = standardized(v, sums, "l.0.norm", 1e-5, training);
     return prelu(affine(normal, v, "l.0.norm"), v.get("l.0.activation.slope"));
   }
@@ -415,6 +414,31 @@ final class LayerEquationsTest {
 
   private static float[] statistic(Parameters parameters, int index) {
     return parameters.statistics().get(index).toArray();
+  }
+
+  @Test
+  void deviationsFarBelowTheMeanAndSingleOutliersAreStandardized() {
+    int rows = 1000;
+    Shape shape = Shape.of(rows, 3);
+    Random random = new Random(3);
+    float[] x = new float[3 * rows];
+    for (int i = 0; i < rows; i++) {
+      x[3 * i] = 10_000 + random.nextInt(16) / 8f;
+      x[3 * i + 1] = i == 0 ? 1000 : 0;
+      x[3 * i + 2] = 7;
+    }
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      BatchNorm norm = new BatchNorm(new Parameters(device, 5), "l", 3);
+      Pass pass = Pass.training(Variable.of(device, "seed", Shape.of(1), DType.I64));
+      float[] got = norm.apply(Tensor.of(shape, x), pass).toArray();
+      Map<String, double[]> values = Map.of("l.mean", new double[3], "l.variance", new double[3]);
+      double[] expected = standardized(values, doubles(x), "l", 1e-5, true);
+      for (int i = 0; i < got.length; i++) {
+        assertThat((double) got[i])
+            .as("element %d", i)
+            .isCloseTo(expected[i], within(1e-3 * Math.max(1, Math.abs(expected[i]))));
+      }
+    }
   }
 
   @Test
