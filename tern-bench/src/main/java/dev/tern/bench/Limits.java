@@ -1,54 +1,49 @@
 package dev.tern.bench;
 
-import dev.tern.internal.kernel.Kernels;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.runtime.Workers;
-import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /** What this machine can do at most, as measured now: neighbours and clocks change it. */
 final class Limits {
-  /** Sizes of a product whose operands stay in a second-level cache. */
-  private static final int M = 96;
+  /** Turns of a call; and calls of a round, some milliseconds. */
+  private static final int TURNS = 10_000;
 
-  private static final int N = 192;
-  private static final int K = 256;
+  private static final int CALLS = 100;
+
   private static final int ROUNDS = 15;
-  private static final long ROUND_NANOS = 20_000_000;
+  private static final int WARM_UP = 3;
 
   private Limits() {}
 
   /**
-   * Billions of operations a second of products in the caches, one for each of {@code threads} at
-   * the same time: the median of some rounds.
+   * Billions of operations a second of fused multiply-adds on registers, by {@code threads} at the
+   * same time: what no product exceeds. The median of some rounds; 0 without the Vector API.
    */
   static double gigaflops(int threads) {
-    MatMul.Spec spec = new MatMul.Spec(K, 1, N, 1, N, M, N, K, false);
-    try (Workers team = Workers.of(threads);
-        Workers alone = Workers.of(1);
-        Arena arena = Arena.ofShared()) {
-      Runnable[] products = new Runnable[threads];
-      for (int t = 0; t < threads; t++) {
-        long scratch = arena.allocate(MatMul.scratchBytes(M, N, K, 1), 64).address();
-        long a = arena.allocate(4L * M * K, 64).address();
-        long b = arena.allocate(4L * K * N, 64).address();
-        long c = arena.allocate(4L * M * N, 64).address();
-        MatMul product = new MatMul(alone, spec, scratch);
-        products[t] = () -> product.run(a, b, c);
-      }
-      products[0].run();
-      Kernels.awaitWarm(20_000);
-      int calls = 1 + (int) (ROUND_NANOS / 200_000);
-      double nanos =
-          median(team, threads, task -> repeat(products[task], calls)) / ((double) threads * calls);
-      return 2.0 * M * N * K / nanos;
+    if (!VectorSupport.available()) {
+      return 0;
     }
-  }
-
-  private static void repeat(Runnable work, int calls) {
-    for (int i = 0; i < calls; i++) {
-      work.run();
+    float[] sums = new float[threads];
+    try (Workers team = Workers.of(threads)) {
+      IntConsumer work =
+          task -> {
+            for (int i = 0; i < CALLS; i++) {
+              sums[task] += FusedMultiplyAdds.run(TURNS);
+            }
+          };
+      for (int i = 0; i < WARM_UP; i++) {
+        median(team, threads, work);
+      }
+      double operations = (double) FusedMultiplyAdds.OPERATIONS * TURNS * CALLS * threads;
+      double result = operations / median(team, threads, work);
+      for (float sum : sums) {
+        if (!Float.isFinite(sum)) {
+          throw new IllegalStateException("limits: got " + sum + " from fused multiply-adds");
+        }
+      }
+      return result;
     }
   }
 

@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * Where the time of a training step goes, beside the least that it could take: matrix products at
- * the rate of products in the caches, all else at the bandwidth of a triad over arrays that no
- * cache holds.
+ * the rate of fused multiply-adds on registers, all else at the bandwidth of a triad over arrays
+ * that no cache holds.
  */
 final class StepTable {
   private final String model;
@@ -21,7 +21,8 @@ final class StepTable {
   private final boolean json;
 
   /**
-   * @param gigaflops of products in the caches, {@code gigabytes} of a triad, with these threads
+   * @param gigaflops of fused multiply-adds, 0 if not known, {@code gigabytes} of a triad, with
+   *     these threads
    */
   StepTable(String model, int threads, double gigaflops, double gigabytes, boolean json) {
     this.model = model;
@@ -70,7 +71,8 @@ final class StepTable {
 
   private double floorMillis(StepTime part) {
     double rate = part.what().startsWith("matmul") ? gigaflops : gigabytes;
-    return (part.what().startsWith("matmul") ? part.flops() : part.bytes()) / rate / 1e6;
+    double work = part.what().startsWith("matmul") ? part.flops() : part.bytes();
+    return rate == 0 ? 0 : work / rate / 1e6;
   }
 
   private void line(String part, double millis, double floor, double step) {
