@@ -211,18 +211,23 @@ final class TrainRun {
   /** The engine's form of a configured model. */
   static ModelConfig model(dev.tern.cli.config.ModelConfig config) {
     ModelConfig.Type type = ModelConfig.Type.valueOf(config.type().toUpperCase(Locale.ROOT));
-    List<Integer> hidden = type == ModelConfig.Type.DLRM ? config.top() : config.hidden();
+    boolean dlrm = type == ModelConfig.Type.DLRM;
     return new ModelConfig(
         type,
         config.embedding(),
-        hidden,
+        dlrm ? withoutLast(config.top()) : config.hidden(),
         config.dropout(),
-        config.bottom(),
+        dlrm ? withoutLast(config.bottom()) : config.bottom(),
         config.crossLayers(),
         config.crossRank(),
         config.crossExperts(),
         Activation.valueOf(config.activation().toUpperCase(Locale.ROOT)),
         config.batchNorm());
+  }
+
+  /** The hidden layers: the engine knows the width of a network's last layer. */
+  private static List<Integer> withoutLast(List<Integer> widths) {
+    return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
   }
 
   private static TrainOptions options(

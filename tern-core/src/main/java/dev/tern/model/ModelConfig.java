@@ -57,6 +57,20 @@ public record ModelConfig(
         "crossRank",
         crossRank,
         "1 or more with experts; give their rank");
+    require(
+        crossRank == 0 || type == Type.DCNV2,
+        "crossRank",
+        crossRank,
+        "0 for " + type + "; only DCNV2 has cross matrices");
+    boolean deep = type != Type.LR && type != Type.FM;
+    if (!deep && (batchNorm || activation != Activation.RELU)) {
+      throw new IllegalArgumentException(
+          "model: got batch normalization or the activation "
+              + activation
+              + " for "
+              + type
+              + ", which has no hidden layers; leave them out");
+    }
     for (int size : hidden) {
       require(size >= 1, "hidden", size, "1 or more");
     }

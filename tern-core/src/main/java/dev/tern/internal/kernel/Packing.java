@@ -47,22 +47,28 @@ final class Packing {
    * Packs {@code groups} blocks that lie side by side, each of {@code width} lines which are
    * columns in memory. A few rows at a time, so that every row is read from end to end.
    *
-   * @param groupBytes from one packed block to the next
+   * @param lines that there are in memory from the first block on
+   * @param groupBytes from one packed block to the next; two numbers more than a block, at least
    */
   static void packSideBySide(
       TileKernel kernel,
       long from,
       long step,
+      int lines,
       int groups,
       int width,
       int count,
       long to,
       long groupBytes) {
+    boolean strips = width == TileKernel.ROWS;
+    int wide = strips ? Math.clamp((lines - 2) / width, 0, groups) : groups;
     int whole = count / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
     long row = 4L * width;
     for (int p = 0; p < whole; p += ROWS_AT_A_TIME) {
-      if (width == TileKernel.ROWS) {
-        spreadSixes(from + p * step, step, groups, to + p * row, groupBytes);
+      if (strips) {
+        long rest = from + p * step + wide * row;
+        kernel.spreadStrips(from + p * step, step, wide, to + p * row, groupBytes);
+        spreadStrips(rest, step, groups - wide, to + wide * groupBytes + p * row, groupBytes);
       } else {
         kernel.spread(from + p * step, step, groups, to + p * row, groupBytes);
       }
@@ -75,7 +81,7 @@ final class Packing {
   }
 
   /** Four rows, cut into pieces of six numbers; four pieces, one below the other, go together. */
-  private static void spreadSixes(long from, long step, int groups, long to, long groupBytes) {
+  static void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
     long third = Objects.checkIndex(from + 2 * step, LIMIT);

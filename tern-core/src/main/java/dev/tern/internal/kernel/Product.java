@@ -118,11 +118,11 @@ final class Product {
   }
 
   /**
-   * From one packed strip to the next: an odd number of cache lines, so that strips packed side by
-   * side do not all fall into the same sets of a cache.
+   * From one packed strip to the next: room for two numbers more, and an odd number of cache lines,
+   * so that strips packed side by side do not all fall into the same sets of a cache.
    */
   private static long stripBytes(int terms) {
-    return ((4L * ROWS * terms + 63) / 64 | 1) * 64;
+    return ((4L * ROWS * terms + 8 + 63) / 64 | 1) * 64;
   }
 
   private static int strips(int rows) {
@@ -241,7 +241,8 @@ final class Product {
     long panelBytes = 4L * width * terms;
     int done = packB ? 0 : whole;
     if (packB && bColumn == 4) {
-      Packing.packSideBySide(kernel, from, bStep, whole, width, terms, to, panelBytes);
+      Packing.packSideBySide(
+          kernel, from, bStep, whole * width, whole, width, terms, to, panelBytes);
       done = whole;
     }
     for (int i = done; i < panels; i++) {
@@ -326,7 +327,8 @@ final class Product {
     int whole = Math.min(count, m / ROWS - strip);
     int done = packA ? 0 : whole;
     if (packA && aRow == 4) {
-      Packing.packSideBySide(kernel, first, aStep, whole, ROWS, terms, mine, stripBytes);
+      int lines = m - strip * ROWS;
+      Packing.packSideBySide(kernel, first, aStep, lines, whole, ROWS, terms, mine, stripBytes);
       done = whole;
     }
     for (int s = done; s < count; s++) {

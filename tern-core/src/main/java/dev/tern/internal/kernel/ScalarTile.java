@@ -227,6 +227,11 @@ final class ScalarTile implements TileKernel {
   }
 
   @Override
+  public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    Packing.spreadStrips(from, step, groups, to, groupBytes);
+  }
+
+  @Override
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
     for (int i = 0; i < rows; i++) {
       for (int j = 0; j < columns; j++) {

@@ -81,4 +81,10 @@ interface TileKernel {
    * @param to where the first four pieces go; the next go {@code groupBytes} further
    */
   void spread(long from, long step, int groups, long to, long groupBytes);
+
+  /**
+   * Like {@link #spread}, but pieces have {@link #ROWS} numbers. Reads two numbers beyond the last
+   * piece of each row, and writes two beyond the four pieces of each group.
+   */
+  void spreadStrips(long from, long step, int groups, long to, long groupBytes);
 }

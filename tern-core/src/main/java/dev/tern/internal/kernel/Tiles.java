@@ -1,6 +1,9 @@
 package dev.tern.internal.kernel;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
 import java.util.Optional;
 
 /** The tile kernel in use: scalar at first, vectors once compiled; both give the same bits. */
@@ -8,6 +11,7 @@ final class Tiles {
   private static final int REPEATS = 8;
   private static final int DEPTH = 64;
   private static final int SHALLOW = 13;
+  private static final int GROUPS = DEPTH / 4;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
       VectorSupport.available() && Warmup.EAGER ? new VectorTile() : new ScalarTile(COLUMNS);
@@ -36,28 +40,42 @@ final class Tiles {
     return COLUMNS;
   }
 
-  /** The vector kernel in turn with kernels that do nothing. */
+  /**
+   * The vector kernel in turn with kernels that do nothing. Matrix products never go without it.
+   */
   private static final class TileWarmup implements Warmup.Candidate {
-    private final TileKernel kernel = new VectorTile();
-    private final TileKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final TileKernel[] turns = {
+      new VectorTile(), new Idle(), new OtherIdle(), new ThirdIdle()
+    };
     private final Arena arena = Arena.ofConfined();
     private final long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
     private final long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
     private final long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
+    private final long packed = arena.allocate(2 * 4L * COLUMNS * DEPTH, 64).address();
 
     @Override
     public void round(boolean large) {
       for (int repeat = 0; repeat < REPEATS; repeat++) {
         for (TileKernel turn : turns) {
-          drive(turn, a, b, c);
+          drive(turn, a, b, c, packed);
         }
       }
     }
 
     @Override
     public void adopt() {
-      active = kernel;
+      active = turns[0];
       giveUp();
+    }
+
+    @Override
+    public void renew() {
+      turns[0] = copyOfVectorTile();
+    }
+
+    @Override
+    public int attempts() {
+      return Integer.MAX_VALUE;
     }
 
     @Override
@@ -67,7 +85,21 @@ final class Tiles {
     }
   }
 
-  private static void drive(TileKernel kernel, long a, long b, long c) {
+  /** The same code in a class of its own, for HotSpot to begin anew with. */
+  private static TileKernel copyOfVectorTile() {
+    try (InputStream code = Tiles.class.getResourceAsStream("VectorTile.class")) {
+      if (code == null) {
+        throw new IllegalStateException("tiles: found no class file of VectorTile");
+      }
+      MethodHandles.Lookup copy =
+          MethodHandles.lookup().defineHiddenClass(code.readAllBytes(), true);
+      return (TileKernel) copy.lookupClass().getDeclaredConstructor().newInstance();
+    } catch (IOException | ReflectiveOperationException e) {
+      throw new IllegalStateException("tiles: cannot copy VectorTile", e);
+    }
+  }
+
+  private static void drive(TileKernel kernel, long a, long b, long c, long packed) {
     long row = 4L * COLUMNS;
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH - 1);
@@ -82,7 +114,9 @@ final class Tiles {
     kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS);
     kernel.copy(c, row, b, row, TileKernel.ROWS, COLUMNS - 1);
     kernel.copy(c, row, b, row, TileKernel.ROWS, TileKernel.ROWS);
-    kernel.spread(c, row, 1, b, 4 * row);
+    // Many groups: what runs rarely is compiled late.
+    kernel.spread(b, GROUPS * row, GROUPS, packed, 4 * row);
+    kernel.spreadStrips(b, GROUPS * row, GROUPS, packed, 4 * row);
   }
 
   private static class Idle implements TileKernel {
@@ -131,6 +165,9 @@ final class Tiles {
 
     @Override
     public void spread(long from, long step, int groups, long to, long groupBytes) {}
+
+    @Override
+    public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {}
   }
 
   private static final class OtherIdle extends Idle {}

@@ -12,11 +12,13 @@ import jdk.incubator.vector.VectorSpecies;
 /** The loops of {@link VectorTile} that go over rows and blocks once. */
 final class VectorBlocks {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final int LENGTH = FLOATS.length();
   private static final int BYTES = 4 * LENGTH;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long LIMIT = 1L << 60;
+  private static final long STRIP = 4L * TileKernel.ROWS;
 
   private VectorBlocks() {}
 
@@ -90,6 +92,32 @@ final class VectorBlocks {
       factor
           .fma(FloatVector.fromMemorySegment(FLOATS, ALL, terms + at, ORDER), zero)
           .intoMemorySegment(ALL, results + at, ORDER);
+    }
+  }
+
+  /**
+   * {@link TileKernel#spreadStrips}: a piece is moved as a vector of eight, whose last two numbers
+   * the next piece covers.
+   */
+  static void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    long first = Objects.checkIndex(from, LIMIT);
+    long second = Objects.checkIndex(from + step, LIMIT);
+    long third = Objects.checkIndex(from + 2 * step, LIMIT);
+    long fourth = Objects.checkIndex(from + 3 * step, LIMIT);
+    long target = to;
+    long at = 0;
+    for (int group = 0; group < groups; group++) {
+      long x = Objects.checkIndex(at, LIMIT);
+      long y = Objects.checkIndex(target, LIMIT);
+      FloatVector.fromMemorySegment(EIGHT, ALL, first + x, ORDER).intoMemorySegment(ALL, y, ORDER);
+      FloatVector.fromMemorySegment(EIGHT, ALL, second + x, ORDER)
+          .intoMemorySegment(ALL, y + STRIP, ORDER);
+      FloatVector.fromMemorySegment(EIGHT, ALL, third + x, ORDER)
+          .intoMemorySegment(ALL, y + 2 * STRIP, ORDER);
+      FloatVector.fromMemorySegment(EIGHT, ALL, fourth + x, ORDER)
+          .intoMemorySegment(ALL, y + 3 * STRIP, ORDER);
+      target += groupBytes;
+      at += STRIP;
     }
   }
 

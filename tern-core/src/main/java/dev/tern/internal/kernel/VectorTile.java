@@ -346,4 +346,13 @@ final class VectorTile implements TileKernel {
   public void spread(long from, long step, int groups, long to, long groupBytes) {
     VectorBlocks.spread(from, step, groups, to, groupBytes);
   }
+
+  @Override
+  public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    if (LENGTH < ROWS) {
+      Packing.spreadStrips(from, step, groups, to, groupBytes);
+    } else {
+      VectorBlocks.spreadStrips(from, step, groups, to, groupBytes);
+    }
+  }
 }

@@ -43,6 +43,11 @@ final class Warmup {
      */
     default void renew() {}
 
+    /** Times that it is tried before {@link #giveUp}. */
+    default int attempts() {
+      return ATTEMPTS;
+    }
+
     /** Says that the code will not be used. */
     void giveUp();
   }
@@ -181,7 +186,7 @@ final class Warmup {
         rounds = 0;
         quiet = 0;
         started = now;
-        if (++attempts < ATTEMPTS) {
+        if (++attempts < candidate.attempts()) {
           candidate.renew();
           return false;
         }

@@ -130,7 +130,18 @@ final class MatMulTest {
 
   @Test
   void manyTermsAreSummedInPieces() {
-    for (int[] size : new int[][] {{2, 3, 2048}, {13, 16, 2049}, {7, 65, 5000}, {16, 17, 20_000}}) {
+    int[][] sizes = {
+      {2, 3, 2048},
+      {13, 16, 2049},
+      {7, 65, 5000},
+      {16, 17, 20_000},
+      {17, 16, 20_000},
+      {65, 7, 5000},
+      {300, 3, 2049},
+      {100, 48, 2050},
+      {100, 49, 2050}
+    };
+    for (int[] size : sizes) {
       int m = size[0];
       int n = size[1];
       int k = size[2];
