@@ -70,6 +70,14 @@ public final class MatMul {
         form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
   }
 
+  /**
+   * Has vector code made ready. Best before any other vector code has run: what the JIT has seen of
+   * the Vector API by then can keep it from compiling the tile without boxes.
+   */
+  public static void prepare() {
+    Tiles.active();
+  }
+
   /** Whether vector code is being made ready. */
   public static boolean isPending() {
     return Tiles.isPending();

@@ -11,6 +11,7 @@ final class Tiles {
   private static final int REPEATS = 8;
   private static final int DEPTH = 64;
   private static final int SHALLOW = 13;
+  private static final int MOST_ATTEMPTS = 20;
   private static final int GROUPS = DEPTH / 4;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
@@ -75,7 +76,7 @@ final class Tiles {
 
     @Override
     public int attempts() {
-      return Integer.MAX_VALUE;
+      return MOST_ATTEMPTS;
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
@@ -50,6 +51,7 @@ public final class Interpreter implements AutoCloseable {
   public Interpreter(int threads, long budget) {
     workers = Workers.of(threads);
     allocator = Allocator.of(budget);
+    MatMul.prepare();
   }
 
   /** All cores and no budget: what tensors outside a training run compute with. */
