@@ -30,6 +30,10 @@ public final class EmbeddingTable implements AutoCloseable {
   private final IdIndex index;
   private final RowSlabs rows;
   private final InitialRows initial;
+
+  /** Positions pooled at once, but for a larger bag: their rows stay in the nearest cache. */
+  private static final int POSITIONS = 256;
+
   private final RowLoops loops;
   private final UnknownRows unknown;
   private final RowUpdates updates;
@@ -168,21 +172,41 @@ public final class EmbeddingTable implements AutoCloseable {
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
-    int width = config.width();
+    boolean mean = combiner == Combiner.MEAN;
     long stride = 4 * outStride;
-    long first = out + from * stride;
-    if (single) {
-      loops.gather(
-          lookup.addresses, lookup.inverse, offsets[from], to - from, width, first, stride);
-    } else {
-      boolean mean = combiner == Combiner.MEAN;
-      loops.pool(lookup.addresses, lookup.inverse, offsets, from, to, mean, width, out, stride);
+    for (int begin = from; begin < to; ) {
+      int end = begin + 1;
+      while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
+        end++;
+      }
+      lookup.touch(offsets[begin], offsets[end], config.storage().bytes() * config.width());
+      poolBlock(lookup, offsets, begin, end, mean, single, out, stride);
+      begin = end;
     }
     if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
       for (int b = from; b < to; b++) {
         float scale = combiner == Combiner.MEAN ? 1f / (offsets[b + 1] - offsets[b]) : 1;
         addInitial(lookup, offsets[b], offsets[b + 1], scale, out + b * stride);
       }
+    }
+  }
+
+  private void poolBlock(
+      Lookup lookup,
+      int[] offsets,
+      int from,
+      int to,
+      boolean mean,
+      boolean single,
+      long out,
+      long stride) {
+    long[] rows = lookup.addresses;
+    int width = config.width();
+    if (single) {
+      long first = out + from * stride;
+      loops.gather(rows, lookup.inverse, offsets[from], to - from, width, first, stride);
+    } else {
+      loops.pool(rows, lookup.inverse, offsets, from, to, mean, width, out, stride);
     }
   }
 

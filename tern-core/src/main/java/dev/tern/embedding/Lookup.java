@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,11 @@ public final class Lookup {
 
   /** Bits of a hash that neither find its bucket in a small table nor its segment. */
   private static final int SEEN_SHIFT = 20;
+
+  private static final int LINE = 64;
+
+  /** Positions per entry of {@link #met}. */
+  private static final int MET_SHIFT = 6;
 
   private @Nullable EmbeddingTable table;
   private int count;
@@ -39,8 +45,11 @@ public final class Lookup {
    */
   int[] missing = new int[0];
 
-  /** Keeps alive the loads that only warm the cache. */
+  /** Keeps alive the loads that only warm the cache; threads may write it at once. */
   int touched;
+
+  /** Distinct ids among the positions before {@code i << MET_SHIFT}; past the last, all. */
+  private int[] met = new int[2];
 
   /** Per position, as far as {@link #spread} said: its bag, and by how much it counts there. */
   int[] bags = new int[0];
@@ -94,7 +103,30 @@ public final class Lookup {
     }
     int slots = slotsFor(positions);
     Arrays.fill(seen, 0, slots, 0);
-    unique = dedup(batch, slots - 1);
+    unique = 0;
+    for (int from = 0; from < positions; from += 1 << MET_SHIFT) {
+      met[from >> MET_SHIFT] = unique;
+      unique = dedup(batch, from, Math.min(positions, from + (1 << MET_SHIFT)), slots - 1, unique);
+    }
+    met[(positions + (1 << MET_SHIFT) - 1) >> MET_SHIFT] = unique;
+  }
+
+  /**
+   * Loads from the first {@code bytes} of the rows of ids that are met first at a position from
+   * {@code from} to {@code to - 1} or little before or after. A processor overlaps the cache misses
+   * of as many rows as fit into its window of instructions: of a loop that does nothing but load
+   * these are several times as many as of loops that compute.
+   */
+  void touch(int from, int to, int bytes) {
+    int first = met[from >> MET_SHIFT];
+    int last = met[(to + (1 << MET_SHIFT) - 1) >> MET_SHIFT];
+    int sum = 0;
+    for (int at = 0; at <= bytes - 4; at += LINE) {
+      for (int i = first; i < last; i++) {
+        sum += Memory.getInt(addresses[i] + at);
+      }
+    }
+    touched += sum;
   }
 
   private static int slotsFor(int positions) {
@@ -119,15 +151,17 @@ public final class Lookup {
     missing = new int[capacity];
     bags = new int[capacity];
     scales = new float[capacity];
+    met = new int[(capacity >> MET_SHIFT) + 2];
     seen = new int[slotsFor(capacity)];
   }
 
   /**
-   * Moves the hashes of distinct ids to the front; there are no more of them than positions read.
+   * Moves the hashes of the distinct ones among positions {@code from} to {@code to - 1} behind
+   * those {@code before}; there are no more of them than positions read.
    */
-  private int dedup(long[] batch, int mask) {
-    int distinct = 0;
-    for (int i = 0; i < count; i++) {
+  private int dedup(long[] batch, int from, int to, int mask, int before) {
+    int distinct = before;
+    for (int i = from; i < to; i++) {
       long id = batch[i];
       long hash = hashes[i];
       int slot = (int) (hash >>> SEEN_SHIFT) & mask;
