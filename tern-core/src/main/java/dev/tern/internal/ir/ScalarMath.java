@@ -143,10 +143,11 @@ public final class ScalarMath {
     float y = x > EXP_HIGH ? EXP_HIGH : x;
     y = y < EXP_LOW ? EXP_LOW : y;
     float t = Math.fma(y, LOG2_E, ROUND_FACTORS);
-    float e = expm1OfRemainder(remainder(y, t - ROUND_FACTORS)) + 1;
+    float e = expm1OfRemainder(remainder(y, t - ROUND_FACTORS));
     int exponents = Float.floatToRawIntBits(t);
     int half = exponents >>> 1;
-    return e * power(half) * power(exponents - half);
+    float scale = power(half);
+    return Math.fma(e, scale, scale) * power(exponents - half);
   }
 
   /** e^x - 1, to 1.44 ulp. */
@@ -277,8 +278,9 @@ public final class ScalarMath {
     float y = -Math.abs(x);
     y = y < EXP_LOW ? EXP_LOW : y;
     float t = Math.fma(y, LOG2_E, ROUND_RAISED);
-    float e = expm1OfRemainder(remainder(y, t - ROUND_RAISED)) + 1;
-    return e * power(Float.floatToRawIntBits(t)) * LOWER;
+    float e = expm1OfRemainder(remainder(y, t - ROUND_RAISED));
+    float raised = power(Float.floatToRawIntBits(t));
+    return Math.fma(e, raised, raised) * LOWER;
   }
 
   private static float remainder(float y, float n) {
@@ -286,13 +288,13 @@ public final class ScalarMath {
   }
 
   private static float expm1OfRemainder(float r) {
-    float q = EXP_5;
-    q = Math.fma(q, r, EXP_4);
-    q = Math.fma(q, r, EXP_3);
-    q = Math.fma(q, r, EXP_2);
-    q = Math.fma(q, r, EXP_1);
-    q = Math.fma(q, r, EXP_0);
-    return Math.fma(q, r * r, r);
+    // By pairs: half as many operations wait for one another as in a chain.
+    float square = r * r;
+    float low = Math.fma(EXP_1, r, EXP_0);
+    float middle = Math.fma(EXP_3, r, EXP_2);
+    float high = Math.fma(EXP_5, r, EXP_4);
+    float q = Math.fma(Math.fma(high, square, middle), square, low);
+    return Math.fma(q, square, r);
   }
 
   /** log((1 + f) 2^k). */

@@ -290,9 +290,7 @@ final class KernelEmitter {
     for (int value : phases.rowValues(phase)) {
       int slot = phases.slotOf(value);
       if (slot >= 0) {
-        lanesAddress(slot);
-        String name = phases.reductions().get(slot).mode() == Mode.SUM ? "total" : "largest";
-        code.invokestatic(LANES, name, MethodTypeDesc.of(F, J));
+        combineLanes(slot, phases.reductions().get(slot).mode());
         frames.store(F, rows[value]);
         continue;
       }
@@ -319,11 +317,26 @@ final class KernelEmitter {
     for (int s = 0; s < spec.stores().size(); s++) {
       Store store = spec.stores().get(s);
       if (store.reducesLanes()) {
-        lanesAddress(r++);
-        code.lload(middle[spec.loads().size() + s]);
-        String combine = store.mode() == Mode.SUM ? "sumInto" : "maxInto";
-        code.invokestatic(LANES, combine, MethodTypeDesc.of(V, J, J));
+        int target = middle[spec.loads().size() + s];
+        code.lload(target).lload(target);
+        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+        combineLanes(r++, store.mode());
+        String combine = store.mode() == Mode.SUM ? "add" : "max";
+        code.invokestatic(POINTWISE, combine, MethodTypeDesc.of(F, F, F));
+        code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
       }
+    }
+  }
+
+  /** Leaves the sum, or the largest, of the lanes of a reduction on the stack. */
+  private void combineLanes(int slot, Mode mode) {
+    lanesAddress(slot);
+    String name = mode == Mode.SUM ? "total" : "largest";
+    MethodTypeDesc type = MethodTypeDesc.of(F, J);
+    if (lanes > 1) {
+      VectorCode.insert(code, name, type);
+    } else {
+      code.invokestatic(LANES, name, type);
     }
   }
 

@@ -63,14 +63,4 @@ public final class Lanes {
         Math.max(Memory.getFloat(at), Memory.getFloat(at + 32)),
         Math.max(Memory.getFloat(at + 16), Memory.getFloat(at + 48)));
   }
-
-  /** Adds the sum of the lanes to the float at {@code target}. */
-  public static void sumInto(long scratch, long target) {
-    Memory.setFloat(target, Memory.getFloat(target) + total(scratch));
-  }
-
-  /** Raises the float at {@code target} to the largest lane. */
-  public static void maxInto(long scratch, long target) {
-    Memory.setFloat(target, Math.max(Memory.getFloat(target), largest(scratch)));
-  }
 }

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 
 /**
  * Writes one pass of a kernel over its inner loop:
@@ -23,13 +24,15 @@ import java.util.Objects;
  * set lane accumulators
  * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
  *   load, compute, store, accumulate      //   then one
- * store lane accumulators
+ * store lane accumulators                 // before the loop over single vectors
  * for (; i &lt; n; i++)                     // the rest, one element at a time
  *   load, compute, store, accumulate
  * </pre>
  *
- * A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all; a loop that
- * takes one vector at a time passes the turn on by exchanging the accumulators.
+ * A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all. A loop takes a
+ * vector for each; what is left is added to the stored lanes, because vectors that go from one loop
+ * to another would be boxed by the JIT. Where that is too much code the only loop takes one vector
+ * at a time, and passes the turn on by exchanging the accumulators.
  *
  * <p>Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the
  * method of {@code Vectors}.
@@ -63,6 +66,9 @@ final class PassEmitter {
 
   /** Most ops and operands of a loop that takes two vectors at a time. */
   private static final int UNROLLED_WORK = 32;
+
+  /** Most ops and operands, times vectors, of a loop that takes a vector for each accumulator. */
+  private static final int REDUCED_WORK = 96;
 
   private final KernelSpec spec;
   private final Phases phases;
@@ -112,9 +118,10 @@ final class PassEmitter {
     beginLanes();
     code.iconst_0();
     frame.frames().store(I, counter);
-    if (lanes > 1) {
-      vectorLoops();
-      flushAccumulators();
+    if (lanes > 1 && reductions.isEmpty()) {
+      pointwiseLoops();
+    } else if (lanes > 1) {
+      reducingLoops();
     }
     elements(1, this::scalarElement);
   }
@@ -142,28 +149,26 @@ final class PassEmitter {
       int[] set = accumulators[reduction.slot()];
       for (int u = 0; u < set.length; u++) {
         code.aload(set[u]);
-        lanesAddress(reduction.slot());
-        code.iload(counter).loadConstant(u * lanes).iadd();
-        code.loadConstant(Lanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
+        laneAddress(reduction.slot(), u * lanes);
         call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
       }
     }
   }
 
-  /**
-   * Vectors in one turn of the loop. Two outweigh the loop's own cost; the JIT's time grows with
-   * them. With reductions one, because a second loop for the rest would make the JIT box the
-   * accumulators that go from loop to loop.
-   */
-  private int unroll() {
-    if (!reductions.isEmpty()) {
-      return 1;
-    }
+  /** Address of the lane that element {@code counter + ahead} belongs to. */
+  private void laneAddress(int slot, int ahead) {
+    lanesAddress(slot);
+    code.iload(counter).loadConstant(ahead).iadd();
+    code.loadConstant(Lanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
+  }
+
+  /** Ops and operands for one vector; functions count as many. */
+  private int work() {
     int work = phases.places(phase).size();
     for (int value : phases.computed(phase)) {
       work += spec.instruction(value).op().isPolynomial() ? UNROLLED_WORK : 1;
     }
-    return work > UNROLLED_WORK ? 1 : 2;
+    return work;
   }
 
   /** Counts {@link #counter} on by {@code step} while that many elements are left. */
@@ -179,23 +184,35 @@ final class PassEmitter {
             });
   }
 
-  /** Whole vectors: several at a time, then one. */
-  private void vectorLoops() {
-    for (int vectors = unroll(); vectors > 1; vectors = 1) {
-      vectorLoop(vectors);
+  /**
+   * Whole vectors: two at a time, which outweighs the loop's own cost unless the JIT would take
+   * long, then one.
+   */
+  private void pointwiseLoops() {
+    if (work() <= UNROLLED_WORK) {
+      vectorLoop(2, this::addToRegister);
     }
-    vectorLoop(1);
+    vectorLoop(1, this::addToRegister);
   }
 
-  private void vectorLoop(int vectors) {
+  private void reducingLoops() {
+    int turn = Lanes.COUNT / lanes;
+    boolean whole = work() * turn <= REDUCED_WORK;
+    vectorLoop(whole ? turn : 1, whole ? this::addToRegister : this::addInTurn);
+    flushAccumulators();
+    if (whole && turn > 1) {
+      vectorLoop(1, this::addToMemory);
+    }
+  }
+
+  private void vectorLoop(int vectors, BiConsumer<Phases.Reduction, Integer> add) {
     elements(
         lanes * vectors,
         () -> {
           rowVectors();
           for (int u = 0; u < vectors; u++) {
-            vectorElement(u);
+            vectorElement(u, add);
           }
-          rotateAccumulators(vectors);
         });
   }
 
@@ -211,21 +228,7 @@ final class PassEmitter {
     }
   }
 
-  /** Puts first the accumulators of the lanes that the next vector belongs to. */
-  private void rotateAccumulators(int vectors) {
-    for (Phases.Reduction reduction : reductions) {
-      int[] set = accumulators[reduction.slot()];
-      int turns = vectors % set.length;
-      for (int u = 0; u < set.length && turns > 0; u++) {
-        code.aload(set[(u + turns) % set.length]);
-      }
-      for (int u = set.length - 1; u >= 0 && turns > 0; u--) {
-        code.astore(set[u]);
-      }
-    }
-  }
-
-  private void vectorElement(int u) {
+  private void vectorElement(int u, BiConsumer<Phases.Reduction, Integer> add) {
     for (int k : phases.loads(phase)) {
       vectorLoad(k, u);
       code.astore(vectorValues[k]);
@@ -252,12 +255,35 @@ final class PassEmitter {
       }
       vectorStore(operand, u);
     }
-    for (Phases.Reduction reduction : reductions) {
-      int[] set = accumulators[reduction.slot()];
-      code.aload(set[u % set.length]).aload(vectorValues[reduction.value()]);
-      combine(VECTORS, VECTOR, reduction.mode());
-      code.astore(set[u % set.length]);
+    reductions.forEach(reduction -> add.accept(reduction, u));
+  }
+
+  private void addToRegister(Phases.Reduction reduction, int u) {
+    int accumulator = accumulators[reduction.slot()][u];
+    code.aload(accumulator).aload(vectorValues[reduction.value()]);
+    combine(VECTORS, VECTOR, reduction.mode());
+    code.astore(accumulator);
+  }
+
+  /** Adds to the first accumulator and puts first that of the lanes of the next vector. */
+  private void addInTurn(Phases.Reduction reduction, int u) {
+    addToRegister(reduction, u);
+    int[] set = accumulators[reduction.slot()];
+    for (int i = 0; i < set.length; i++) {
+      code.aload(set[(i + 1) % set.length]);
     }
+    for (int i = set.length - 1; i >= 0; i--) {
+      code.astore(set[i]);
+    }
+  }
+
+  private void addToMemory(Phases.Reduction reduction, int u) {
+    laneAddress(reduction.slot(), u * lanes);
+    call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+    code.aload(vectorValues[reduction.value()]);
+    combine(VECTORS, VECTOR, reduction.mode());
+    laneAddress(reduction.slot(), u * lanes);
+    call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
   }
 
   private void vectorLoad(int place, int u) {

@@ -17,10 +17,11 @@ final class VectorMath {
   static FloatVector exp(FloatVector x) {
     FloatVector y = atLeast(atMost(x, ScalarMath.EXP_HIGH), ScalarMath.EXP_LOW);
     FloatVector t = y.fma(all(ScalarMath.LOG2_E), all(ScalarMath.ROUND_FACTORS));
-    FloatVector e = expm1OfRemainder(remainder(y, t.sub(ScalarMath.ROUND_FACTORS))).add(1f);
+    FloatVector e = expm1OfRemainder(remainder(y, t.sub(ScalarMath.ROUND_FACTORS)));
     IntVector exponents = t.reinterpretAsInts();
     IntVector half = exponents.lanewise(VectorOperators.LSHR, 1);
-    return e.mul(power(half)).mul(power(exponents.sub(half)));
+    FloatVector scale = power(half);
+    return e.fma(scale, scale).mul(power(exponents.sub(half)));
   }
 
   static FloatVector expm1(FloatVector x) {
@@ -138,8 +139,9 @@ final class VectorMath {
   private static FloatVector expOfMinusAbs(FloatVector x) {
     FloatVector y = atLeast(x.abs().neg(), ScalarMath.EXP_LOW);
     FloatVector t = y.fma(all(ScalarMath.LOG2_E), all(ScalarMath.ROUND_RAISED));
-    FloatVector e = expm1OfRemainder(remainder(y, t.sub(ScalarMath.ROUND_RAISED))).add(1f);
-    return e.mul(power(t.reinterpretAsInts())).mul(ScalarMath.LOWER);
+    FloatVector e = expm1OfRemainder(remainder(y, t.sub(ScalarMath.ROUND_RAISED)));
+    FloatVector raised = power(t.reinterpretAsInts());
+    return e.fma(raised, raised).mul(ScalarMath.LOWER);
   }
 
   private static FloatVector remainder(FloatVector y, FloatVector n) {
@@ -147,13 +149,12 @@ final class VectorMath {
   }
 
   private static FloatVector expm1OfRemainder(FloatVector r) {
-    FloatVector q = all(ScalarMath.EXP_5);
-    q = q.fma(r, all(ScalarMath.EXP_4));
-    q = q.fma(r, all(ScalarMath.EXP_3));
-    q = q.fma(r, all(ScalarMath.EXP_2));
-    q = q.fma(r, all(ScalarMath.EXP_1));
-    q = q.fma(r, all(ScalarMath.EXP_0));
-    return q.fma(r.mul(r), r);
+    FloatVector square = r.mul(r);
+    FloatVector low = all(ScalarMath.EXP_1).fma(r, all(ScalarMath.EXP_0));
+    FloatVector middle = all(ScalarMath.EXP_3).fma(r, all(ScalarMath.EXP_2));
+    FloatVector high = all(ScalarMath.EXP_5).fma(r, all(ScalarMath.EXP_4));
+    FloatVector q = high.fma(square, middle).fma(square, low);
+    return q.fma(square, r);
   }
 
   private static FloatVector logOfParts(FloatVector f, FloatVector k) {

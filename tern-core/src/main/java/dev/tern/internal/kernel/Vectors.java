@@ -30,6 +30,30 @@ final class Vectors {
     return FloatVector.broadcast(SPECIES, value);
   }
 
+  /** As {@link Lanes#total}; overwrites the first four lanes. */
+  static float total(long scratch) {
+    FloatVector even = load4(scratch).add(load4(scratch + 32));
+    store4(even.add(load4(scratch + 16).add(load4(scratch + 48))), scratch);
+    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 8);
+    return first + (Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 12));
+  }
+
+  /** As {@link Lanes#largest}; overwrites the first four lanes. */
+  static float largest(long scratch) {
+    FloatVector even = load4(scratch).max(load4(scratch + 32));
+    store4(even.max(load4(scratch + 16).max(load4(scratch + 48))), scratch);
+    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
+    return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
+  }
+
+  private static FloatVector load4(long address) {
+    return FloatVector.fromMemorySegment(FloatVector.SPECIES_128, Memory.ALL, address, ORDER);
+  }
+
+  private static void store4(FloatVector value, long address) {
+    value.intoMemorySegment(Memory.ALL, address, ORDER);
+  }
+
   static FloatVector copy(FloatVector x) {
     return x;
   }
