@@ -1,10 +1,12 @@
 package dev.tern.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.nn.Activation;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Device;
@@ -232,6 +234,23 @@ final class ModelsTest {
           assertThat(logit).isFinite().isEqualTo(logits[0]);
         }
       }
+    }
+  }
+
+  @Test
+  void settingsWithoutEffectAreRefused() {
+    ModelConfig dcn = ModelConfig.of(ModelConfig.Type.DCN, 4, 8);
+    assertThatThrownBy(() -> dcn.withCross(2, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("crossRank 2, expected 0 for DCN");
+    for (ModelConfig.Type type : List.of(ModelConfig.Type.LR, ModelConfig.Type.FM)) {
+      ModelConfig plain = ModelConfig.of(type, 4);
+      assertThatThrownBy(() -> plain.withActivation(Activation.DICE, false))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(type + ", which has no hidden layers");
+      assertThatThrownBy(() -> plain.withActivation(Activation.RELU, true))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(type + ", which has no hidden layers");
     }
   }
 }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * Every configuration key, in the order they are written. A key with a condition stands after the
- * key it depends on.
+ * key it depends on. Long because it is a table: one declaration a key.
  *
  * <p>The sections {@link #GROUPS} may hold a list: {@code data.sparse[1].encode} is the key {@code
  * data.sparse.encode} of the second group.

@@ -49,7 +49,7 @@ public record TrainConfig(
         checked(s, "train.schedule", TrainConfig::learningRate),
         s.get(Keys.WEIGHT_L2).floatValue(),
         s.get(Keys.WEIGHT_DECAY).floatValue(),
-        s.get(Keys.CLIP_NORM).floatValue(),
+        limit(s.get(Keys.CLIP_NORM)),
         s.get(Keys.SHUFFLE).intValue(),
         s.get(Keys.SEED),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
@@ -122,5 +122,10 @@ public record TrainConfig(
       throw new ConfigException(
           s.where(section) + ": " + section + ": " + e.getMessage() + "; change that value", e);
     }
+  }
+
+  /** A limit too small for a float is a limit all the same, and not the 0 that means none. */
+  private static float limit(double value) {
+    return value > 0 ? Math.max((float) value, Float.MIN_VALUE) : 0;
   }
 }

@@ -114,6 +114,16 @@ final class ConfigTest {
   }
 
   @Test
+  void aClipNormTooSmallForAFloatStillClips() {
+    assertThat(clipNorm("1e-50")).isEqualTo(Float.MIN_VALUE);
+    assertThat(clipNorm("0")).isZero();
+  }
+
+  private static float clipNorm(String value) {
+    return Config.parse(CENSUS, "c.yaml", List.of("train.clip_norm=" + value)).train().clipNorm();
+  }
+
+  @Test
   void crossesOfLowRankActivationsClippingAndDecayAreRead() {
     Config config =
         Config.parse(

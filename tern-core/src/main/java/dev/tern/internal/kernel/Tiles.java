@@ -42,7 +42,7 @@ final class Tiles {
   }
 
   /**
-   * The vector kernel in turn with kernels that do nothing. Matrix products never go without it.
+   * The vector kernel in turn with kernels that do nothing. Matrix products hardly go without it.
    */
   private static final class TileWarmup implements Warmup.Candidate {
     private final TileKernel[] turns = {
