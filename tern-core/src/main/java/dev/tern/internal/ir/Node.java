@@ -48,6 +48,11 @@ public final class Node {
     return this;
   }
 
+  /** The same op on the same inputs, as a value of its own. */
+  public Node twin() {
+    return new Node(op, inputs, shape, type);
+  }
+
   public DType type() {
     return type;
   }

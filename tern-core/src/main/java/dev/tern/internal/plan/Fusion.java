@@ -90,9 +90,7 @@ final class Fusion {
   private boolean mayMerge(Group group, Group producer) {
     List<Node> all = new ArrayList<>(producer.nodes);
     all.addAll(group.nodes);
-    return all.size() <= MAX_NODES
-        && hasFewPolynomials(all)
-        && operands(all) <= MAX_OPERANDS
+    return isSmall(all)
         && group.needs.stream().noneMatch(n -> n != producer && n.needsEventually(producer))
         && group.nodes.stream()
             .flatMap(node -> node.inputs().stream())
@@ -232,9 +230,7 @@ final class Fusion {
   }
 
   private boolean mayJoin(Node node, Group group) {
-    if (group.nodes.size() >= MAX_NODES
-        || !hasFewPolynomials(joined(node, group))
-        || operands(joined(node, group)) > MAX_OPERANDS) {
+    if (!isSmall(joined(node, group))) {
       return false;
     }
     for (Node input : node.inputs()) {
@@ -247,6 +243,11 @@ final class Fusion {
       }
     }
     return true;
+  }
+
+  /** Whether one kernel may compute all of {@code nodes}. */
+  static boolean isSmall(List<Node> nodes) {
+    return nodes.size() <= MAX_NODES && hasFewPolynomials(nodes) && operands(nodes) <= MAX_OPERANDS;
   }
 
   private static boolean hasFewPolynomials(List<Node> nodes) {

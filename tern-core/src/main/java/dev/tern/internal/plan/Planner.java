@@ -30,10 +30,10 @@ public final class Planner {
   private final Storages storages;
   private final List<Program.Update> late = new ArrayList<>();
 
-  private Planner(Program program, int threads) {
-    this.program = program;
+  private Planner(Program lowered, int threads) {
     this.threads = threads;
-    groups = Fusion.of(program);
+    groups = Fusion.of(lowered);
+    program = Recomputation.apply(lowered, groups);
     for (Group group : groups) {
       for (Node node : group.nodes) {
         owner.put(node, group);

@@ -57,6 +57,32 @@ final class FusionTest {
   }
 
   @Test
+  void aDifferenceThatTwoKernelsUseIsComputedInBothAndNotWritten() {
+    Node x = leaf();
+    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node distance = Nodes.sub(x, row);
+    Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, square(distance), 0, 1);
+    Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
+    Plan plan = Planner.plan(Program.of(List.of(result), List.of()), 1);
+    assertThat(plan.steps()).hasSize(2).allMatch(step -> step.label().contains("sub("));
+    assertThat(plan.arenaBytes()).isLessThanOrEqualTo(2 * 128);
+  }
+
+  @Test
+  void whatAnUpdateOverwritesIsNotReadAgainInItsPlace() {
+    Node x = leaf();
+    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node distance = Nodes.sub(x, row);
+    Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, square(distance), 0, 1);
+    Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
+    Program program =
+        Program.of(List.of(result), List.of(new Program.Update(x, Nodes.mul(distance, 2))));
+    assertThat(Planner.plan(program, 1).steps())
+        .filteredOn(step -> step.label().contains("sub("))
+        .hasSize(1);
+  }
+
+  @Test
   void aProgramIsCutInTheSameWayEachTime() {
     Set<String> plans = new HashSet<>();
     for (int attempt = 0; attempt < 40; attempt++) {
