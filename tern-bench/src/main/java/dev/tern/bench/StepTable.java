@@ -13,6 +13,11 @@ import java.util.Map;
  * that no cache holds.
  */
 final class StepTable {
+  /** Other kernels that take this share of a step are named. */
+  private static final double NAMED_SHARE = 0.02;
+
+  private static final int LONGEST_NAME = 90;
+
   private final String model;
   private final int threads;
   private final double gigaflops;
@@ -49,6 +54,10 @@ final class StepTable {
     kinds.forEach((kind, sums) -> line(kind, sums[0], sums[1], stepMillis));
     line("the whole step", stepMillis, floor, stepMillis);
     if (!json) {
+      parts.stream()
+          .filter(part -> kind(part).equals("other kernels"))
+          .filter(part -> part.milliseconds() >= NAMED_SHARE * stepMillis)
+          .forEach(part -> lines.add(kernel(part)));
       lines.add(
           String.format(
               Locale.ROOT,
@@ -58,6 +67,18 @@ final class StepTable {
               100 * (stepMillis - floor) / stepMillis));
     }
     return lines;
+  }
+
+  private String kernel(StepTime part) {
+    String what = part.what();
+    return String.format(
+        Locale.ROOT,
+        "  %s other kernel, %-13s %d threads %9.3f ms  %s",
+        model,
+        part.state(),
+        threads,
+        part.milliseconds(),
+        what.length() <= LONGEST_NAME ? what : what.substring(0, LONGEST_NAME) + "...");
   }
 
   private static String kind(StepTime part) {

@@ -47,8 +47,9 @@ public final class DotInteraction {
     private static final int N = 3 * Lanes.COUNT + 2;
     private static final int D = 3 * VectorSupport.lanes() + 1;
 
-    private final DotKernel kernel = new VectorDot();
-    private final DotKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final DotKernel[] turns = {
+      new VectorDot(), new Idle(), new OtherIdle(), new ThirdIdle()
+    };
     private final Arena arena = Arena.ofConfined();
     private final long x = arena.allocate(4L * WARM_ROWS * N * D, 64).address();
     private final long products = arena.allocate(2L * WARM_ROWS * N * (N - 1), 64).address();
@@ -65,8 +66,13 @@ public final class DotInteraction {
 
     @Override
     public void adopt() {
-      active = kernel;
+      active = turns[0];
       arena.close();
+    }
+
+    @Override
+    public void renew() {
+      turns[0] = (DotKernel) FreshCode.copyOf(VectorDot.class);
     }
 
     @Override

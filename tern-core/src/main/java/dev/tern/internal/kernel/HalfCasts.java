@@ -43,8 +43,9 @@ public final class HalfCasts {
     private static final int SMALL = 23;
     private static final int LARGE = 1 << 12;
 
-    private final HalfKernel kernel = new VectorHalfKernel();
-    private final HalfKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final HalfKernel[] turns = {
+      new VectorHalfKernel(), new Idle(), new OtherIdle(), new ThirdIdle()
+    };
     private final Arena arena = Arena.ofConfined();
     private final long floats = arena.allocate(4L * LARGE, 64).address();
     private final long halves = arena.allocate(2L * LARGE, 64).address();
@@ -62,8 +63,13 @@ public final class HalfCasts {
 
     @Override
     public void adopt() {
-      active = kernel;
+      active = turns[0];
       arena.close();
+    }
+
+    @Override
+    public void renew() {
+      turns[0] = (HalfKernel) FreshCode.copyOf(VectorHalfKernel.class);
     }
 
     @Override

@@ -333,8 +333,8 @@ final class KernelEmitter {
     lanesAddress(slot);
     String name = mode == Mode.SUM ? "total" : "largest";
     MethodTypeDesc type = MethodTypeDesc.of(F, J);
-    if (lanes > 1) {
-      VectorCode.insert(code, name, type);
+    if (lanes == 4 || lanes == 8) {
+      VectorCode.insert(code, name + lanes, type);
     } else {
       code.invokestatic(LANES, name, type);
     }

@@ -10,6 +10,9 @@ final class KernelWarmup implements Warmup.Candidate {
   private static final int N1 = 8;
   private static final int LONG = 16_384;
 
+  /** There may be many, and each attempt takes the JIT's time. */
+  private static final int ATTEMPTS = 3;
+
   /** Sizes of the loops: few vectors, since at first each costs a microsecond. */
   private static final int[][] SMALL = {
     {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}
@@ -105,6 +108,11 @@ final class KernelWarmup implements Warmup.Candidate {
   @Override
   public void renew() {
     turns[0] = define();
+  }
+
+  @Override
+  public int attempts() {
+    return ATTEMPTS;
   }
 
   @Override

@@ -46,8 +46,9 @@ public final class PairSums {
     private static final int D = 2 * Lanes.COUNT;
     private static final long BYTES = 4L * WARM_ROWS * 5 * (D + 1);
 
-    private final PairKernel kernel = new VectorPairs();
-    private final PairKernel[] turns = {kernel, new Idle(), new OtherIdle(), new ThirdIdle()};
+    private final PairKernel[] turns = {
+      new VectorPairs(), new Idle(), new OtherIdle(), new ThirdIdle()
+    };
     private final Arena arena = Arena.ofConfined();
     private final long x = arena.allocate(BYTES, 64).address();
     private final long gradient = arena.allocate(BYTES, 64).address();
@@ -66,8 +67,13 @@ public final class PairSums {
 
     @Override
     public void adopt() {
-      active = kernel;
+      active = turns[0];
       arena.close();
+    }
+
+    @Override
+    public void renew() {
+      turns[0] = (PairKernel) FreshCode.copyOf(VectorPairs.class);
     }
 
     @Override

@@ -1,9 +1,6 @@
 package dev.tern.internal.kernel;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.lang.invoke.MethodHandles;
 import java.util.Optional;
 
 /** The tile kernel in use: scalar at first, vectors once compiled; both give the same bits. */
@@ -11,7 +8,6 @@ final class Tiles {
   private static final int REPEATS = 8;
   private static final int DEPTH = 64;
   private static final int SHALLOW = 13;
-  private static final int MOST_ATTEMPTS = 20;
   private static final int GROUPS = DEPTH / 4;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
@@ -71,32 +67,13 @@ final class Tiles {
 
     @Override
     public void renew() {
-      turns[0] = copyOfVectorTile();
-    }
-
-    @Override
-    public int attempts() {
-      return MOST_ATTEMPTS;
+      turns[0] = (TileKernel) FreshCode.copyOf(VectorTile.class);
     }
 
     @Override
     public void giveUp() {
       pending = false;
       arena.close();
-    }
-  }
-
-  /** The same code in a class of its own, for HotSpot to begin anew with. */
-  private static TileKernel copyOfVectorTile() {
-    try (InputStream code = Tiles.class.getResourceAsStream("VectorTile.class")) {
-      if (code == null) {
-        throw new IllegalStateException("tiles: found no class file of VectorTile");
-      }
-      MethodHandles.Lookup copy =
-          MethodHandles.lookup().defineHiddenClass(code.readAllBytes(), true);
-      return (TileKernel) copy.lookupClass().getDeclaredConstructor().newInstance();
-    } catch (IOException | ReflectiveOperationException e) {
-      throw new IllegalStateException("tiles: cannot copy VectorTile", e);
     }
   }
 

@@ -9,8 +9,9 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * The vector form of every elementwise op, called by emitted kernels under the op's lower-case
  * name: lane by lane the same IEEE operations as {@link dev.tern.internal.ir.Pointwise}. Methods
- * are straight-line code: {@link VectorCode} copies them into kernels. Loaded only where the Vector
- * API module is present.
+ * are straight-line code: {@link VectorCode} copies them into kernels. All vectors of floats have
+ * one length: where methods of the Vector API have met two, the JIT may box what any caller gives
+ * them. Loaded only where the Vector API module is present.
  */
 final class Vectors {
   static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
@@ -30,28 +31,40 @@ final class Vectors {
     return FloatVector.broadcast(SPECIES, value);
   }
 
-  /** As {@link Lanes#total}; overwrites the first four lanes. */
-  static float total(long scratch) {
-    FloatVector even = load4(scratch).add(load4(scratch + 32));
-    store4(even.add(load4(scratch + 16).add(load4(scratch + 48))), scratch);
+  /** As {@link Lanes#total} by vectors of 4 lanes; overwrites the first four numbers. */
+  static float total4(long scratch) {
+    FloatVector even = load(scratch).add(load(scratch + 32));
+    store(even.add(load(scratch + 16).add(load(scratch + 48))), scratch);
     float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 8);
     return first + (Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 12));
   }
 
-  /** As {@link Lanes#largest}; overwrites the first four lanes. */
-  static float largest(long scratch) {
-    FloatVector even = load4(scratch).max(load4(scratch + 32));
-    store4(even.max(load4(scratch + 16).max(load4(scratch + 48))), scratch);
+  /** As {@link Lanes#total} by vectors of 8 lanes; overwrites the first eight numbers. */
+  static float total8(long scratch) {
+    store(load(scratch).add(load(scratch + 32)), scratch);
+    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 16);
+    float second = Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 20);
+    float third = Memory.getFloat(scratch + 8) + Memory.getFloat(scratch + 24);
+    float fourth = Memory.getFloat(scratch + 12) + Memory.getFloat(scratch + 28);
+    return first + third + (second + fourth);
+  }
+
+  /** As {@link Lanes#largest} by vectors of 4 lanes; overwrites the first four numbers. */
+  static float largest4(long scratch) {
+    FloatVector even = load(scratch).max(load(scratch + 32));
+    store(even.max(load(scratch + 16).max(load(scratch + 48))), scratch);
     float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
     return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
   }
 
-  private static FloatVector load4(long address) {
-    return FloatVector.fromMemorySegment(FloatVector.SPECIES_128, Memory.ALL, address, ORDER);
-  }
-
-  private static void store4(FloatVector value, long address) {
-    value.intoMemorySegment(Memory.ALL, address, ORDER);
+  /** As {@link Lanes#largest} by vectors of 8 lanes; overwrites the first eight numbers. */
+  static float largest8(long scratch) {
+    store(load(scratch).max(load(scratch + 32)), scratch);
+    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 16));
+    float second = Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 20));
+    float third = Math.max(Memory.getFloat(scratch + 8), Memory.getFloat(scratch + 24));
+    float fourth = Math.max(Memory.getFloat(scratch + 12), Memory.getFloat(scratch + 28));
+    return Math.max(Math.max(first, third), Math.max(second, fourth));
   }
 
   static FloatVector copy(FloatVector x) {

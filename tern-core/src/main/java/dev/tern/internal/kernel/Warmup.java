@@ -37,11 +37,8 @@ final class Warmup {
     /** Takes the code into use. */
     void adopt();
 
-    /**
-     * Puts the code into a new class where it can: HotSpot can leave a method in an intermediate
-     * tier for good.
-     */
-    default void renew() {}
+    /** Puts the code into a new class: see {@link FreshCode}. */
+    void renew();
 
     /** Times that it is tried before {@link #giveUp}. */
     default int attempts() {
@@ -68,7 +65,7 @@ final class Warmup {
 
   private static final long PAUSE_NANOS = 200_000;
   private static final long PATIENCE_NANOS = 6_000_000_000L;
-  private static final int ATTEMPTS = 3;
+  private static final int ATTEMPTS = 20;
 
   private static final LinkedBlockingQueue<Supplier<Optional<? extends Candidate>>> QUEUE =
       new LinkedBlockingQueue<>();
