@@ -38,6 +38,7 @@ final class ArchitectureTest {
           "data",
           "tensor",
           "memory",
+          "internal.replay",
           "internal.runtime",
           "internal.plan",
           "internal.kernel",

@@ -25,6 +25,7 @@ import picocli.CommandLine.TypeConversionException;
       EvaluateCommand.class,
       PredictCommand.class,
       DataCommand.class,
+      ReplayCommand.class,
       BenchCommand.class,
       InfoCommand.class,
       CompletionCommand.class,

@@ -1,0 +1,301 @@
+package dev.tern.internal.memory;
+
+/**
+ * One range of addresses from which blocks of all sizes are taken by best fit, the lowest address
+ * of several, and to which they return, joined with their free neighbours. Blocks are 64-byte
+ * aligned and can be walked in the order of their addresses.
+ *
+ * <p>The range is reserved as far as blocks ever reached into it from its two ends; what lies
+ * between is untouched and is taken from only where no free block fits. Short-lived and long-lived
+ * blocks from opposite ends keep out of each other's way.
+ *
+ * <p>Bookkeeping is rows of primitive arrays: an operation takes O(log of the free blocks of
+ * similar size) and no heap memory once the arrays are large enough. A handle names a row and its
+ * generation, so a block that was freed is refused. Offsets count from the start of the range: an
+ * arena without memory behind it serves to rehearse. Not thread-safe. Sizes are bytes.
+ */
+public final class BlockArena {
+  /** No block, no handle. */
+  public static final int NONE = -1;
+
+  /** Where in the range a block is looked for. */
+  public enum End {
+    LOW,
+    HIGH
+  }
+
+  private static final long ALIGNMENT = 64;
+
+  private final long capacity;
+  private final BlockRows rows = new BlockRows();
+  private final BinnedIndex free = new BinnedIndex(BlockRows.BINS);
+  private final BinnedIndex freeByOffset = new BinnedIndex(1);
+  private final ArenaStatistics statistics = new ArenaStatistics();
+
+  /** The untouched block between what both ends have reserved; of no bytes when there is none. */
+  private final int untouched;
+
+  private boolean isPlacing;
+
+  /** An arena of {@code capacity} bytes, rounded down to 64; nothing is reserved yet. */
+  public BlockArena(long capacity) {
+    if (capacity < 0) {
+      throw new IllegalArgumentException(
+          "arena: got " + capacity + " bytes, expected at least 0; pass the size of the range");
+    }
+    this.capacity = capacity & -ALIGNMENT;
+    untouched = rows.add(0, this.capacity);
+    rows.setState(untouched, BlockRows.UNTOUCHED);
+  }
+
+  /** What {@code bytes} take in an arena: a multiple of 64, at least 64. */
+  public static long rounded(long bytes) {
+    return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) & -ALIGNMENT);
+  }
+
+  /** Size of the range: the hard limit. */
+  public long capacity() {
+    return capacity;
+  }
+
+  /** What was counted; it changes with the arena. */
+  public ArenaStatistics statistics() {
+    return statistics;
+  }
+
+  /**
+   * A block of at least {@code bytes}, or NONE where no place is large enough.
+   *
+   * @param bytes at least 0; 0 gives a block of its own
+   * @param end the end of the fitting block, or of the untouched range, from which to take
+   * @param tag a number of the caller's, at least 0, by which it knows the block again
+   */
+  public long allocate(long bytes, End end, int tag) {
+    requireSize(bytes);
+    if (bytes > capacity) {
+      statistics.refused();
+      return NONE;
+    }
+    long size = rounded(bytes);
+    int block = bestFit(size);
+    if (block != NONE) {
+      removeFree(block);
+      return take(block, end == End.LOW ? 0 : rows.size(block) - size, size, bytes, tag);
+    }
+    block = reserve(size, end);
+    if (block == NONE && trim() > 0) {
+      block = reserve(size, end);
+    }
+    if (block == NONE) {
+      statistics.refused();
+      return NONE;
+    }
+    return take(block, end == End.LOW ? 0 : rows.size(block) - size, size, bytes, tag);
+  }
+
+  /** A block at {@code offset}, a multiple of 64; NONE unless that very place is free. */
+  public long allocateAt(long offset, long bytes, int tag) {
+    requireSize(bytes);
+    if (offset < 0 || offset % ALIGNMENT != 0) {
+      throw new IllegalArgumentException(
+          "allocateAt: got offset " + offset + ", expected a multiple of " + ALIGNMENT + " from 0");
+    }
+    indexOffsets();
+    long size = rounded(bytes);
+    int block = freeByOffset.floor(0, offset, Long.MAX_VALUE);
+    boolean covers = block != NONE && rows.offset(block) + rows.size(block) >= offset + size;
+    if (covers) {
+      removeFree(block);
+    } else {
+      block = reserveAt(offset, size);
+      if (block == NONE && trim() > 0) {
+        block = reserveAt(offset, size);
+      }
+    }
+    return block == NONE ? NONE : take(block, offset - rows.offset(block), size, bytes, tag);
+  }
+
+  /**
+   * Gives a block back.
+   *
+   * @throws IllegalStateException when the handle's block is not live
+   */
+  public void free(long handle) {
+    int block = live(handle, "free");
+    statistics.freed(rows.size(block), rows.requested(block));
+    rows.retire(block);
+    int joined = block;
+    int previous = rows.before(block);
+    if (previous != NONE && rows.isFree(previous)) {
+      removeFree(previous);
+      rows.absorbNext(previous);
+      joined = previous;
+    }
+    int next = rows.after(joined);
+    if (next != NONE && rows.isFree(next)) {
+      removeFree(next);
+      rows.absorbNext(joined);
+    }
+    insertFree(joined);
+  }
+
+  /** Makes free blocks next to the untouched range part of it; returns the bytes given up. */
+  public long trim() {
+    long before = rows.size(untouched);
+    int low = rows.before(untouched);
+    if (low != NONE && rows.isFree(low)) {
+      removeFree(low);
+      rows.growDown(untouched);
+    }
+    int high = rows.after(untouched);
+    if (high != NONE && rows.isFree(high)) {
+      removeFree(high);
+      rows.absorbNext(untouched);
+    }
+    long given = rows.size(untouched) - before;
+    statistics.reserved(-given);
+    return given;
+  }
+
+  /** Offset of a live block from the start of the range. */
+  public long offset(long handle) {
+    return rows.offset(live(handle, "offset"));
+  }
+
+  /** The first block of the range; blocks are free, live or the untouched range. */
+  public int firstBlock() {
+    return rows.first();
+  }
+
+  /** The block of a live handle. */
+  public int block(long handle) {
+    return live(handle, "block");
+  }
+
+  /** The block at the next higher address, or NONE. */
+  public int after(int block) {
+    return rows.after(block);
+  }
+
+  /** The block at the next lower address, or NONE. */
+  public int before(int block) {
+    return rows.before(block);
+  }
+
+  /** Size of a block, a multiple of 64. */
+  public long size(int block) {
+    return rows.size(block);
+  }
+
+  /** Offset of a block, live or free. */
+  public long start(int block) {
+    return rows.offset(block);
+  }
+
+  /** The tag of a live block; NONE for one that is free or untouched. */
+  public int tag(int block) {
+    return rows.isLive(block) ? rows.tag(block) : NONE;
+  }
+
+  private int bestFit(long size) {
+    int bin = BlockRows.binOf(size);
+    int block = free.ceiling(bin, size, Long.MIN_VALUE);
+    if (block != NONE) {
+      return block;
+    }
+    int larger = free.binFrom(bin + 1);
+    return larger == NONE ? NONE : free.first(larger);
+  }
+
+  /** A block of at least {@code size} out of the index, made at an end of the untouched range. */
+  private int reserve(long size, End end) {
+    int edge = end == End.LOW ? rows.before(untouched) : rows.after(untouched);
+    boolean joins = edge != NONE && rows.isFree(edge);
+    long more = joins ? size - rows.size(edge) : size;
+    if (more > rows.size(untouched)) {
+      return NONE;
+    }
+    if (joins) {
+      removeFree(edge);
+    }
+    statistics.reserved(more);
+    int added = end == End.LOW ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
+    if (!joins) {
+      return added;
+    }
+    int low = end == End.LOW ? edge : added;
+    rows.absorbNext(low);
+    return low;
+  }
+
+  /** The same, covering a given place. */
+  private int reserveAt(long offset, long size) {
+    long from = rows.offset(untouched);
+    int edge = rows.before(untouched);
+    boolean joins = edge != NONE && rows.isFree(edge) && rows.offset(edge) <= offset;
+    if ((!joins && offset < from) || offset + size > from + rows.size(untouched)) {
+      return NONE;
+    }
+    return reserve(offset + size - (joins ? rows.offset(edge) : from), End.LOW);
+  }
+
+  /** Makes a part of a block that is in no index live and leaves the rest free. */
+  private long take(int block, long skip, long size, long requested, int tag) {
+    int taken = block;
+    if (skip > 0) {
+      taken = rows.split(block, skip);
+      insertFree(block);
+    }
+    if (rows.size(taken) > size) {
+      insertFree(rows.split(taken, size));
+    }
+    statistics.allocated(size, requested);
+    return rows.enliven(taken, requested, tag);
+  }
+
+  private void insertFree(int block) {
+    rows.setState(block, BlockRows.FREE);
+    long size = rows.size(block);
+    free.insert(block, BlockRows.binOf(size), size, rows.offset(block));
+    if (isPlacing) {
+      freeByOffset.insert(block, 0, rows.offset(block), 0);
+    }
+    statistics.split(size);
+  }
+
+  private void removeFree(int block) {
+    free.remove(block);
+    if (isPlacing) {
+      freeByOffset.remove(block);
+    }
+    statistics.split(-rows.size(block));
+  }
+
+  private void indexOffsets() {
+    if (!isPlacing) {
+      isPlacing = true;
+      for (int block = rows.first(); block != NONE; block = rows.after(block)) {
+        if (rows.isFree(block)) {
+          freeByOffset.insert(block, 0, rows.offset(block), 0);
+        }
+      }
+    }
+  }
+
+  private int live(long handle, String op) {
+    int block = rows.find(handle);
+    if (block == NONE) {
+      throw new IllegalStateException(
+          "%s: got handle 0x%x, whose block is not live, expected a live one; free each block once"
+              .formatted(op, handle));
+    }
+    return block;
+  }
+
+  private static void requireSize(long bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException(
+          "allocate: got " + bytes + " bytes, expected at least 0; check the sizes");
+    }
+  }
+}

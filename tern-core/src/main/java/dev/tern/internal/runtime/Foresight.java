@@ -1,0 +1,42 @@
+package dev.tern.internal.runtime;
+
+/**
+ * What an equal step before taught, or a plan demands. Storages and ops are numbered as they are
+ * made, so that they have the numbers they had then.
+ */
+public interface Foresight {
+  /** Nothing is known. */
+  Foresight NONE = new Foresight() {};
+
+  /** No place. */
+  long ANYWHERE = -1;
+
+  /** What to multiply the score of a storage by: above 1 to keep it, below to give it up. */
+  default double weight(int storage) {
+    return 1;
+  }
+
+  /**
+   * When a storage is next used for the first time by the program itself, in time of the program
+   * without recomputation; negative where that is not known.
+   *
+   * @param op the number of the op that runs
+   */
+  default double nextUse(int storage, int op) {
+    return -1;
+  }
+
+  /** The time of the program without recomputation at an op. */
+  default double time(int op) {
+    return 0;
+  }
+
+  /**
+   * The offset at which a storage should lie, or {@link #ANYWHERE}.
+   *
+   * @param life how often it got memory before
+   */
+  default long offset(int storage, int life) {
+    return ANYWHERE;
+  }
+}

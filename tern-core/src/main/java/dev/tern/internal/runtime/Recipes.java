@@ -1,0 +1,166 @@
+package dev.tern.internal.runtime;
+
+import java.util.Arrays;
+
+/**
+ * How every value was computed. An op reads values and makes new ones; a value is a storage of its
+ * own or a view of the storage of a value the op read. The numbers of ops, values and storages
+ * count from 0 in the order they are added; values of one op are numbered in a row.
+ */
+public final class Recipes {
+  private final IntLists inputs = new IntLists();
+  private final IntLists readers = new IntLists();
+  private final IntLists members = new IntLists();
+  private double[] cost = new double[64];
+  private boolean[] repeatable = new boolean[64];
+  private int[] firstOutput = new int[65];
+  private int ops;
+  private int[] maker = new int[64];
+  private int[] storage = new int[64];
+  private int values;
+  private long[] bytes = new long[64];
+  private double[] storageCost = new double[64];
+  private int storages;
+
+  /**
+   * A new op without results so far.
+   *
+   * @param costOfRun what a run takes, in any one unit of time
+   * @param isRepeatable whether a second run gives the same bits: false for constants, random
+   *     numbers without a seed, communication
+   * @param reads the values that it reads
+   */
+  public int addOp(double costOfRun, boolean isRepeatable, int... reads) {
+    if (!(costOfRun >= 0)) {
+      throw new IllegalArgumentException(
+          "op: got a cost of " + costOfRun + ", expected at least 0; pass its time");
+    }
+    if (ops == cost.length) {
+      cost = Arrays.copyOf(cost, 2 * ops);
+      repeatable = Arrays.copyOf(repeatable, 2 * ops);
+      firstOutput = Arrays.copyOf(firstOutput, 2 * ops + 1);
+    }
+    cost[ops] = costOfRun;
+    repeatable[ops] = isRepeatable;
+    firstOutput[ops] = values;
+    firstOutput[ops + 1] = values;
+    inputs.add();
+    for (int value : reads) {
+      inputs.append(ops, value);
+      readers.append(value, ops);
+    }
+    return ops++;
+  }
+
+  /** A result of the last op with memory of its own. */
+  public int addOutput(long size) {
+    if (size < 0) {
+      throw new IllegalArgumentException(
+          "value: got " + size + " bytes, expected at least 0; check the shape");
+    }
+    if (storages == bytes.length) {
+      bytes = Arrays.copyOf(bytes, 2 * storages);
+      storageCost = Arrays.copyOf(storageCost, 2 * storages);
+    }
+    bytes[storages] = size;
+    members.add();
+    return addValue(storages++);
+  }
+
+  /** A result of the last op that is a view of a value it reads. */
+  public int addView(int of) {
+    return addValue(storage[of]);
+  }
+
+  private int addValue(int inStorage) {
+    if (values == maker.length) {
+      maker = Arrays.copyOf(maker, 2 * values);
+      storage = Arrays.copyOf(storage, 2 * values);
+    }
+    int op = ops - 1;
+    boolean isNewMaker = true;
+    for (int cell = members.first(inStorage); cell >= 0; cell = members.next(cell)) {
+      isNewMaker &= maker[members.get(cell)] != op;
+    }
+    if (isNewMaker) {
+      storageCost[inStorage] += cost[op];
+    }
+    maker[values] = op;
+    storage[values] = inStorage;
+    members.append(inStorage, values);
+    readers.add();
+    firstOutput[ops] = ++values;
+    return values - 1;
+  }
+
+  public int ops() {
+    return ops;
+  }
+
+  public int values() {
+    return values;
+  }
+
+  public int storages() {
+    return storages;
+  }
+
+  public double cost(int op) {
+    return cost[op];
+  }
+
+  public boolean isRepeatable(int op) {
+    return repeatable[op];
+  }
+
+  /** The first value that an op makes. */
+  public int firstOutput(int op) {
+    return firstOutput[op];
+  }
+
+  /** One past the last value that an op makes. */
+  public int endOutput(int op) {
+    return firstOutput[op + 1];
+  }
+
+  public int maker(int value) {
+    return maker[value];
+  }
+
+  public int storage(int value) {
+    return storage[value];
+  }
+
+  public long bytes(int ofStorage) {
+    return bytes[ofStorage];
+  }
+
+  /** The value that has memory of its own in a storage; the others are views of it. */
+  public int root(int ofStorage) {
+    return members.get(members.first(ofStorage));
+  }
+
+  public boolean isView(int value) {
+    return root(storage[value]) != value;
+  }
+
+  /** Time of all ops that made values of a storage. */
+  public double storageCost(int ofStorage) {
+    return storageCost[ofStorage];
+  }
+
+  /** Lists by op: the values it reads. */
+  IntLists inputs() {
+    return inputs;
+  }
+
+  /** Lists by value: the ops that read it. */
+  IntLists readers() {
+    return readers;
+  }
+
+  /** Lists by storage: its values. */
+  IntLists members() {
+    return members;
+  }
+}

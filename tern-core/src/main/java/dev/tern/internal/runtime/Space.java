@@ -1,0 +1,114 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.memory.BlockArena;
+
+/** The memory that a {@link Residency} fills. */
+public sealed interface Space {
+  /** No handle. */
+  long NONE = BlockArena.NONE;
+
+  /** A handle to memory for a storage, or NONE where there is none. */
+  long take(int storage, long bytes, int life, boolean high);
+
+  /** Gives memory back. */
+  void give(long handle, long bytes);
+
+  /** Bytes there are in all. */
+  long capacity();
+
+  /** Bytes taken. */
+  long used();
+
+  /** The most bytes that were ever taken at one time. */
+  long peakUsed();
+
+  /** How far memory was ever reached into. */
+  long peakReserved();
+
+  /** Places in an arena: what does not find one does not fit. */
+  record Placed(BlockArena arena, Foresight foresight) implements Space {
+    @Override
+    public long take(int storage, long bytes, int life, boolean high) {
+      long offset = foresight.offset(storage, life);
+      if (offset != Foresight.ANYWHERE && offset + bytes <= arena.capacity()) {
+        long handle = arena.allocateAt(offset, bytes, storage);
+        if (handle != NONE) {
+          return handle;
+        }
+      }
+      return arena.allocate(bytes, high ? BlockArena.End.HIGH : BlockArena.End.LOW, storage);
+    }
+
+    @Override
+    public void give(long handle, long bytes) {
+      arena.free(handle);
+    }
+
+    @Override
+    public long capacity() {
+      return arena.capacity();
+    }
+
+    @Override
+    public long used() {
+      return arena.statistics().allocatedBytes().current();
+    }
+
+    @Override
+    public long peakUsed() {
+      return arena.statistics().allocatedBytes().peak();
+    }
+
+    @Override
+    public long peakReserved() {
+      return arena.statistics().reservedBytes().peak();
+    }
+  }
+
+  /** Bytes that are only counted, as if any gap could be used: what published simulators do. */
+  final class Counted implements Space {
+    private final long capacity;
+    private long used;
+    private long peak;
+
+    /** Room for {@code capacity} bytes. */
+    public Counted(long capacity) {
+      this.capacity = capacity;
+    }
+
+    @Override
+    public long take(int storage, long bytes, int life, boolean high) {
+      if (bytes > capacity - used) {
+        return NONE;
+      }
+      used += bytes;
+      peak = Math.max(peak, used);
+      return 0;
+    }
+
+    @Override
+    public void give(long handle, long bytes) {
+      used -= bytes;
+    }
+
+    @Override
+    public long capacity() {
+      return capacity;
+    }
+
+    @Override
+    public long used() {
+      return used;
+    }
+
+    @Override
+    public long peakUsed() {
+      return peak;
+    }
+
+    @Override
+    public long peakReserved() {
+      return peak;
+    }
+  }
+}

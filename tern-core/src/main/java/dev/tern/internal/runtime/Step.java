@@ -1,0 +1,114 @@
+package dev.tern.internal.runtime;
+
+import java.util.List;
+
+/**
+ * A recorded training step: what was run, held and let go of, in order. Values are numbered from 0
+ * as they are made.
+ *
+ * @param events what happened
+ */
+public record Step(List<Event> events) {
+  /** One thing that happened. */
+  public sealed interface Event {}
+
+  /**
+   * An op ran.
+   *
+   * @param cost its time in nanoseconds
+   * @param isRepeatable whether it may run again
+   * @param reads the values that it read
+   * @param bytes of each result, 0 for a view
+   * @param viewOf of each result the value it is a view of, or -1
+   */
+  public record Run(double cost, boolean isRepeatable, int[] reads, long[] bytes, int[] viewOf)
+      implements Event {}
+
+  /** A value got one more reference. */
+  public record Retain(int value) implements Event {}
+
+  /** A value lost a reference. */
+  public record Release(int value) implements Event {}
+
+  /** A value is needed from here on to the end. */
+  public record Pin(int value) implements Event {}
+
+  public Step {
+    events = List.copyOf(events);
+  }
+
+  /** Adds an op to recipes; its number is the last. */
+  static void add(Run run, Recipes recipes) {
+    recipes.addOp(run.cost, run.isRepeatable, run.reads);
+    for (int i = 0; i < run.bytes.length; i++) {
+      if (run.viewOf[i] < 0) {
+        recipes.addOutput(run.bytes[i]);
+      } else {
+        recipes.addView(run.viewOf[i]);
+      }
+    }
+  }
+
+  /** The recipes of all of its ops. */
+  public Recipes recipes() {
+    Recipes recipes = new Recipes();
+    for (Event event : events) {
+      if (event instanceof Run run) {
+        add(run, recipes);
+      }
+    }
+    return recipes;
+  }
+
+  /** Time of all ops, each run once. */
+  public double cost() {
+    double sum = 0;
+    for (Event event : events) {
+      sum += event instanceof Run(double cost, _, _, _, _) ? cost : 0;
+    }
+    return sum;
+  }
+
+  /** The most bytes of storages with references at any time: what the step needs without limit. */
+  public long peakLive() {
+    Recipes recipes = recipes();
+    int[] references = new int[recipes.storages()];
+    long live = 0;
+    long peak = 0;
+    int op = 0;
+    for (Event event : events) {
+      switch (event) {
+        case Run _ -> {
+          for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+            int storage = recipes.storage(value);
+            live += references[storage]++ == 0 ? recipes.bytes(storage) : 0;
+          }
+          op++;
+          peak = Math.max(peak, live);
+        }
+        case Retain(int value) -> references[recipes.storage(value)]++;
+        case Release(int value) -> {
+          int storage = recipes.storage(value);
+          live -= --references[storage] == 0 ? recipes.bytes(storage) : 0;
+        }
+        case Pin _ -> {}
+      }
+    }
+    return peak;
+  }
+
+  /** Has a residency do what happened; the recipes are those that it reads. */
+  public void replay(Residency residency, Recipes recipes) {
+    for (Event event : events) {
+      switch (event) {
+        case Run run -> {
+          add(run, recipes);
+          residency.run(recipes.ops() - 1);
+        }
+        case Retain(int value) -> residency.retain(value);
+        case Release(int value) -> residency.release(value);
+        case Pin(int value) -> residency.pin(value);
+      }
+    }
+  }
+}

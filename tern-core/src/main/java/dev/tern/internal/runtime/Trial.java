@@ -1,0 +1,85 @@
+package dev.tern.internal.runtime;
+
+/** One run of a recorded step under a budget: nothing is computed, time and memory are counted. */
+public final class Trial {
+  /** How a run ended. */
+  public enum Status {
+    /** All was computed. */
+    OK,
+    /** Recomputation passed the limit. */
+    THRASH,
+    /** An op and its inputs did not fit. */
+    OOM
+  }
+
+  private final Status status;
+  private final double time;
+  private final Space space;
+
+  private Trial(Status status, double time, Space space) {
+    this.status = status;
+    this.time = time;
+    this.space = space;
+  }
+
+  /** Ends a run that takes too long. */
+  private static final class LimitPassed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    LimitPassed() {
+      super("limit", null, false, false);
+    }
+  }
+
+  /**
+   * Runs a step.
+   *
+   * @param limit the most time it may take, recomputation included
+   */
+  public static Trial run(
+      Step step,
+      Space space,
+      Policy policy,
+      Foresight foresight,
+      Residency.Watcher watcher,
+      double limit) {
+    Recipes recipes = new Recipes();
+    double[] time = new double[1];
+    Residency residency =
+        new Residency(
+            recipes,
+            space,
+            policy,
+            foresight,
+            (op, _) -> {
+              time[0] += recipes.cost(op);
+              if (time[0] > limit) {
+                throw new LimitPassed();
+              }
+            },
+            watcher);
+    try {
+      step.replay(residency, recipes);
+      return new Trial(Status.OK, time[0], space);
+    } catch (LimitPassed e) {
+      return new Trial(Status.THRASH, time[0], space);
+    } catch (NoRoomException e) {
+      return new Trial(Status.OOM, time[0], space);
+    }
+  }
+
+  /** How it ended. */
+  public Status status() {
+    return status;
+  }
+
+  /** Time of all runs of ops; infinite unless all was computed. */
+  public double time() {
+    return status == Status.OK ? time : Double.POSITIVE_INFINITY;
+  }
+
+  /** The memory it used. */
+  public Space space() {
+    return space;
+  }
+}

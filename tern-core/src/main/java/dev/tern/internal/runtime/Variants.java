@@ -1,0 +1,46 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.runtime.Policy.Neighbourhood;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The policies that a {@link Rehearsal} tries: points of a grid around h_DTR. */
+final class Variants {
+  /** For steps of which only the uses are known. */
+  static final List<Policy> LEARNED = learned();
+
+  /** For steps of which it is known what to keep. */
+  static final List<Policy> PLANNED = planned();
+
+  private Variants() {}
+
+  private static List<Policy> learned() {
+    List<Policy> all = new ArrayList<>();
+    for (Neighbourhood around : Neighbourhood.values()) {
+      for (boolean usesNext : new boolean[] {false, true}) {
+        for (double size : new double[] {0.5, 1, 1.3}) {
+          for (double staleness : new double[] {0.3, 1, 1.5}) {
+            all.add(variant(around, size, staleness, usesNext));
+          }
+        }
+      }
+    }
+    return List.copyOf(all);
+  }
+
+  private static List<Policy> planned() {
+    List<Policy> all = new ArrayList<>();
+    for (Neighbourhood around : Neighbourhood.values()) {
+      all.add(variant(around, 1, 1, true));
+      all.add(variant(around, 1, 0.3, true));
+      all.add(variant(around, 1, 1, false));
+    }
+    all.add(new Policy("planned", Neighbourhood.OWN, 0, 0, 1, 0, true, 0, false));
+    return List.copyOf(all);
+  }
+
+  private static Policy variant(
+      Neighbourhood around, double size, double staleness, boolean usesNext) {
+    return new Policy("dtr", around, 1, size, staleness, 0, usesNext, 0, false);
+  }
+}
