@@ -10,7 +10,7 @@ import java.util.Arrays;
  */
 final class Lifetimes implements Residency.Watcher {
   private static final double BOOST = 2;
-  private static final long WORK = 400_000_000;
+  private static final long WORK = 40_000_000;
   private static final int MOST_TRIES = 400;
 
   private int[] storage = new int[64];

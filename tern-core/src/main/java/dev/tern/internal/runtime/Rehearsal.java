@@ -12,17 +12,20 @@ import java.util.List;
  */
 public final class Rehearsal {
   /** Shares of the budget left free for gaps between places, tried in this order. */
-  private static final double[] SLACK = {0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06};
+  private static final double[] SLACK = {
+    0, 0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.065, 0.08, 0.1
+  };
 
   private static final double[] MARGINS = {1, 1.03, 1.06, 1.12, 1.25, 1.5, 2, 3, 5};
   private static final double KEPT = 1e6;
-  private static final int FINALISTS = 4;
+  private static final int KEPT_CANDIDATES = 16;
+  private static final double LEAST_GAIN = 1e-5;
 
   private final StepFacts facts;
   private final long budget;
   private final double limit;
+  private final int finalists;
   private Guide best = new Guide(Policy.H_DTR_EQ, Foresight.NONE, Double.POSITIVE_INFINITY);
-  private double bound;
 
   /**
    * What was learned.
@@ -35,73 +38,79 @@ public final class Rehearsal {
 
   private record Candidate(Policy policy, boolean[] isKept, double time) {}
 
-  private Rehearsal(StepFacts facts, long budget, double limit) {
+  private Rehearsal(StepFacts facts, long budget, double limit, int finalists) {
     this.facts = facts;
     this.budget = budget;
     this.limit = limit;
+    this.finalists = finalists;
   }
 
-  /** The best way found among the policies that know when storages are next used. */
+  /** The best way found with a moderate search, as between two steps of training. */
   public static Guide learn(Step step, long budget, double limit) {
-    Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
-    rehearsal.tryAll(List.of(new boolean[0]), Variants.LEARNED);
-    return rehearsal.best;
+    return search(step, budget, limit, 4).best;
   }
 
-  /** The best way found when what to keep at the peak is chosen too; not worse than learned. */
+  /** The best way found with a longer search; not worse than what is learned. */
   public static Guide plan(Step step, long budget, double limit) {
-    Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
-    rehearsal.tryAll(List.of(new boolean[0]), Variants.LEARNED);
+    Rehearsal learned = search(step, budget, limit, 4);
+    Rehearsal planned = search(step, budget, limit, 10);
+    return planned.best.time() < learned.best.time() ? planned.best : learned.best;
+  }
+
+  private static Rehearsal search(Step step, long budget, double limit, int finalists) {
+    Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit, finalists);
     List<boolean[]> sets = new ArrayList<>();
     for (KeepSets.KeepSet set : new KeepSets(rehearsal.facts).forBudget(budget, MARGINS)) {
-      rehearsal.bound = set.bound();
       sets.add(set.isKept());
     }
     rehearsal.tryAll(sets, Variants.PLANNED);
-    return rehearsal.best;
+    rehearsal.tryAll(List.of(new boolean[0]), Variants.LEARNED);
+    return rehearsal;
   }
 
+  /** Leaves more and more room for gaps between places, until that costs more than it helps. */
   private void tryAll(List<boolean[]> keepSets, List<Policy> policies) {
     List<Candidate> candidates = new ArrayList<>();
-    double cut = Math.min(limit, best.time());
     for (boolean[] isKept : keepSets) {
-      for (Policy policy : policies) {
-        Trial trial = count(policy, isKept, budget, Residency.Watcher.NONE, cut);
-        if (trial.status() == Trial.Status.OK) {
-          candidates.add(new Candidate(policy, isKept, trial.time()));
-          candidates.sort(Comparator.comparingDouble(Candidate::time));
-          if (candidates.size() > FINALISTS) {
-            candidates.removeLast();
-            cut = candidates.getLast().time();
-          }
+      policies.forEach(policy -> candidates.add(new Candidate(policy, isKept, 0)));
+    }
+    for (double slack : SLACK) {
+      long room = (long) (budget * (1 - slack));
+      List<Candidate> timed = time(candidates, room);
+      if (timed.isEmpty()) {
+        return;
+      }
+      timed.stream().limit(finalists).forEach(candidate -> refine(candidate, room));
+      candidates.clear();
+      candidates.addAll(timed.subList(0, Math.min(timed.size(), KEPT_CANDIDATES)));
+    }
+  }
+
+  /** The candidates that beat what is known, best first. */
+  private List<Candidate> time(List<Candidate> candidates, long room) {
+    List<Candidate> timed = new ArrayList<>();
+    double cut = Math.min(limit, best.time() * (1 - LEAST_GAIN));
+    for (Candidate candidate : candidates) {
+      Trial trial = count(candidate.policy, candidate.isKept, room, Residency.Watcher.NONE, cut);
+      if (trial.status() == Trial.Status.OK) {
+        timed.add(new Candidate(candidate.policy, candidate.isKept, trial.time()));
+        timed.sort(Comparator.comparingDouble(Candidate::time));
+        if (timed.size() >= KEPT_CANDIDATES) {
+          cut = Math.min(cut, timed.get(KEPT_CANDIDATES - 1).time());
         }
       }
     }
-    candidates.forEach(this::refine);
+    return timed;
   }
 
-  /** Leaves more and more room for gaps until all places fit. */
-  private void refine(Candidate candidate) {
-    long least = Long.MAX_VALUE;
-    long[][] nearest = new long[0][];
-    for (double slack : SLACK) {
-      Lifetimes lives = new Lifetimes();
-      long room = (long) (budget * (1 - slack));
-      double cut = Math.min(limit, best.time());
-      Trial trial = count(candidate.policy, candidate.isKept, room, lives, cut);
-      if (trial.status() != Trial.Status.OK) {
-        break;
-      }
-      long[][] places = lives.place(budget);
-      if (lives.reach() < least) {
-        least = lives.reach();
-        nearest = places;
-      }
-      if (least <= budget) {
-        break;
-      }
+  private void refine(Candidate candidate, long room) {
+    double cut = Math.min(limit, best.time());
+    if (candidate.time >= cut) {
+      return;
     }
-    tryPlaces(candidate, nearest);
+    Lifetimes lives = new Lifetimes();
+    count(candidate.policy, candidate.isKept, room, lives, cut);
+    tryPlaces(candidate, lives.place(budget));
   }
 
   /** Runs a candidate on real addresses. */

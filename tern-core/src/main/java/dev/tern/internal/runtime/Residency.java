@@ -45,7 +45,6 @@ public final class Residency {
   private final Executor executor;
   private final Watcher watcher;
   private final WaitingOps waiting = new WaitingOps();
-  private long[] spares = new long[8];
   private double clock = 1;
   private long evictions;
 
@@ -220,52 +219,35 @@ public final class Residency {
   }
 
   private void execute(int op, boolean again) {
-    int first = recipes.firstOutput(op);
-    int end = recipes.endOutput(op);
-    if (end - first > spares.length) {
-      spares = new long[2 * (end - first)];
-    }
-    for (int value = first; value < end; value++) {
-      place(op, value, value - first);
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      if (!recipes.isView(value) && !ledger.isDefined(value)) {
+        place(op, recipes.storage(value));
+      }
     }
     executor.run(op, again);
     clock += recipes.cost(op);
-    for (int value = first; value < end; value++) {
-      int storage = recipes.storage(value);
-      if (spares[value - first] != Space.NONE) {
-        space.give(spares[value - first], recipes.bytes(storage));
-      }
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!ledger.isDefined(value)) {
         ledger.define(value);
         if (!recipes.isView(value)) {
-          lock(storage, -1);
+          lock(recipes.storage(value), -1);
         }
       }
     }
   }
 
-  /** Gives a result memory; one that is resident is computed a second time beside itself. */
-  private void place(int op, int value, int index) {
-    spares[index] = Space.NONE;
-    if (recipes.isView(value)) {
-      return;
-    }
-    int storage = recipes.storage(value);
+  /** Gives a result memory; one that is resident is written over with the same bits. */
+  private void place(int op, int storage) {
     long bytes = recipes.bytes(storage);
-    boolean twice = ledger.isDefined(value);
-    long handle = bytes == 0 ? Space.NONE : room(op, storage, bytes, twice);
-    if (twice) {
-      spares[index] = handle;
-      return;
-    }
+    long handle = bytes == 0 ? Space.NONE : room(op, storage, bytes);
     ledger.lock(storage, 1);
     ledger.settle(storage, handle);
     watcher.settled(storage, bytes);
     costs.recomputed(storage);
   }
 
-  private long room(int op, int storage, long bytes, boolean twice) {
-    int life = twice ? Integer.MAX_VALUE : ledger.lives(storage);
+  private long room(int op, int storage, long bytes) {
+    int life = ledger.lives(storage);
     boolean high = policy.smallLow() && bytes >= 4 << 20;
     while (true) {
       long handle = space.take(storage, bytes, life, high);

@@ -18,8 +18,8 @@ final class Variants {
     List<Policy> all = new ArrayList<>();
     for (Neighbourhood around : Neighbourhood.values()) {
       for (boolean usesNext : new boolean[] {false, true}) {
-        for (double size : new double[] {0.5, 1, 1.3}) {
-          for (double staleness : new double[] {0.3, 1, 1.5}) {
+        for (double size : new double[] {0.5, 1}) {
+          for (double staleness : new double[] {0.3, 1}) {
             all.add(variant(around, size, staleness, usesNext));
           }
         }

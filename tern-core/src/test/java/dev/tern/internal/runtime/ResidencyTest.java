@@ -135,7 +135,8 @@ final class ResidencyTest {
     events.add(op(1, 64 * 4, 0));
     events.add(new Step.Release(3));
     events.add(op(1, 64, 2));
-    assertThat(place(new Step(events), 64 * 5, Policy.LRU).time()).isEqualTo(5 + 3 + 1 + 8 + 1);
+    assertThat(place(new Step(events), 64 * 5, Policy.LRU).time())
+        .isEqualTo(5 + 3 + 1 + (5 + 3) + 1);
   }
 
   @Test

@@ -1,0 +1,117 @@
+package dev.tern.internal.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.data.DataException;
+import dev.tern.internal.runtime.Step;
+import dev.tern.internal.runtime.Trial;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class StepLogTest {
+  private static final String LOG =
+      """
+      {"INSTRUCTION":"CONSTANT","NAME":"skipped"}
+      {"INSTRUCTION":"ANNOTATE","ANNOTATION":"START"}
+      {"INSTRUCTION":"CONSTANT","NAME":"w"}
+      {"INSTRUCTION":"MEMORY","NAME":"w","MEMORY":"64"}
+      {"INSTRUCTION":"CALL","NAME":"f","ARGS":["w"],"RESULT":["a","b"],"TIME":"10"}
+      {"INSTRUCTION":"MEMORY","NAME":"a","MEMORY":"128"}
+      {"INSTRUCTION":"ALIAS","NAME":"a","ALIAS":"-1"}
+      {"INSTRUCTION":"MEMORY","NAME":"b","MEMORY":"64"}
+      {"INSTRUCTION":"ALIAS","NAME":"b","ALIAS":"0"}
+      {"INSTRUCTION":"COPY","DST":"c","SRC":"a"}
+      {"INSTRUCTION":"MUTATE","NAME":"g_","ARGS":["a"],"MUTATE":[0],"TIME":"5"}
+      {"INSTRUCTION":"RELEASE","NAME":"unknown"}
+      {"INSTRUCTION":"RELEASE","NAME":"c"}
+      """;
+
+  @TempDir private Path folder;
+
+  private Path write(String text) throws IOException {
+    Path file = folder.resolve("step.log");
+    Files.writeString(file, text);
+    return file;
+  }
+
+  @Test
+  void viewsShareAndChangesInPlaceMakeNewStorages() throws IOException {
+    Step step = StepLog.read(write(LOG));
+    assertThat(step.cost()).isEqualTo(15);
+    assertThat(step.peakLive()).isEqualTo(64 + 128 + 128);
+    assertThat(step.recipes().storages()).isEqualTo(3);
+    assertThat(step.recipes().isView(2)).isTrue();
+  }
+
+  @Test
+  void compressedLogReadsLikeAPlainOne() throws IOException {
+    Path packed = folder.resolve("step.log.gz");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      out.write(LOG.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    }
+    assertThat(StepLog.read(packed).peakLive()).isEqualTo(320);
+    byte[] bytes = Files.readAllBytes(packed);
+    Files.write(packed, Arrays.copyOf(bytes, bytes.length / 2));
+    assertThatThrownBy(() -> StepLog.read(packed))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("step.log.gz");
+  }
+
+  @Test
+  void brokenLinesAreNamed() throws IOException {
+    String start = "{\"INSTRUCTION\":\"ANNOTATE\",\"ANNOTATION\":\"START\"}\n";
+    String[][] cases = {
+      {"", "expected an ANNOTATE line with START"},
+      {start + "{\"INSTRUCTION\":\"CONSTANT\",\"NAME\":\"x\"}", "line 3: got the end of the file"},
+      {start + "{\"INSTRUCTION\":\"COPY\",\"DST\":\"y\",\"SRC\":\"x\"}", "line 2: got the name x"},
+      {start + "{\"INSTRUCTION\":\"JUMP\"}", "line 2: got instruction JUMP"},
+      {start + "{\"NAME\":\"x\"}", "line 2: \"INSTRUCTION\": got none"},
+      {start + "{\"INSTRUCTION\":", "line 2"},
+      {
+        start
+            + "{\"INSTRUCTION\":\"CONSTANT\",\"NAME\":\"x\"}\n"
+            + "{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"x\",\"MEMORY\":\"-5\"}",
+        "line 3: got MEMORY -5"
+      },
+      {
+        start
+            + "{\"INSTRUCTION\":\"CALL\",\"NAME\":\"f\",\"ARGS\":[],\"RESULT\":[\"a\"],\"TIME\":\"x\"}\n"
+            + "{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"a\",\"MEMORY\":\"1\"}\n"
+            + "{\"INSTRUCTION\":\"ALIAS\",\"NAME\":\"a\",\"ALIAS\":\"7\"}",
+        "line 4: got ALIAS 7"
+      },
+    };
+    for (String[] each : cases) {
+      Path file = write(each[0]);
+      assertThatThrownBy(() -> StepLog.read(file))
+          .as(each[0])
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining("step.log")
+          .hasMessageContaining(each[1]);
+    }
+  }
+
+  @Test
+  void everyPolicyReplaysAStepThatFits() throws IOException {
+    Replay replay = new Replay("step.log", StepLog.read(write(LOG)));
+    for (String policy : Replay.policies()) {
+      Replay.Result result = replay.run(policy, 1, Replay.Memory.ARENA);
+      assertThat(result.status()).as(policy).isEqualTo(Trial.Status.OK);
+      assertThat(result.slowdown()).isEqualTo(1);
+      assertThat(result.peakReserved()).isEqualTo(320);
+      assertThat(result.toJson().toString())
+          .startsWith("{\"case\":\"step.log\",\"policy\":\"" + policy + "\",\"budget_ratio\":1.0");
+    }
+    assertThat(replay.run("lru", 0.3, Replay.Memory.ARENA).status()).isEqualTo(Trial.Status.OOM);
+    assertThatThrownBy(() -> replay.run("best", 1, Replay.Memory.ARENA))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got policy best");
+  }
+}
