@@ -45,6 +45,7 @@ final class ArchitectureTest {
           "internal.cuda",
           "internal.ir",
           "internal.json",
+          "internal.residency",
           "internal.memory");
 
   /** Values and threads that every package may speak of. */

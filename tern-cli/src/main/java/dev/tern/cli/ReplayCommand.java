@@ -1,12 +1,14 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
+import dev.tern.internal.json.Json;
 import dev.tern.internal.replay.Replay;
 import dev.tern.internal.replay.StepLog;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,11 +33,10 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--policy",
       defaultValue = Replay.DTR,
-      description = {
-        "What to evict: none, lru, size, h_dtr, h_dtr_eq, local or msps;",
-        "dtr, which learned from an equal step before; planned, which knows the step",
-        "(default ${DEFAULT-VALUE})."
-      })
+      description =
+          "What to evict. Published: none, lru, size, h_dtr, h_dtr_eq, local, msps, which know the"
+              + " past of the step alone. dtr learned from an equal step before; planned learned"
+              + " the same by a longer search (default ${DEFAULT-VALUE}).")
   private String policy = Replay.DTR;
 
   @Option(
@@ -54,46 +55,90 @@ final class ReplayCommand implements Callable<Integer> {
               + " every gap could be used (default ${DEFAULT-VALUE}).")
   private Replay.Memory allocator = Replay.Memory.ARENA;
 
+  @Option(
+      names = "--bound",
+      description = "Add a slowdown that no choice of what to evict can beat: lower_bound.")
+  private boolean bound;
+
   @Option(names = "--json", description = "Print one JSON object a case.")
   private boolean json;
 
   @Override
   public Integer call() {
-    if (!Replay.policies().contains(policy)) {
-      throw new ConfigException(
-          "replay: got policy " + policy + ", expected one of " + Replay.policies());
-    }
+    check();
     PrintWriter out = spec.commandLine().getOut();
     if (!json) {
-      out.printf(
-          "%-28s %-9s %6s %-7s %8s %14s %14s%n",
-          "case", "policy", "budget", "status", "slowdown", "peak reserved", "peak live");
+      printHeader(out);
     }
     for (Path log : logs) {
-      Replay replay = new Replay(log.getFileName().toString(), StepLog.read(log));
+      Replay replay = new Replay(String.valueOf(log.getFileName()), StepLog.read(log));
       for (double budget : budgets) {
-        print(out, replay.run(policy, budget, allocator));
+        replay(out, replay, budget);
       }
     }
     return 0;
   }
 
-  private void print(PrintWriter out, Replay.Result result) {
+  private void check() {
+    if (!Replay.policies().contains(policy)) {
+      throw new ConfigException(
+          "replay: got policy " + policy + ", expected one of " + Replay.policies());
+    }
+    for (double budget : budgets) {
+      if (!(budget > 0 && budget < Double.POSITIVE_INFINITY)) {
+        throw new ConfigException(
+            "--budget: got " + budget + ", expected a share of the peak above 0, or bytes");
+      }
+    }
+  }
+
+  private void replay(PrintWriter out, Replay replay, double budget) {
+    Replay.Result result = replay.run(policy, budget, allocator);
+    OptionalDouble least =
+        bound ? OptionalDouble.of(replay.lowerBound(budget)) : OptionalDouble.empty();
     if (json) {
-      out.println(result.toJson());
+      out.println(toJson(result, least));
     } else {
-      String slowdown = Double.isFinite(result.slowdown()) ? "%.4f" : "-";
-      out.printf(
-          Locale.ROOT,
-          "%-28s %-9s %6.3f %-7s %8s %14d %14d%n",
-          result.name(),
-          result.policy(),
-          result.budgetRatio(),
-          result.status().name().toLowerCase(Locale.ROOT),
-          slowdown.formatted(result.slowdown()),
-          result.peakReserved(),
-          result.peakLive());
+      print(out, result, least);
     }
     out.flush();
+  }
+
+  private static Json.Obj toJson(Replay.Result result, OptionalDouble least) {
+    Json.Obj object = result.toJson();
+    least.ifPresent(number -> object.put("lower_bound", Replay.finite(number)));
+    return object;
+  }
+
+  private void printHeader(PrintWriter out) {
+    out.printf(
+        "%-28s %-9s %6s %-7s %8s %14s %14s%s%n",
+        "case",
+        "policy",
+        "budget",
+        "status",
+        "slowdown",
+        "peak reserved",
+        "peak live",
+        bound ? " lower bound" : "");
+  }
+
+  private static void print(PrintWriter out, Replay.Result result, OptionalDouble least) {
+    out.printf(
+        Locale.ROOT,
+        "%-28s %-9s %6.3f %-7s %8s %14d %14d",
+        result.name(),
+        result.policy(),
+        result.budgetRatio(),
+        result.status().name().toLowerCase(Locale.ROOT),
+        factor(result.slowdown()),
+        result.peakReserved(),
+        result.peakLive());
+    least.ifPresent(number -> out.printf(Locale.ROOT, " %11s", factor(number)));
+    out.println();
+  }
+
+  private static String factor(double number) {
+    return Double.isFinite(number) ? String.format(Locale.ROOT, "%.4f", number) : "-";
   }
 }

@@ -36,7 +36,7 @@ final class MainTest {
   void everyCommandHasHelp() {
     Result help = tern("--help");
     assertThat(help.code()).isZero();
-    for (String command : new String[] {"data", "bench", "info", "completion"}) {
+    for (String command : new String[] {"data", "replay", "bench", "info", "completion"}) {
       assertThat(help.out()).contains(command);
       Result result = tern(command, "--help");
       assertThat(result.code()).as(command).isZero();

@@ -28,14 +28,11 @@ public final class BlockArena {
 
   private final long capacity;
   private final BlockRows rows = new BlockRows();
-  private final BinnedIndex free = new BinnedIndex(BlockRows.BINS);
-  private final BinnedIndex freeByOffset = new BinnedIndex(1);
   private final ArenaStatistics statistics = new ArenaStatistics();
+  private final FreeBlocks free = new FreeBlocks(rows, statistics);
 
   /** The untouched block between what both ends have reserved; of no bytes when there is none. */
   private final int untouched;
-
-  private boolean isPlacing;
 
   /** An arena of {@code capacity} bytes, rounded down to 64; nothing is reserved yet. */
   public BlockArena(long capacity) {
@@ -77,9 +74,9 @@ public final class BlockArena {
       return NONE;
     }
     long size = rounded(bytes);
-    int block = bestFit(size);
+    int block = free.bestFit(size);
     if (block != NONE) {
-      removeFree(block);
+      free.remove(block);
       return take(block, end == End.LOW ? 0 : rows.size(block) - size, size, bytes, tag);
     }
     block = reserve(size, end);
@@ -100,12 +97,10 @@ public final class BlockArena {
       throw new IllegalArgumentException(
           "allocateAt: got offset " + offset + ", expected a multiple of " + ALIGNMENT + " from 0");
     }
-    indexOffsets();
     long size = rounded(bytes);
-    int block = freeByOffset.floor(0, offset, Long.MAX_VALUE);
-    boolean covers = block != NONE && rows.offset(block) + rows.size(block) >= offset + size;
-    if (covers) {
-      removeFree(block);
+    int block = free.at(offset, size);
+    if (block != NONE) {
+      free.remove(block);
     } else {
       block = reserveAt(offset, size);
       if (block == NONE && trim() > 0) {
@@ -127,16 +122,16 @@ public final class BlockArena {
     int joined = block;
     int previous = rows.before(block);
     if (previous != NONE && rows.isFree(previous)) {
-      removeFree(previous);
+      free.remove(previous);
       rows.absorbNext(previous);
       joined = previous;
     }
     int next = rows.after(joined);
     if (next != NONE && rows.isFree(next)) {
-      removeFree(next);
+      free.remove(next);
       rows.absorbNext(joined);
     }
-    insertFree(joined);
+    free.insert(joined);
   }
 
   /** Makes free blocks next to the untouched range part of it; returns the bytes given up. */
@@ -144,12 +139,12 @@ public final class BlockArena {
     long before = rows.size(untouched);
     int low = rows.before(untouched);
     if (low != NONE && rows.isFree(low)) {
-      removeFree(low);
+      free.remove(low);
       rows.growDown(untouched);
     }
     int high = rows.after(untouched);
     if (high != NONE && rows.isFree(high)) {
-      removeFree(high);
+      free.remove(high);
       rows.absorbNext(untouched);
     }
     long given = rows.size(untouched) - before;
@@ -197,16 +192,6 @@ public final class BlockArena {
     return rows.isLive(block) ? rows.tag(block) : NONE;
   }
 
-  private int bestFit(long size) {
-    int bin = BlockRows.binOf(size);
-    int block = free.ceiling(bin, size, Long.MIN_VALUE);
-    if (block != NONE) {
-      return block;
-    }
-    int larger = free.binFrom(bin + 1);
-    return larger == NONE ? NONE : free.first(larger);
-  }
-
   /** A block of at least {@code size} out of the index, made at an end of the untouched range. */
   private int reserve(long size, End end) {
     int edge = end == End.LOW ? rows.before(untouched) : rows.after(untouched);
@@ -216,7 +201,7 @@ public final class BlockArena {
       return NONE;
     }
     if (joins) {
-      removeFree(edge);
+      free.remove(edge);
     }
     statistics.reserved(more);
     int added = end == End.LOW ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
@@ -244,42 +229,13 @@ public final class BlockArena {
     int taken = block;
     if (skip > 0) {
       taken = rows.split(block, skip);
-      insertFree(block);
+      free.insert(block);
     }
     if (rows.size(taken) > size) {
-      insertFree(rows.split(taken, size));
+      free.insert(rows.split(taken, size));
     }
     statistics.allocated(size, requested);
     return rows.enliven(taken, requested, tag);
-  }
-
-  private void insertFree(int block) {
-    rows.setState(block, BlockRows.FREE);
-    long size = rows.size(block);
-    free.insert(block, BlockRows.binOf(size), size, rows.offset(block));
-    if (isPlacing) {
-      freeByOffset.insert(block, 0, rows.offset(block), 0);
-    }
-    statistics.split(size);
-  }
-
-  private void removeFree(int block) {
-    free.remove(block);
-    if (isPlacing) {
-      freeByOffset.remove(block);
-    }
-    statistics.split(-rows.size(block));
-  }
-
-  private void indexOffsets() {
-    if (!isPlacing) {
-      isPlacing = true;
-      for (int block = rows.first(); block != NONE; block = rows.after(block)) {
-        if (rows.isFree(block)) {
-          freeByOffset.insert(block, 0, rows.offset(block), 0);
-        }
-      }
-    }
   }
 
   private int live(long handle, String op) {

@@ -2,13 +2,12 @@ package dev.tern.internal.replay;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.runtime.Foresight;
-import dev.tern.internal.runtime.Policy;
-import dev.tern.internal.runtime.Rehearsal;
-import dev.tern.internal.runtime.Residency;
-import dev.tern.internal.runtime.Space;
-import dev.tern.internal.runtime.Step;
-import dev.tern.internal.runtime.Trial;
+import dev.tern.internal.residency.Foresight;
+import dev.tern.internal.residency.Policy;
+import dev.tern.internal.residency.Rehearsal;
+import dev.tern.internal.residency.Space;
+import dev.tern.internal.residency.Step;
+import dev.tern.internal.residency.Trial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,9 +21,10 @@ import java.util.Locale;
  * the whole step; values that are referred to at the end are resident together at the end.
  */
 public final class Replay {
-  /** Names of policies that know the step: the second of two equal ones, or one known ahead. */
+  /** The policy that learned from an equal step before: this one, recorded. */
   public static final String DTR = "dtr";
 
+  /** The same with a longer search. */
   public static final String PLANNED = "planned";
 
   private static final double LIMIT = 2;
@@ -47,7 +47,7 @@ public final class Replay {
    *
    * @param budgetRatio budget by peak of live bytes
    * @param slowdown infinite unless the status is OK
-   * @param peakReserved how far the arena was reached into
+   * @param peakReserved how far the arena was reached into, in bytes
    * @param peakLive the most bytes in storages at a time
    */
   public record Result(
@@ -59,29 +59,34 @@ public final class Replay {
       long peakReserved,
       long peakLive) {
 
-    /** As one JSON object. */
+    /** As one JSON object; a slowdown that is not finite is null. */
     public Json.Obj toJson() {
-      Json.Obj object =
-          Json.object()
-              .put("case", name)
-              .put("policy", policy)
-              .put("budget_ratio", budgetRatio)
-              .put("status", status.name().toLowerCase(Locale.ROOT));
-      if (status == Trial.Status.OK) {
-        object.put("slowdown", slowdown);
-      } else {
-        object.put("slowdown", Json.Null.NULL);
-      }
-      return object.put("peak_reserved", peakReserved).put("peak_live", peakLive);
+      return Json.object()
+          .put("case", name)
+          .put("policy", policy)
+          .put("budget_ratio", budgetRatio)
+          .put("status", status.name().toLowerCase(Locale.ROOT))
+          .put("slowdown", finite(slowdown))
+          .put("peak_reserved", peakReserved)
+          .put("peak_live", peakLive);
     }
   }
 
-  /** Replays of {@code step}, called {@code name} in results. */
+  /**
+   * Replays of {@code step}, called {@code name} in results.
+   *
+   * @throws IllegalArgumentException when the step takes no time or no memory
+   */
   public Replay(String name, Step step) {
     this.name = name;
     this.step = step;
     peak = step.peakLive();
     cost = step.cost();
+    if (!(cost > 0) || peak == 0) {
+      throw new IllegalArgumentException(
+          "replay: got %s, whose ops take %.0f ns and %d bytes, expected both above 0; record a step"
+              .formatted(name, cost, peak));
+    }
   }
 
   /** Names of all policies. */
@@ -97,39 +102,54 @@ public final class Replay {
    * @param budget up to 1: a share of the peak; above: bytes
    */
   public Result run(String policy, double budget, Memory memory) {
+    long bytes = bytes(budget);
+    double limit = LIMIT * cost;
+    Rehearsal.Guide guide = guide(policy, bytes, limit);
+    Space space =
+        memory == Memory.ARENA
+            ? new Space.Placed(new BlockArena(bytes), guide.foresight())
+            : new Space.Counted(bytes);
+    Trial trial = Trial.run(step, space, guide.policy(), guide.foresight(), limit);
+    return new Result(
+        name,
+        policy,
+        budget <= 1 ? budget : budget / peak,
+        trial.status(),
+        trial.time() / cost,
+        space.peakReserved(),
+        space.peakUsed());
+  }
+
+  /**
+   * A slowdown below which no schedule can come; infinite where none fits.
+   *
+   * @param budget up to 1: a share of the peak; above: bytes
+   */
+  public double lowerBound(double budget) {
+    return Rehearsal.bound(step, bytes(budget)) / cost;
+  }
+
+  /** A number, or null where it is not finite. */
+  public static Json finite(double number) {
+    return Double.isFinite(number) ? new Json.Real(number) : Json.Null.NULL;
+  }
+
+  private long bytes(double budget) {
     if (!(budget > 0)) {
       throw new IllegalArgumentException(
           "replay: got a budget of "
               + budget
               + ", expected a share of the peak above 0 and up to 1, or bytes");
     }
-    return budget <= 1
-        ? run(policy, (long) (peak * budget), budget, memory)
-        : run(policy, (long) budget, budget / peak, memory);
+    return (long) (budget <= 1 ? peak * budget : budget);
   }
 
-  private Result run(String policy, long budget, double ratio, Memory memory) {
-    double limit = LIMIT * cost;
-    Rehearsal.Guide guide =
-        switch (policy) {
-          case DTR -> Rehearsal.learn(step, budget, limit);
-          case PLANNED -> Rehearsal.plan(step, budget, limit);
-          default -> new Rehearsal.Guide(published(policy), Foresight.NONE, 0);
-        };
-    Space space =
-        memory == Memory.ARENA
-            ? new Space.Placed(new BlockArena(budget), guide.foresight())
-            : new Space.Counted(budget);
-    Trial trial =
-        Trial.run(step, space, guide.policy(), guide.foresight(), Residency.Watcher.NONE, limit);
-    return new Result(
-        name,
-        policy,
-        ratio,
-        trial.status(),
-        trial.time() / cost,
-        space.peakReserved(),
-        space.peakUsed());
+  private Rehearsal.Guide guide(String policy, long bytes, double limit) {
+    return switch (policy) {
+      case DTR -> Rehearsal.learn(step, bytes, limit);
+      case PLANNED -> Rehearsal.plan(step, bytes, limit);
+      default -> new Rehearsal.Guide(published(policy), Foresight.NONE, 0);
+    };
   }
 
   private static Policy published(String name) {

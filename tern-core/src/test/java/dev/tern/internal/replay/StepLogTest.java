@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.DataException;
-import dev.tern.internal.runtime.Step;
-import dev.tern.internal.runtime.Trial;
+import dev.tern.internal.residency.Step;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -73,6 +72,7 @@ final class StepLogTest {
       {start + "{\"INSTRUCTION\":\"COPY\",\"DST\":\"y\",\"SRC\":\"x\"}", "line 2: got the name x"},
       {start + "{\"INSTRUCTION\":\"JUMP\"}", "line 2: got instruction JUMP"},
       {start + "{\"NAME\":\"x\"}", "line 2: \"INSTRUCTION\": got none"},
+      {"{\"NAME\":\"x\"}", "line 1: \"INSTRUCTION\": got none"},
       {start + "{\"INSTRUCTION\":", "line 2"},
       {
         start
@@ -96,22 +96,5 @@ final class StepLogTest {
           .hasMessageContaining("step.log")
           .hasMessageContaining(each[1]);
     }
-  }
-
-  @Test
-  void everyPolicyReplaysAStepThatFits() throws IOException {
-    Replay replay = new Replay("step.log", StepLog.read(write(LOG)));
-    for (String policy : Replay.policies()) {
-      Replay.Result result = replay.run(policy, 1, Replay.Memory.ARENA);
-      assertThat(result.status()).as(policy).isEqualTo(Trial.Status.OK);
-      assertThat(result.slowdown()).isEqualTo(1);
-      assertThat(result.peakReserved()).isEqualTo(320);
-      assertThat(result.toJson().toString())
-          .startsWith("{\"case\":\"step.log\",\"policy\":\"" + policy + "\",\"budget_ratio\":1.0");
-    }
-    assertThat(replay.run("lru", 0.3, Replay.Memory.ARENA).status()).isEqualTo(Trial.Status.OOM);
-    assertThatThrownBy(() -> replay.run("best", 1, Replay.Memory.ARENA))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("got policy best");
   }
 }

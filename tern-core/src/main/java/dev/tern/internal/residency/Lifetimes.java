@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
 import java.util.Arrays;
@@ -8,7 +8,7 @@ import java.util.Arrays;
  * live at the same time overlap: largest first, each at the lowest offset free for its whole life
  * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
  */
-final class Lifetimes implements Residency.Watcher {
+final class Lifetimes implements Watcher {
   private static final double BOOST = 2;
   private static final long WORK = 40_000_000;
   private static final int MOST_TRIES = 400;
@@ -21,7 +21,6 @@ final class Lifetimes implements Residency.Watcher {
   private int[] lives = new int[64];
   private int count;
   private int now;
-  private long reach;
 
   @Override
   public void settled(int of, long size) {
@@ -49,9 +48,9 @@ final class Lifetimes implements Residency.Watcher {
   }
 
   /**
-   * Finds places that reach no further than {@code limit}, if it can; {@link #reach} tells how far
-   * they go. Lives that reach too far are placed earlier in the next of several tries ("squeaky
-   * wheel" optimization, Joslin and Clements 1999).
+   * Finds places that reach no further than {@code limit}, if it can, or else as little as it can.
+   * Lives that reach too far are placed earlier in the next of several tries ("squeaky wheel"
+   * optimization, Joslin and Clements 1999).
    *
    * @return offsets by storage and life
    */
@@ -61,7 +60,7 @@ final class Lifetimes implements Residency.Watcher {
       urgency[life] = bytes[life];
     }
     long[] best = new long[0];
-    reach = Long.MAX_VALUE;
+    long reach = Long.MAX_VALUE;
     long tries = Math.clamp(WORK / Math.max(1, (long) count * count), 2, MOST_TRIES);
     for (long i = 0; i < tries && reach > limit; i++) {
       long[] offset = placeBy(urgency);
@@ -126,28 +125,5 @@ final class Lifetimes implements Residency.Watcher {
       result[of][seen[of]++] = offset[life];
     }
     return result;
-  }
-
-  /** One past the last byte of the places found last. */
-  long reach() {
-    return reach;
-  }
-
-  /** The most bytes that live at one time: no places reach less far. */
-  long peak() {
-    long[] change = new long[now + 1];
-    for (int life = 0; life < count; life++) {
-      change[start[life]] += bytes[life];
-      if (end[life] < now) {
-        change[end[life]] -= bytes[life];
-      }
-    }
-    long live = 0;
-    long peak = 0;
-    for (long each : change) {
-      live += each;
-      peak = Math.max(peak, live);
-    }
-    return peak;
   }
 }

@@ -1,6 +1,6 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
-import dev.tern.internal.runtime.Policy.Neighbourhood;
+import dev.tern.internal.residency.Policy.Neighbourhood;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,12 +35,12 @@ final class Variants {
       all.add(variant(around, 1, 0.3, true));
       all.add(variant(around, 1, 1, false));
     }
-    all.add(new Policy("planned", Neighbourhood.OWN, 0, 0, 1, 0, true, 0, false));
+    all.add(new Policy("planned", Neighbourhood.OWN, 0, 0, 1, true));
     return List.copyOf(all);
   }
 
   private static Policy variant(
       Neighbourhood around, double size, double staleness, boolean usesNext) {
-    return new Policy("dtr", around, 1, size, staleness, 0, usesNext, 0, false);
+    return new Policy("dtr", around, 1, size, staleness, usesNext);
   }
 }

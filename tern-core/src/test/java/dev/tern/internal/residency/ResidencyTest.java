@@ -1,7 +1,8 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.internal.memory.BlockArena;
 import java.util.ArrayList;
@@ -29,8 +30,7 @@ final class ResidencyTest {
 
   private static Trial place(Step step, long budget, Policy policy) {
     Space space = new Space.Placed(new BlockArena(budget), Foresight.NONE);
-    return Trial.run(
-        step, space, policy, Foresight.NONE, Residency.Watcher.NONE, Double.POSITIVE_INFINITY);
+    return Trial.run(step, space, policy, Foresight.NONE, Double.POSITIVE_INFINITY);
   }
 
   /** N ops in a row, all still referred to, then each read once from the last to the first. */
@@ -52,17 +52,21 @@ final class ResidencyTest {
     return new Step(events);
   }
 
-  @ParameterizedTest
-  @MethodSource("evicting")
-  void recomputedValuesHaveTheirInputsAndTheirPlaces(Policy policy) {
-    SplittableRandom random = new SplittableRandom(5);
+  /** Ops that read a value made shortly before and any other; nothing is released. */
+  private static Step randomStep(SplittableRandom random, int ops) {
     List<Step.Event> events = new ArrayList<>();
     events.add(constant(640));
-    for (int i = 1; i < 400; i++) {
+    for (int i = 1; i < ops; i++) {
       int near = Math.max(0, i - 1 - random.nextInt(5));
       events.add(op(random.nextInt(1, 9), random.nextInt(0, 1200), near, random.nextInt(i)));
     }
-    Step step = new Step(events);
+    return new Step(events);
+  }
+
+  @ParameterizedTest
+  @MethodSource("evicting")
+  void recomputedValuesHaveTheirInputsAndTheirPlaces(Policy policy) {
+    Step step = randomStep(new SplittableRandom(5), 400);
     Recipes recipes = new Recipes();
     BlockArena arena = new BlockArena(step.peakLive() / 2);
     Residency[] itself = new Residency[1];
@@ -72,8 +76,7 @@ final class ResidencyTest {
             new Space.Placed(arena, Foresight.NONE),
             policy,
             Foresight.NONE,
-            (op, _) -> assertInputsAreResident(recipes, op, itself[0]),
-            Residency.Watcher.NONE);
+            (op, _) -> assertInputsAreResident(recipes, op, itself[0]));
     itself[0] = residency;
     step.replay(residency, recipes);
     assertThat(residency.evictions()).isPositive();
@@ -99,8 +102,7 @@ final class ResidencyTest {
             new Space.Placed(new BlockArena(64 * 8), Foresight.NONE),
             Policy.LRU,
             Foresight.NONE,
-            (_, _) -> {},
-            Residency.Watcher.NONE);
+            (_, _) -> {});
     List<Step.Event> events = new ArrayList<>();
     events.add(constant(64));
     for (int i = 1; i <= 50_000; i++) {
@@ -166,21 +168,81 @@ final class ResidencyTest {
   void policyNoneEvictsNothingAndSaysWhatDidNotFit() {
     Recipes recipes = new Recipes();
     Residency residency =
-        new Residency(
-            recipes,
-            new Space.Counted(100),
-            Policy.NONE,
-            Foresight.NONE,
-            (_, _) -> {},
-            Residency.Watcher.NONE);
+        new Residency(recipes, new Space.Counted(100), Policy.NONE, Foresight.NONE, (_, _) -> {});
     Step step = new Step(List.of(constant(64), op(1, 64, 0)));
     assertThatThrownBy(() -> step.replay(residency, recipes))
         .isInstanceOf(NoRoomException.class)
         .hasMessageContaining("op 1, which needs 64 bytes with 64 of 100 in use");
   }
 
+  @Test
+  void arenaCountsWhatWasGivenUp() {
+    BlockArena arena = new BlockArena(100);
+    Space space = new Space.Placed(arena, Foresight.NONE);
+    Step step = new Step(List.of(constant(64), op(1, 64, 0)));
+    Trial trial = Trial.run(step, space, Policy.LRU, Foresight.NONE, Double.POSITIVE_INFINITY);
+    assertThat(trial.status()).isEqualTo(Trial.Status.OOM);
+    assertThat(arena.statistics().outOfMemory()).isEqualTo(1);
+  }
+
+  @Test
+  void pinnedValueStaysUntilItIsUnpinned() {
+    Recipes recipes = new Recipes();
+    Residency residency =
+        new Residency(recipes, new Space.Counted(3), Policy.LRU, Foresight.NONE, (_, _) -> {});
+    for (int value = 0; value < 6; value++) {
+      Step.add(value == 0 ? constant(1) : op(1, 1, 0), recipes);
+      residency.run(value);
+      if (value == 1) {
+        residency.pin(1);
+      } else if (value == 4) {
+        assertThat(residency.isResident(1)).isTrue();
+        residency.unpin(1);
+      }
+    }
+    assertThat(residency.isResident(1)).isFalse();
+  }
+
+  /**
+   * At the peak, op 3, room for one byte is left beside the constant and what the op reads and
+   * makes. Ops 4 and 5 read value 1, of 10 ns, and value 2, of 11 with value 1 and of 1 without: to
+   * keep 1 costs 1, to keep 2 costs 10.
+   */
+  @Test
+  void boundIsTheCheapestChoiceAtThePeak() {
+    Step step =
+        new Step(
+            List.of(
+                constant(1),
+                op(10, 1, 0),
+                op(1, 1, 1),
+                op(5, 1, 0),
+                new Step.Release(3),
+                op(5, 1, 1),
+                new Step.Release(4),
+                op(5, 1, 2)));
+    assertThat(step.peakLive()).isEqualTo(4);
+    assertThat(Rehearsal.bound(step, 4)).isCloseTo(26, within(1e-6));
+    assertThat(Rehearsal.bound(step, 3)).isCloseTo(27, within(1e-6));
+    assertThat(Rehearsal.bound(step, 1)).isInfinite();
+    Trial trial =
+        Trial.run(
+            step, new Space.Counted(3), Policy.H_DTR, Foresight.NONE, Double.POSITIVE_INFINITY);
+    assertThat(trial.time()).isGreaterThanOrEqualTo(27);
+  }
+
   @ParameterizedTest
-  @ValueSource(ints = {100, 1000})
+  @ValueSource(ints = {8, 12, 16, 24})
+  void noPlanIsBelowTheBound(int slots) {
+    Step step = chain(30, 64);
+    double bound = Rehearsal.bound(step, 64 * slots);
+    assertThat(bound).isGreaterThan(step.cost());
+    Rehearsal.Guide guide = Rehearsal.learn(step, 64 * slots, Double.POSITIVE_INFINITY);
+    assertThat(guide.time()).isFinite().isGreaterThanOrEqualTo(bound - 1e-6);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {36, 100})
   void chainInTwiceItsRootOfSlotsIsPlannedWithinTwiceItsForwardTime(int length) {
     Step step = chain(length, 64);
     long budget = 64 * (long) (2 * Math.sqrt(length) + 5);

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 /**
  * Keeps values within a space of fixed size: evicts storages when an op needs room and has the ops
@@ -24,32 +24,20 @@ public final class Residency {
     void run(int op, boolean again);
   }
 
-  /** Gets to know where storages come and go. */
-  public interface Watcher {
-    /** Ignores all. */
-    Watcher NONE = new Watcher() {};
-
-    /** A storage has memory from here on. */
-    default void settled(int storage, long bytes) {}
-
-    /** A storage has no memory any more. */
-    default void vacated(int storage) {}
-  }
-
   private final Recipes recipes;
   private final Ledger ledger;
-  private final Space space;
-  private final Policy policy;
-  private final Costs costs;
-  private final Evictor evictor;
+  private final Occupancy occupancy;
   private final Executor executor;
-  private final Watcher watcher;
   private final WaitingOps waiting = new WaitingOps();
   private double clock = 1;
-  private long evictions;
 
   /** A residency that manages {@code space}, empty at first. */
   public Residency(
+      Recipes recipes, Space space, Policy policy, Foresight foresight, Executor executor) {
+    this(recipes, space, policy, foresight, executor, Watcher.NONE);
+  }
+
+  Residency(
       Recipes recipes,
       Space space,
       Policy policy,
@@ -57,19 +45,16 @@ public final class Residency {
       Executor executor,
       Watcher watcher) {
     this.recipes = recipes;
-    this.space = space;
-    this.policy = policy;
     this.executor = executor;
-    this.watcher = watcher;
     ledger = new Ledger(recipes);
-    costs = new Costs(recipes, ledger, policy);
-    evictor = new Evictor(recipes, ledger, policy, foresight, costs);
+    occupancy = new Occupancy(recipes, ledger, space, policy, foresight, watcher);
   }
 
   /**
    * Runs the op added to the recipes last; each of its results then has one reference.
    *
-   * @throws NoRoomException when its inputs and results do not fit together
+   * @throws NoRoomException when its inputs and results do not fit together; a residency that
+   *     threw, or whose executor did, is of no further use
    */
   public void run(int op) {
     ledger.extend();
@@ -78,7 +63,7 @@ public final class Residency {
     }
     compute(op, false);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      use(recipes.storage(value));
+      occupancy.use(recipes.storage(value), clock);
     }
   }
 
@@ -96,24 +81,19 @@ public final class Residency {
     }
     ledger.refer(storage, -1);
     if (ledger.references(storage) == 0 && ledger.isEvictable(storage)) {
-      evict(storage);
+      occupancy.evict(storage);
     }
   }
 
   /** Makes a value resident and keeps it so until it is unpinned. */
   public void pin(int value) {
     ensure(value);
-    setPinned(recipes.storage(value), true);
+    occupancy.setPinned(recipes.storage(value), true);
   }
 
   /** Lets a pinned value be evicted again. */
   public void unpin(int value) {
-    setPinned(recipes.storage(value), false);
-  }
-
-  private void setPinned(int storage, boolean pinned) {
-    ledger.setPinned(storage, pinned);
-    evictor.update(storage);
+    occupancy.setPinned(recipes.storage(value), false);
   }
 
   /** Makes a value resident, by running again what it takes. */
@@ -140,12 +120,7 @@ public final class Residency {
 
   /** How many storages were evicted or released. */
   public long evictions() {
-    return evictions;
-  }
-
-  private void use(int storage) {
-    ledger.use(storage, clock);
-    evictor.update(storage);
+    return occupancy.evictions();
   }
 
   /** Runs an op after those that make its missing inputs. */
@@ -181,11 +156,7 @@ public final class Residency {
   private void touchInputs(int op) {
     IntLists inputs = recipes.inputs();
     for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      int storage = recipes.storage(inputs.get(cell));
-      ledger.use(storage, clock);
-      if (ledger.isEvictable(storage)) {
-        evictor.update(storage);
-      }
+      occupancy.use(recipes.storage(inputs.get(cell)), clock);
     }
   }
 
@@ -199,7 +170,7 @@ public final class Residency {
         missing = missing < 0 ? value : missing;
       } else if (!waiting.holds(recipes.storage(value))) {
         waiting.hold(recipes.storage(value));
-        lock(recipes.storage(value), 1);
+        occupancy.lock(recipes.storage(value), 1);
       }
     }
     return missing;
@@ -208,20 +179,15 @@ public final class Residency {
   private void unlockInputs() {
     for (int i = waiting.firstHeld(); i < waiting.endHeld(); i++) {
       if (waiting.held(i) >= 0) {
-        lock(waiting.held(i), -1);
+        occupancy.lock(waiting.held(i), -1);
       }
     }
-  }
-
-  private void lock(int storage, int by) {
-    ledger.lock(storage, by);
-    evictor.update(storage);
   }
 
   private void execute(int op, boolean again) {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value) && !ledger.isDefined(value)) {
-        place(op, recipes.storage(value));
+        occupancy.settle(op, recipes.storage(value), waiting, clock);
       }
     }
     executor.run(op, again);
@@ -230,69 +196,9 @@ public final class Residency {
       if (!ledger.isDefined(value)) {
         ledger.define(value);
         if (!recipes.isView(value)) {
-          lock(recipes.storage(value), -1);
+          occupancy.lock(recipes.storage(value), -1);
         }
       }
     }
-  }
-
-  /** Gives a result memory; one that is resident is written over with the same bits. */
-  private void place(int op, int storage) {
-    long bytes = recipes.bytes(storage);
-    long handle = bytes == 0 ? Space.NONE : room(op, storage, bytes);
-    ledger.lock(storage, 1);
-    ledger.settle(storage, handle);
-    watcher.settled(storage, bytes);
-    costs.recomputed(storage);
-  }
-
-  private long room(int op, int storage, long bytes) {
-    int life = ledger.lives(storage);
-    boolean high = policy.smallLow() && bytes >= 4 << 20;
-    while (true) {
-      long handle = space.take(storage, bytes, life, high);
-      if (handle != Space.NONE) {
-        return handle;
-      }
-      int count = evictor.choose(space, bytes, clock);
-      for (int i = 0; i < count; i++) {
-        evict(evictor.victim(i));
-      }
-      if (count == 0 && !evictWaiting()) {
-        throw new NoRoomException(op, bytes, space);
-      }
-    }
-  }
-
-  /** Evicts an input of an op that waits, the longest waiting first; false where none may go. */
-  private boolean evictWaiting() {
-    if (policy == Policy.NONE) {
-      return false;
-    }
-    for (int i = 0; i < waiting.firstHeld(); i++) {
-      int storage = waiting.held(i);
-      if (storage >= 0 && ledger.locks(storage) == 1) {
-        ledger.lock(storage, -1);
-        if (ledger.isEvictable(storage)) {
-          waiting.letGo(i);
-          evict(storage);
-          return true;
-        }
-        ledger.lock(storage, 1);
-      }
-    }
-    return false;
-  }
-
-  private void evict(int storage) {
-    long bytes = recipes.bytes(storage);
-    if (bytes > 0) {
-      space.give(ledger.handle(storage), bytes);
-    }
-    ledger.vacate(storage);
-    watcher.vacated(storage);
-    evictor.update(storage);
-    costs.evicted(storage);
-    evictions++;
   }
 }

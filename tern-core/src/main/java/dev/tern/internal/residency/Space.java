@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
 
@@ -7,11 +7,18 @@ public sealed interface Space {
   /** No handle. */
   long NONE = BlockArena.NONE;
 
-  /** A handle to memory for a storage, or NONE where there is none. */
-  long take(int storage, long bytes, int life, boolean high);
+  /**
+   * A handle to memory for a storage, or NONE where there is none.
+   *
+   * @param life how often it got memory before
+   */
+  long take(int storage, long bytes, int life);
 
   /** Gives memory back. */
   void give(long handle, long bytes);
+
+  /** Notes that a request was given up. */
+  default void gaveUp() {}
 
   /** Bytes there are in all. */
   long capacity();
@@ -28,7 +35,7 @@ public sealed interface Space {
   /** Places in an arena: what does not find one does not fit. */
   record Placed(BlockArena arena, Foresight foresight) implements Space {
     @Override
-    public long take(int storage, long bytes, int life, boolean high) {
+    public long take(int storage, long bytes, int life) {
       long offset = foresight.offset(storage, life);
       if (offset != Foresight.ANYWHERE && offset + bytes <= arena.capacity()) {
         long handle = arena.allocateAt(offset, bytes, storage);
@@ -36,12 +43,17 @@ public sealed interface Space {
           return handle;
         }
       }
-      return arena.allocate(bytes, high ? BlockArena.End.HIGH : BlockArena.End.LOW, storage);
+      return arena.allocate(bytes, BlockArena.End.LOW, storage);
     }
 
     @Override
     public void give(long handle, long bytes) {
       arena.free(handle);
+    }
+
+    @Override
+    public void gaveUp() {
+      arena.statistics().gaveUp();
     }
 
     @Override
@@ -77,7 +89,7 @@ public sealed interface Space {
     }
 
     @Override
-    public long take(int storage, long bytes, int life, boolean high) {
+    public long take(int storage, long bytes, int life) {
       if (bytes > capacity - used) {
         return NONE;
       }

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BinnedIndex;
 import dev.tern.internal.memory.BlockArena;
@@ -222,9 +222,5 @@ final class Evictor {
       return 0;
     }
     return candidates.contains(storage) ? harm(storage, now) : Double.POSITIVE_INFINITY;
-  }
-
-  double ofRun(double harm, long evicted) {
-    return policy.ofRun(harm, evicted);
   }
 }

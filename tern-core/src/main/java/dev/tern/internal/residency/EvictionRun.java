@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
 import java.util.Arrays;
@@ -40,7 +40,7 @@ final class EvictionRun {
         from++;
       }
       if (bytes >= need) {
-        consider(arena, evictor, from, to);
+        accept(sumOfHarms(from, to), blocks[from], blocks[to]);
       }
     }
     return first != NONE;
@@ -59,16 +59,12 @@ final class EvictionRun {
     return count;
   }
 
-  private void consider(BlockArena arena, Evictor evictor, int from, int to) {
+  private double sumOfHarms(int from, int to) {
     double sum = 0;
-    long evicted = 0;
     for (int i = from; i <= to; i++) {
       sum += harms[i];
-      if (arena.tag(blocks[i]) != NONE) {
-        evicted += arena.size(blocks[i]);
-      }
     }
-    accept(evictor.ofRun(sum, evicted), blocks[from], blocks[to]);
+    return sum;
   }
 
   private void accept(double harm, int from, int to) {
@@ -94,7 +90,6 @@ final class EvictionRun {
     int high = seed;
     long bytes = arena.size(seed);
     double sum = evictor.harmOf(arena, seed, now);
-    long evicted = bytes;
     while (bytes < need) {
       double below = harm(arena, evictor, arena.before(low), now);
       double above = harm(arena, evictor, arena.after(high), now);
@@ -107,9 +102,8 @@ final class EvictionRun {
       high = down ? high : added;
       bytes += arena.size(added);
       sum += Math.min(below, above);
-      evicted += arena.tag(added) == NONE ? 0 : arena.size(added);
     }
-    accept(evictor.ofRun(sum, evicted), low, high);
+    accept(sum, low, high);
   }
 
   private static double harm(BlockArena arena, Evictor evictor, int block, double now) {

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import java.util.Arrays;
 
@@ -21,9 +21,6 @@ final class Costs {
   /** Cost of a storage and of what is evicted around it. */
   double of(int storage) {
     double own = recipes.storageCost(storage);
-    if (policy.repeatPenalty() > 0) {
-      own *= 1 + policy.repeatPenalty() * Math.max(0, ledger.lives(storage) - 1);
-    }
     return switch (policy.neighbourhood()) {
       case OWN -> own;
       case ANCESTORS -> own + walk(storage, true);

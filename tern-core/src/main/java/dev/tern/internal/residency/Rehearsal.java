@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
 import java.util.ArrayList;
@@ -57,12 +57,18 @@ public final class Rehearsal {
     return planned.best.time() < learned.best.time() ? planned.best : learned.best;
   }
 
+  /**
+   * A time below which no schedule can run the step within a budget; infinite where an op does not
+   * fit with what must stay. It looks at the moment of most memory alone, so the best schedule may
+   * take longer.
+   */
+  public static double bound(Step step, long budget) {
+    return step.cost() + new KeepSets(new StepFacts(step)).leastRecomputation(budget);
+  }
+
   private static Rehearsal search(Step step, long budget, double limit, int finalists) {
     Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit, finalists);
-    List<boolean[]> sets = new ArrayList<>();
-    for (KeepSets.KeepSet set : new KeepSets(rehearsal.facts).forBudget(budget, MARGINS)) {
-      sets.add(set.isKept());
-    }
+    List<boolean[]> sets = new KeepSets(rehearsal.facts).forBudget(budget, MARGINS);
     rehearsal.tryAll(sets, Variants.PLANNED);
     rehearsal.tryAll(List.of(new boolean[0]), Variants.LEARNED);
     return rehearsal;
@@ -91,7 +97,7 @@ public final class Rehearsal {
     List<Candidate> timed = new ArrayList<>();
     double cut = Math.min(limit, best.time() * (1 - LEAST_GAIN));
     for (Candidate candidate : candidates) {
-      Trial trial = count(candidate.policy, candidate.isKept, room, Residency.Watcher.NONE, cut);
+      Trial trial = count(candidate.policy, candidate.isKept, room, Watcher.NONE, cut);
       if (trial.status() == Trial.Status.OK) {
         timed.add(new Candidate(candidate.policy, candidate.isKept, trial.time()));
         timed.sort(Comparator.comparingDouble(Candidate::time));
@@ -118,15 +124,13 @@ public final class Rehearsal {
     Known known = new Known(facts, candidate.isKept, places);
     Space space = new Space.Placed(new BlockArena(budget), known);
     double cut = Math.min(limit, best.time());
-    Trial trial =
-        Trial.run(facts.step(), space, candidate.policy, known, Residency.Watcher.NONE, cut);
+    Trial trial = Trial.run(facts.step(), space, candidate.policy, known, cut);
     if (trial.time() < best.time()) {
       best = new Guide(candidate.policy, known, trial.time());
     }
   }
 
-  private Trial count(
-      Policy policy, boolean[] isKept, long room, Residency.Watcher watcher, double cut) {
+  private Trial count(Policy policy, boolean[] isKept, long room, Watcher watcher, double cut) {
     Known known = new Known(facts, isKept, new long[0][]);
     return Trial.run(facts.step(), new Space.Counted(room), policy, known, watcher, cut);
   }

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 /**
  * What an equal step before taught, or a plan demands. Storages and ops are numbered as they are

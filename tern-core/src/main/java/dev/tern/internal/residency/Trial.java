@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 /** One run of a recorded step under a budget: nothing is computed, time and memory are counted. */
 public final class Trial {
@@ -14,12 +14,10 @@ public final class Trial {
 
   private final Status status;
   private final double time;
-  private final Space space;
 
-  private Trial(Status status, double time, Space space) {
+  private Trial(Status status, double time) {
     this.status = status;
     this.time = time;
-    this.space = space;
   }
 
   /** Ends a run that takes too long. */
@@ -37,12 +35,12 @@ public final class Trial {
    * @param limit the most time it may take, recomputation included
    */
   public static Trial run(
-      Step step,
-      Space space,
-      Policy policy,
-      Foresight foresight,
-      Residency.Watcher watcher,
-      double limit) {
+      Step step, Space space, Policy policy, Foresight foresight, double limit) {
+    return run(step, space, policy, foresight, Watcher.NONE, limit);
+  }
+
+  static Trial run(
+      Step step, Space space, Policy policy, Foresight foresight, Watcher watcher, double limit) {
     Recipes recipes = new Recipes();
     double[] time = new double[1];
     Residency residency =
@@ -60,11 +58,11 @@ public final class Trial {
             watcher);
     try {
       step.replay(residency, recipes);
-      return new Trial(Status.OK, time[0], space);
+      return new Trial(Status.OK, time[0]);
     } catch (LimitPassed e) {
-      return new Trial(Status.THRASH, time[0], space);
+      return new Trial(Status.THRASH, time[0]);
     } catch (NoRoomException e) {
-      return new Trial(Status.OOM, time[0], space);
+      return new Trial(Status.OOM, time[0]);
     }
   }
 
@@ -76,10 +74,5 @@ public final class Trial {
   /** Time of all runs of ops; infinite unless all was computed. */
   public double time() {
     return status == Status.OK ? time : Double.POSITIVE_INFINITY;
-  }
-
-  /** The memory it used. */
-  public Space space() {
-    return space;
   }
 }

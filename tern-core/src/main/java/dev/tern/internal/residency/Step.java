@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import java.util.List;
 
@@ -71,34 +71,11 @@ public record Step(List<Event> events) {
 
   /** The most bytes of storages with references at any time: what the step needs without limit. */
   public long peakLive() {
-    Recipes recipes = recipes();
-    int[] references = new int[recipes.storages()];
-    long live = 0;
-    long peak = 0;
-    int op = 0;
-    for (Event event : events) {
-      switch (event) {
-        case Run _ -> {
-          for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-            int storage = recipes.storage(value);
-            live += references[storage]++ == 0 ? recipes.bytes(storage) : 0;
-          }
-          op++;
-          peak = Math.max(peak, live);
-        }
-        case Retain(int value) -> references[recipes.storage(value)]++;
-        case Release(int value) -> {
-          int storage = recipes.storage(value);
-          live -= --references[storage] == 0 ? recipes.bytes(storage) : 0;
-        }
-        case Pin _ -> {}
-      }
-    }
-    return peak;
+    return Peak.of(this, recipes()).bytes();
   }
 
   /** Has a residency do what happened; the recipes are those that it reads. */
-  public void replay(Residency residency, Recipes recipes) {
+  void replay(Residency residency, Recipes recipes) {
     for (Event event : events) {
       switch (event) {
         case Run run -> {

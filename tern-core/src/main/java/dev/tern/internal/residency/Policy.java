@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.residency;
 
 import java.util.List;
 import java.util.Optional;
@@ -12,14 +12,11 @@ import java.util.Optional;
  * where cost is the time to compute the storage and, by {@link Neighbourhood}, what is evicted
  * around it; staleness is the time since the last use or, with foresight, until the next; weight is
  * foresight's too. Where a place in an arena is needed, the run of neighbouring blocks is given up
- * whose sum of harm, divided by the bytes evicted to the power {@code runPower}, is least (the
- * window of Coop, Zhang et al. 2023, arXiv:2311.00591).
+ * whose sum of harm is least (the window of Coop, Zhang et al. 2023, arXiv:2311.00591).
  *
  * @param name by which users choose it
  * @param neighbourhood what counts as cost besides the storage's own
  * @param usesNext staleness is the time to the next use where foresight knows it
- * @param repeatPenalty cost grows by this share for each time the storage was recomputed before
- * @param smallLow blocks under 4 MiB are taken from the low end of the arena, others from the high
  */
 public record Policy(
     String name,
@@ -27,10 +24,7 @@ public record Policy(
     double costPower,
     double sizePower,
     double stalenessPower,
-    double runPower,
-    boolean usesNext,
-    double repeatPenalty,
-    boolean smallLow) {
+    boolean usesNext) {
 
   /** What is added to a storage's own cost. */
   public enum Neighbourhood {
@@ -79,7 +73,7 @@ public record Policy(
 
   private static Policy of(
       String name, Neighbourhood around, double cost, double size, double staleness) {
-    return new Policy(name, around, cost, size, staleness, 0, false, 0, false);
+    return new Policy(name, around, cost, size, staleness, false);
   }
 
   /** What is lost with a storage of this cost, all uses being equally far. */
@@ -95,11 +89,6 @@ public record Policy(
   /** Harm for each byte, by which storages are compared. */
   double perByte(double harm, long bytes) {
     return harm / power(bytes, sizePower);
-  }
-
-  /** The harm of a run of blocks of which {@code bytes} are evicted. */
-  double ofRun(double harm, long bytes) {
-    return harm / power(bytes, runPower);
   }
 
   private static double power(double base, double exponent) {

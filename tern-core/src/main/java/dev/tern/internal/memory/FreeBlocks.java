@@ -1,0 +1,69 @@
+package dev.tern.internal.memory;
+
+/**
+ * The free blocks of a {@link BlockArena}: by size, those of one bin by (size, offset); and by
+ * offset, from the first time that somebody asks for a place.
+ */
+final class FreeBlocks {
+  private static final int NONE = BlockArena.NONE;
+
+  private final BlockRows rows;
+  private final ArenaStatistics statistics;
+  private final BinnedIndex bySize = new BinnedIndex(BlockRows.BINS);
+  private final BinnedIndex byOffset = new BinnedIndex(1);
+  private boolean hasOffsets;
+
+  FreeBlocks(BlockRows rows, ArenaStatistics statistics) {
+    this.rows = rows;
+    this.statistics = statistics;
+  }
+
+  /** Makes a block free. */
+  void insert(int block) {
+    rows.setState(block, BlockRows.FREE);
+    long size = rows.size(block);
+    bySize.insert(block, BlockRows.binOf(size), size, rows.offset(block));
+    if (hasOffsets) {
+      byOffset.insert(block, 0, rows.offset(block), 0);
+    }
+    statistics.split(size);
+  }
+
+  void remove(int block) {
+    bySize.remove(block);
+    if (hasOffsets) {
+      byOffset.remove(block);
+    }
+    statistics.split(-rows.size(block));
+  }
+
+  /** The smallest of at least {@code size}, the lowest of several, or NONE. */
+  int bestFit(long size) {
+    int bin = BlockRows.binOf(size);
+    int block = bySize.ceiling(bin, size, Long.MIN_VALUE);
+    if (block != NONE) {
+      return block;
+    }
+    int larger = bySize.binFrom(bin + 1);
+    return larger == NONE ? NONE : bySize.first(larger);
+  }
+
+  /** The one that covers {@code size} bytes from {@code offset}, or NONE. */
+  int at(long offset, long size) {
+    if (!hasOffsets) {
+      indexOffsets();
+    }
+    int block = byOffset.floor(0, offset, Long.MAX_VALUE);
+    boolean covers = block != NONE && rows.offset(block) + rows.size(block) >= offset + size;
+    return covers ? block : NONE;
+  }
+
+  private void indexOffsets() {
+    hasOffsets = true;
+    for (int block = rows.first(); block != NONE; block = rows.after(block)) {
+      if (rows.isFree(block)) {
+        byOffset.insert(block, 0, rows.offset(block), 0);
+      }
+    }
+  }
+}
