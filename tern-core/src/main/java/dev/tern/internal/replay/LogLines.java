@@ -50,15 +50,19 @@ final class LogLines implements AutoCloseable {
   /** The object on the next line; empty at the end. */
   Optional<Json.Obj> next() throws IOException {
     line++;
-    String text = reader.readLine();
-    if (text == null) {
+    int character = reader.read();
+    if (character < 0) {
       return Optional.empty();
     }
-    if (text.length() > LONGEST_LINE) {
-      throw wrong("got a line of " + text.length() + " characters, expected a JSON object");
+    StringBuilder text = new StringBuilder();
+    for (; character >= 0 && character != '\n'; character = reader.read()) {
+      if (text.length() == LONGEST_LINE) {
+        throw wrong("got a line of more than " + LONGEST_LINE + " characters, expected JSON");
+      }
+      text.append((char) character);
     }
     String place = file + " line " + line;
-    return Optional.of(Json.parse(text, place).asObject(place));
+    return Optional.of(Json.parse(text.toString(), place).asObject(place));
   }
 
   /** A size or time: a whole number from 0 to 2^43. */

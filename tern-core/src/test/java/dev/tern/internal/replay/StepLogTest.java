@@ -97,4 +97,19 @@ final class StepLogTest {
           .hasMessageContaining(each[1]);
     }
   }
+
+  @Test
+  void aLineWithoutEndIsRefusedBeforeItFillsTheMemory() throws IOException {
+    Path packed = folder.resolve("endless.log.gz");
+    byte[] block = new byte[1 << 16];
+    Arrays.fill(block, (byte) ' ');
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      for (int i = 0; i < 32; i++) {
+        out.write(block);
+      }
+    }
+    assertThatThrownBy(() -> StepLog.read(packed))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("line 1: got a line of more than 1048576 characters");
+  }
 }
