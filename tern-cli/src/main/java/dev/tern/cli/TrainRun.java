@@ -74,7 +74,7 @@ final class TrainRun {
     boolean stopped;
     List<MetricsLine> lines;
     Optional<DataReader> eval = source.eval();
-    try (Device device = Device.cpu(config.train().threads(), config.train().memory());
+    try (Device device = device(config.train());
         Trainer trainer = trainer(device, earlier == RunFolder.Earlier.RESUME)) {
       folder.begin();
       try (MetricsLog log = folder.metrics(trainer.step())) {
@@ -102,6 +102,10 @@ final class TrainRun {
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
     folder.writeReport(new Report(config, lines, state, limit, Machine.here(), date).html());
     return new Outcome(best, reachable, stopped);
+  }
+
+  private static Device device(TrainConfig train) {
+    return Device.cpu(train.threads(), train.memory(), train.activationMemory());
   }
 
   /** An evaluation without rows shows here rather than after the first epoch. */
@@ -222,7 +226,8 @@ final class TrainRun {
         config.crossRank(),
         config.crossExperts(),
         Activation.valueOf(config.activation().toUpperCase(Locale.ROOT)),
-        config.batchNorm());
+        config.batchNorm(),
+        config.heads());
   }
 
   /** The hidden layers: the engine knows the width of a network's last layer. */

@@ -4,6 +4,7 @@ import dev.tern.data.Schema;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
+import java.util.EnumSet;
 import java.util.List;
 
 /**
@@ -11,7 +12,9 @@ import java.util.List;
  *
  * @param type which model
  * @param embedding width of an embedding vector, {@code D}, 1 or more
- * @param hidden outputs of the deep (in DLRM the top) network's hidden layers
+ * @param hidden outputs of the deep (in DLRM the top) network's hidden layers; widths inside the
+ *     residual units of DEEPCROSSING, one unit each; of the feed-forward layers of TRANSFORMER, one
+ *     block each
  * @param dropout share dropped after each hidden layer, 0 or more and below 1
  * @param bottom DLRM: hidden layers of the bottom network, before the last one of width {@code D}
  * @param crossLayers DCN and DCN-V2: cross layers
@@ -20,6 +23,7 @@ import java.util.List;
  *     matrix without gates
  * @param activation of all hidden layers
  * @param batchNorm whether batch normalization stands before each activation
+ * @param heads TRANSFORMER: heads of attention, a divisor of {@code embedding}
  */
 public record ModelConfig(
     Type type,
@@ -31,7 +35,8 @@ public record ModelConfig(
     int crossRank,
     int crossExperts,
     Activation activation,
-    boolean batchNorm)
+    boolean batchNorm,
+    int heads)
     implements Model.Factory {
   /** The models, by the names used in configurations. */
   public enum Type {
@@ -41,7 +46,9 @@ public record ModelConfig(
     DEEPFM,
     DCN,
     DCNV2,
-    DLRM
+    DLRM,
+    DEEPCROSSING,
+    TRANSFORMER
   }
 
   public ModelConfig {
@@ -62,14 +69,19 @@ public record ModelConfig(
         "crossRank",
         crossRank,
         "0 for " + type + "; only DCNV2 has cross matrices");
-    boolean deep = type != Type.LR && type != Type.FM;
-    if (!deep && (batchNorm || activation != Activation.RELU)) {
+    require(
+        heads >= 1 && (type != Type.TRANSFORMER || embedding % heads == 0),
+        "heads",
+        heads,
+        "a divisor of the embedding's width, " + embedding);
+    boolean chooses = EnumSet.range(Type.WDL, Type.DLRM).contains(type);
+    if (!chooses && (batchNorm || activation != Activation.RELU)) {
       throw new IllegalArgumentException(
           "model: got batch normalization or the activation "
               + activation
               + " for "
               + type
-              + ", which has no hidden layers; leave them out");
+              + ", whose layers are fixed; leave them out");
     }
     for (int size : hidden) {
       require(size >= 1, "hidden", size, "1 or more");
@@ -87,7 +99,7 @@ public record ModelConfig(
       float dropout,
       List<Integer> bottom,
       int crossLayers) {
-    this(type, embedding, hidden, dropout, bottom, crossLayers, 0, 0, Activation.RELU, false);
+    this(type, embedding, hidden, dropout, bottom, crossLayers, 0, 0, Activation.RELU, false, 1);
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {
@@ -114,7 +126,8 @@ public record ModelConfig(
         crossRank,
         crossExperts,
         activation,
-        batchNorm);
+        batchNorm,
+        heads);
   }
 
   /** The same model with cross matrices of low rank, or mixtures of {@code experts} of them. */
@@ -129,7 +142,8 @@ public record ModelConfig(
         rank,
         experts,
         activation,
-        batchNorm);
+        batchNorm,
+        heads);
   }
 
   /** The same model with other hidden layers. */
@@ -144,7 +158,24 @@ public record ModelConfig(
         crossRank,
         crossExperts,
         function,
-        normalized);
+        normalized,
+        heads);
+  }
+
+  /** The same model with so many heads of attention. */
+  public ModelConfig withHeads(int number) {
+    return new ModelConfig(
+        type,
+        embedding,
+        hidden,
+        dropout,
+        bottom,
+        crossLayers,
+        crossRank,
+        crossExperts,
+        activation,
+        batchNorm,
+        number);
   }
 
   /** What the hidden layers have beside their linear part. */
@@ -161,6 +192,8 @@ public record ModelConfig(
       case DEEPFM -> new DeepFm(this, schema, parameters);
       case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);
+      case DEEPCROSSING -> new DeepCrossing(this, schema, parameters);
+      case TRANSFORMER -> new FieldTransformer(this, schema, parameters);
     };
   }
 }

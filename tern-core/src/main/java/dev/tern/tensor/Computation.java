@@ -108,6 +108,11 @@ public final class Computation implements AutoCloseable {
     return times;
   }
 
+  /** Bytes of the memory that its values lie in. */
+  public long memory() {
+    return bound.bytes();
+  }
+
   /** Frees the computation's memory; variables stay. */
   @Override
   public void close() {

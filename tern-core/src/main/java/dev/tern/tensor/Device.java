@@ -18,10 +18,21 @@ public final class Device implements AutoCloseable {
   /**
    * The processor with {@code threads} threads.
    *
-   * @param memoryBytes hard limit of parameters, tables and activations together
+   * @param memoryBytes hard limit of parameters, tables and the values of computations together
    */
   public static Device cpu(int threads, long memoryBytes) {
-    return new Device(new Interpreter(threads, memoryBytes));
+    return cpu(threads, memoryBytes, memoryBytes);
+  }
+
+  /**
+   * The processor with {@code threads} threads.
+   *
+   * @param memoryBytes hard limit of parameters, tables and the values of computations together
+   * @param stepBytes hard limit of the values of each computation: those that do not fit are
+   *     dropped and computed again when they are needed, which gives the same bits
+   */
+  public static Device cpu(int threads, long memoryBytes, long stepBytes) {
+    return new Device(new Interpreter(threads, memoryBytes, stepBytes));
   }
 
   /** Threads that compute. */

@@ -27,6 +27,9 @@ final class ModelJson {
     if (config.batchNorm()) {
       json.put("batchNorm", true);
     }
+    if (config.heads() > 1) {
+      json.put("heads", config.heads());
+    }
     return json;
   }
 
@@ -45,7 +48,8 @@ final class ModelJson {
         json.has("crossRank") ? (int) json.integer("crossRank") : 0,
         json.has("crossExperts") ? (int) json.integer("crossExperts") : 0,
         json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
-        json.has("batchNorm") && json.flag("batchNorm"));
+        json.has("batchNorm") && json.flag("batchNorm"),
+        json.has("heads") ? (int) json.integer("heads") : 1);
   }
 
   private static List<Integer> sizes(Json.Obj json, String key) {

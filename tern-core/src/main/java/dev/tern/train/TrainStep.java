@@ -86,6 +86,11 @@ final class TrainStep implements AutoCloseable {
     return computation.item(LOSS);
   }
 
+  /** Bytes of the memory that the values of a step lie in. */
+  long memory() {
+    return computation.memory();
+  }
+
   /** What its parts have cost so far. */
   List<StepTime> times() {
     double rows = 4.0 * embedded.shape().elements();

@@ -30,6 +30,7 @@ final class ModelsTest {
   private static final int F = 2;
   private static final int S = 3;
   private static final int D = 2;
+  private static final int HEADS = 2;
   private static final Schema SCHEMA =
       new Schema(
           List.of("y"),
@@ -37,7 +38,14 @@ final class ModelsTest {
           List.of(Slot.oneHot("u"), Slot.oneHot("v"), Slot.ragged("w")));
 
   /** One row and the parameters, in plain Java. */
-  private record Plain(double[] dense, double[][] embedded, Map<String, Variable> parameters) {
+  record Plain(double[] dense, double[][] embedded, Map<String, Variable> parameters) {
+    double[] vector(String name) {
+      float[] values = parameters.get(name).toArray();
+      double[] result = new double[values.length];
+      Arrays.setAll(result, i -> values[i]);
+      return result;
+    }
+
     double[] linear(String name, double[] x) {
       float[] weight = parameters.get(name + ".weight").toArray();
       float[] bias = parameters.get(name + ".bias").toArray();
@@ -115,6 +123,18 @@ final class ModelsTest {
       return linear("out", mlp("deep", flat(1)))[0];
     }
 
+    double residual() {
+      double[] x = flat(0);
+      for (int i = 0; parameters.containsKey("unit." + i + ".inner.weight"); i++) {
+        double[] inner = linear("unit." + i + ".inner", x);
+        double[] added = linear("unit." + i + ".outer", PlainTransformer.relu(inner));
+        double[] from = x;
+        x = new double[from.length];
+        Arrays.setAll(x, j -> Math.max(0, from[j] + added[j]));
+      }
+      return linear("out", x)[0];
+    }
+
     double logit(ModelConfig.Type type) {
       return switch (type) {
         case LR -> first("linear");
@@ -124,6 +144,8 @@ final class ModelsTest {
         case DCN -> crossed(false);
         case DCNV2 -> crossed(true);
         case DLRM -> dlrm();
+        case DEEPCROSSING -> residual();
+        case TRANSFORMER -> new PlainTransformer(this, HEADS).logit();
       };
     }
 
@@ -149,7 +171,8 @@ final class ModelsTest {
   }
 
   private static ModelConfig config(ModelConfig.Type type) {
-    return new ModelConfig(type, D, List.of(4, 3), 0.5f, List.of(5), 2);
+    int heads = type == ModelConfig.Type.TRANSFORMER ? HEADS : 1;
+    return new ModelConfig(type, D, List.of(4, 3), 0.5f, List.of(5), 2).withHeads(heads);
   }
 
   private static float[] random(Random random, int count) {
@@ -247,10 +270,10 @@ final class ModelsTest {
       ModelConfig plain = ModelConfig.of(type, 4);
       assertThatThrownBy(() -> plain.withActivation(Activation.DICE, false))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(type + ", which has no hidden layers");
+          .hasMessageContaining(type + ", whose layers are fixed");
       assertThatThrownBy(() -> plain.withActivation(Activation.RELU, true))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(type + ", which has no hidden layers");
+          .hasMessageContaining(type + ", whose layers are fixed");
     }
   }
 }

@@ -29,7 +29,9 @@ final class Keys {
   private static final Kind<List<Path>> SOME_FILES =
       new Kind.Files("a path or a list of paths", false);
   private static final Kind<List<Integer>> WIDTHS = new Kind.Wholes(new Kind.Whole(1, 1 << 20));
-  private static final String[] PERCEPTRONS = {"wdl", "deepfm", "dcn", "dcnv2"};
+  private static final String[] PERCEPTRONS = {
+    "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer"
+  };
   private static final String[] NETWORKS = {"wdl", "deepfm", "dcn", "dcnv2", "dlrm"};
 
   static final Key<String> FORMAT =
@@ -182,14 +184,23 @@ final class Keys {
   static final Key<String> MODEL =
       Key.required(
           "model.type",
-          Kind.Choice.of("wdl", "deepfm", "dcn", "dcnv2", "dlrm", "fm", "lr"),
+          Kind.Choice.of(
+              "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm", "lr"),
           "The model.");
   static final Key<Long> EMBEDDING =
       Key.of("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
-          .when(MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "fm");
+          .when(
+              MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm");
   static final Key<List<Integer>> HIDDEN =
       Key.of("model.hidden", WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.")
           .when(MODEL, PERCEPTRONS);
+  static final Key<Long> HEADS =
+      Key.of(
+              "model.heads",
+              new Kind.Whole(1, 256),
+              2L,
+              "Heads of attention; they divide model.embedding.")
+          .when(MODEL, "transformer");
   static final Key<Long> CROSS_LAYERS =
       Key.of("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
           .when(MODEL, "dcn", "dcnv2");
@@ -385,6 +396,13 @@ final class Keys {
           new Kind.Bytes(16L << 20),
           2L << 30,
           "Hard limit on memory for weights, tables and steps.");
+  static final Key<Long> ACTIVATION_MEMORY =
+      Key.of(
+          "train.activation_memory",
+          new Kind.Bytes(0),
+          0L,
+          "Hard limit on memory for the values of one step: what does not fit is dropped and"
+              + " computed again, which changes no bit; 0 for what train.memory leaves.");
   static final Key<Every> EVALUATE_EVERY =
       Key.of(
           "train.evaluate_every",
@@ -443,6 +461,7 @@ final class Keys {
           MODEL,
           EMBEDDING,
           HIDDEN,
+          HEADS,
           CROSS_LAYERS,
           CROSS_RANK,
           CROSS_EXPERTS,
@@ -481,6 +500,7 @@ final class Keys {
           SEED,
           THREADS,
           MEMORY,
+          ACTIVATION_MEMORY,
           EVALUATE_EVERY,
           CHECKPOINT_EVERY,
           EARLY_STOP,
@@ -521,6 +541,7 @@ final class Keys {
               EPOCHS,
               THREADS,
               MEMORY,
+              ACTIVATION_MEMORY,
               EVALUATE_EVERY,
               CHECKPOINT_EVERY,
               EARLY_STOP,

@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 /**
  * The model and its sizes; members that the model has no use for hold their defaults.
  *
- * @param type {@code wdl}, {@code deepfm}, {@code dcn}, {@code dcnv2}, {@code dlrm}, {@code fm} or
- *     {@code lr}
+ * @param type {@code wdl}, {@code deepfm}, {@code dcn}, {@code dcnv2}, {@code dlrm}, {@code
+ *     deepcrossing}, {@code transformer}, {@code fm} or {@code lr}
  * @param embedding width of the embedding of an id
  * @param hidden widths of the hidden layers
  * @param crossLayers cross layers of {@code dcn} and {@code dcnv2}
@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
  * @param dropout share of hidden units left out in training, 0 to 1
  * @param activation of hidden layers: {@code relu}, {@code prelu} or {@code dice}
  * @param batchNorm whether batch normalization stands before each activation
+ * @param heads heads of attention in {@code transformer}
  * @param combiner {@code sum} or {@code mean}
  * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
  * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
@@ -34,6 +35,7 @@ public record ModelConfig(
     float dropout,
     String activation,
     boolean batchNorm,
+    int heads,
     String combiner,
     String unknown,
     String tableStorage) {
@@ -50,6 +52,7 @@ public record ModelConfig(
         s.get(Keys.DROPOUT).floatValue(),
         s.get(Keys.ACTIVATION),
         s.get(Keys.BATCH_NORM),
+        s.get(Keys.HEADS).intValue(),
         s.get(Keys.COMBINER),
         s.get(Keys.UNKNOWN),
         s.get(Keys.TABLE_STORAGE));
@@ -73,7 +76,10 @@ public record ModelConfig(
     if (crossExperts > 0) {
       out.append(" and ").append(crossExperts).append(" experts");
     }
-    if (List.of("wdl", "deepfm", "dcn", "dcnv2").contains(type)) {
+    if (type.equals("transformer")) {
+      out.append(", ").append(heads).append(" heads");
+    }
+    if (List.of("wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer").contains(type)) {
       out.append(", hidden ").append(widths(hidden)).append(", dropout ").append(dropout);
     }
     if (!activation.equals("relu")) {

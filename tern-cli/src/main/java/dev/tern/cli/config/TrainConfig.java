@@ -19,6 +19,7 @@ import java.util.function.Function;
  * @param seed of weights, dropout and shuffling
  * @param threads compute threads, at least 1
  * @param memory hard limit in bytes
+ * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
  * @param evaluateEvery when the evaluation data is scored
  * @param checkpointEvery when a checkpoint is written
  * @param earlyStop evaluations without a better AUC after which training ends; 0 for never
@@ -36,6 +37,7 @@ public record TrainConfig(
     long seed,
     int threads,
     long memory,
+    long activationMemory,
     Every evaluateEvery,
     Every checkpointEvery,
     long earlyStop,
@@ -54,6 +56,7 @@ public record TrainConfig(
         s.get(Keys.SEED),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         s.get(Keys.MEMORY),
+        activationMemory(s.get(Keys.ACTIVATION_MEMORY), s.get(Keys.MEMORY)),
         s.get(Keys.EVALUATE_EVERY),
         s.get(Keys.CHECKPOINT_EVERY),
         s.get(Keys.EARLY_STOP),
@@ -72,6 +75,10 @@ public record TrainConfig(
         optimizer.lr(),
         seed,
         threads);
+  }
+
+  private static long activationMemory(long configured, long memory) {
+    return configured == 0 ? memory : Math.min(configured, memory);
   }
 
   private static Optimizer optimizer(Settings s) {

@@ -12,11 +12,31 @@ import java.util.List;
  * @param offsets byte offset in the arena of storage {@code leaves.length + i}
  * @param arenaBytes size of the arena
  * @param outputs place of each output, dense
+ * @param again by step, whether it computes what was computed before and dropped
+ * @param lives of storages in the arena
  */
 public record Plan(
-    List<Step> steps, int[] leaves, long[] offsets, long arenaBytes, List<Step.Place> outputs) {
+    List<Step> steps,
+    int[] leaves,
+    long[] offsets,
+    long arenaBytes,
+    List<Step.Place> outputs,
+    List<Boolean> again,
+    List<Life> lives) {
+  /**
+   * A storage has a place in the arena.
+   *
+   * @param maker the step that first fills it
+   * @param isScratch whether its content matters during steps alone
+   * @param from the first step that finds it there
+   * @param to one past the last step that does
+   */
+  public record Life(int maker, boolean isScratch, long offset, long bytes, int from, int to) {}
+
   public Plan {
     steps = List.copyOf(steps);
     outputs = List.copyOf(outputs);
+    again = List.copyOf(again);
+    lives = List.copyOf(lives);
   }
 }

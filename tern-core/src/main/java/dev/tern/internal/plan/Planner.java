@@ -3,15 +3,13 @@ package dev.tern.internal.plan;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.residency.NoRoomException;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
@@ -53,10 +51,56 @@ public final class Planner {
 
   /** The plan of {@code program}; {@code threads} only sizes scratch memory. */
   public static Plan plan(Program program, int threads) {
-    return new Planner(Lowering.lower(program), threads).plan(program.leaves());
+    return plan(program, threads, Long.MAX_VALUE);
+  }
+
+  /**
+   * A plan whose arena has at most {@code budget} bytes: where values do not fit, some are dropped
+   * and computed again.
+   *
+   * @throws NoRoomException when a step and what must stay do not fit
+   */
+  public static Plan plan(Program program, int threads, long budget) {
+    Program lowered = Lowering.lower(program);
+    Plan plan = new Planner(lowered, threads).plan(program.leaves());
+    return plan.arenaBytes() <= budget
+        ? plan
+        : new Planner(lowered, threads).fit(program.leaves(), budget);
   }
 
   private Plan plan(List<Node> original) {
+    List<Step> steps = steps(true);
+    long[] offsets = storages.offsets();
+    return new Plan(
+        steps,
+        leafOrder(original),
+        offsets,
+        storages.arenaBytes(),
+        outputs(),
+        Collections.nCopies(steps.size(), false),
+        storages.lives(steps));
+  }
+
+  private Plan fit(List<Node> original, long budget) {
+    return Fitting.plan(steps(false), storages, leafOrder(original), outputs(), budget);
+  }
+
+  private int[] leafOrder(List<Node> original) {
+    return leaves.stream().mapToInt(original::indexOf).toArray();
+  }
+
+  private List<Step.Place> outputs() {
+    return program.outputs().stream()
+        .map(output -> new Step.Place(storages.find(layout(output).storage()), 0))
+        .toList();
+  }
+
+  /**
+   * The steps in order.
+   *
+   * @param inPlace whether a value may take the memory of another that dies where it is computed
+   */
+  private List<Step> steps(boolean inPlace) {
     for (Program.Update update : program.updates()) {
       placeUpdate(update);
     }
@@ -70,16 +114,9 @@ public final class Planner {
         layouts.put(node, Layout.dense(storages.add(bytes(node)), node.shape()));
       }
     }
-    List<Step> steps =
-        new StepBuilder(this::layout, this::storedNodes, storages, threads)
-            .build(order(), program, late);
-    List<Step.Place> outputs = new ArrayList<>();
-    for (Node output : program.outputs()) {
-      outputs.add(new Step.Place(storages.find(layout(output).storage()), 0));
-    }
-    long[] offsets = storages.offsets();
-    int[] leafOrder = leaves.stream().mapToInt(original::indexOf).toArray();
-    return new Plan(steps, leafOrder, offsets, storages.arenaBytes(), outputs);
+    List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
+    return new StepBuilder(this::layout, this::storedNodes, storages, threads, inPlace)
+        .build(order, program, late);
   }
 
   private static long bytes(Node node) {
@@ -192,46 +229,5 @@ public final class Planner {
       Node source = node.input(0);
       place(source, layout.reshape(node.shape(), source.shape()).orElseThrow());
     }
-  }
-
-  /**
-   * Groups in an order that respects their needs: updates as soon as they can, then as recorded.
-   */
-  private List<Group> order() {
-    Map<Node, Integer> position = new IdentityHashMap<>();
-    for (Node node : program.nodes()) {
-      position.put(node, position.size());
-    }
-    Map<Group, Integer> rank = new HashMap<>();
-    Map<Group, Integer> waiting = new HashMap<>();
-    Map<Group, List<Group>> followers = new HashMap<>();
-    for (Group group : groups) {
-      boolean updatesOnly =
-          storedNodes(group).stream()
-              .allMatch(n -> program.updates().stream().anyMatch(u -> u.value() == n));
-      int last = group.nodes.stream().mapToInt(position::get).max().orElseThrow();
-      rank.put(group, updatesOnly ? -1 : last);
-      waiting.put(group, group.needs.size());
-      for (Group need : group.needs) {
-        followers.computeIfAbsent(need, g -> new ArrayList<>()).add(group);
-      }
-    }
-    Comparator<Group> byRank = Comparator.comparing(rank::get);
-    PriorityQueue<Group> ready = new PriorityQueue<>(byRank.thenComparing(group -> group.id));
-    groups.stream().filter(group -> group.needs.isEmpty()).forEach(ready::add);
-    List<Group> order = new ArrayList<>();
-    while (!ready.isEmpty()) {
-      Group group = ready.poll();
-      order.add(group);
-      for (Group follower : followers.getOrDefault(group, List.of())) {
-        if (waiting.merge(follower, -1, Integer::sum) == 0) {
-          ready.add(follower);
-        }
-      }
-    }
-    if (order.size() != groups.size()) {
-      throw new AssertionError("planner: groups wait for each other in\n" + program);
-    }
-    return order;
   }
 }

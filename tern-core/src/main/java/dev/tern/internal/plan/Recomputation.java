@@ -15,7 +15,8 @@ import java.util.Set;
 /**
  * Has groups compute anew what another group would write for them alone, where that is one cheap op
  * that reads no more from memory than the value itself: on one operand of its size and smaller
- * ones, such as {@code x - mean}. What is left of writing and reading the value is reading x.
+ * ones, such as {@code x - mean}, or {@code x > 0} where x itself is in memory. What is left of
+ * writing and reading the value is reading x.
  *
  * <p>Several ops would save as much, but measured slower: then more streams are read at once, and
  * the reader can no longer write its result over the value.
@@ -126,7 +127,8 @@ final class Recomputation {
     for (Node input : value.inputs()) {
       if (!Fusion.isConstant(input)) {
         Node base = base(input);
-        if (owner.get(base) == group || updated.contains(base) || chosen.contains(base)) {
+        boolean isAtHand = owner.get(base) != group || (input == base && isStoredAnyway(base));
+        if (!isAtHand || updated.contains(base) || chosen.contains(base)) {
           return false;
         }
         large += isLarge(input, group) ? 1 : 0;
@@ -136,6 +138,18 @@ final class Recomputation {
       }
     }
     return large == 1;
+  }
+
+  /** Whether a step that is not fused reads the node, so that it has memory. */
+  private boolean isStoredAnyway(Node node) {
+    for (Node reader : readers.getOrDefault(node, List.of())) {
+      Group group = owner.get(reader);
+      boolean isRead = group == null ? isStoredAnyway(reader) : !group.fused;
+      if (isRead) {
+        return true;
+      }
+    }
+    return results.contains(node);
   }
 
   private static Node base(Node node) {

@@ -3,6 +3,7 @@ package dev.tern.internal.plan;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.MatMul;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,16 +15,19 @@ final class StepBuilder {
   private final Function<Group, List<Node>> stored;
   private final Storages storages;
   private final int threads;
+  private final boolean inPlace;
 
   StepBuilder(
       Function<Node, Layout> layouts,
       Function<Group, List<Node>> stored,
       Storages storages,
-      int threads) {
+      int threads,
+      boolean inPlace) {
     this.layouts = layouts;
     this.stored = stored;
     this.storages = storages;
     this.threads = threads;
+    this.inPlace = inPlace;
   }
 
   List<Step> build(List<Group> order, Program program, List<Program.Update> late) {
@@ -32,7 +36,9 @@ final class StepBuilder {
     for (int i = 0; i < order.size(); i++) {
       Group group = order.get(i);
       if (group.fused) {
-        reuseDying(group, i);
+        if (inPlace) {
+          reuseDying(group, i);
+        }
         steps.add(fused(group, i));
       } else {
         steps.add(single(group.nodes.get(0), i));
@@ -212,7 +218,11 @@ final class StepBuilder {
     int n = node.shape().size(-1);
     int k = node.input(0).shape().size(-1);
     int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
-    int scratch = storages.add(MatMul.scratchBytes(m, n, k, threads));
+    int scratch =
+        storages.add(
+            BatchProduct.pays(batch, m, n, k)
+                ? BatchProduct.scratchBytes(n, k, threads)
+                : MatMul.scratchBytes(m, n, k, threads));
     storages.use(scratch, step);
     return new Step.MatMul(
         place(node.input(0)),

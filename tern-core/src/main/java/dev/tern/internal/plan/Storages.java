@@ -2,7 +2,9 @@ package dev.tern.internal.plan;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The storages of a plan and their lifetimes, in steps. Storages that never live at the same time
@@ -36,6 +38,11 @@ final class Storages {
   int add(long bytes) {
     all.add(new Storage(bytes));
     return leaves + all.size() - 1;
+  }
+
+  /** How many there are beside the leaves. */
+  int count() {
+    return all.size();
   }
 
   boolean isLeaf(int storage) {
@@ -95,6 +102,25 @@ final class Storages {
     return offsets;
   }
 
+  /** The lives of storages, in the order in which they begin; after {@link #offsets}. */
+  List<Plan.Life> lives(List<Step> steps) {
+    Set<Integer> scratch = new HashSet<>();
+    for (Step step : steps) {
+      StepPlaces.scratch(step).ifPresent(place -> scratch.add(place.storage()));
+    }
+    List<Plan.Life> lives = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      Storage s = all.get(i);
+      if (s.sameAs < 0 && s.last >= 0) {
+        int to = Math.min(s.last + 1, steps.size());
+        boolean isScratch = scratch.contains(leaves + i);
+        lives.add(new Plan.Life(s.first, isScratch, s.offset, align(s.bytes), s.first, to));
+      }
+    }
+    lives.sort(Comparator.comparingInt(Plan.Life::from));
+    return lives;
+  }
+
   long arenaBytes() {
     return arenaBytes;
   }
@@ -110,7 +136,8 @@ final class Storages {
     return offset;
   }
 
-  private static long align(long bytes) {
+  /** What {@code bytes} take. */
+  static long align(long bytes) {
     return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   }
 }

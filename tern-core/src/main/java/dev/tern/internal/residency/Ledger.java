@@ -105,12 +105,33 @@ final class Ledger {
     lastUse[storage] = time;
   }
 
+  /**
+   * True when a storage serves nobody any more and never will: it cannot be had again, and neither
+   * can what was computed from it.
+   */
+  boolean isSpent(int storage) {
+    if (!isResident[storage] || locks[storage] > 0 || isPinned[storage]) {
+      return false;
+    }
+    IntLists members = recipes.members();
+    IntLists readers = recipes.readers();
+    for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
+      int value = members.get(cell);
+      for (int at = readers.first(value); at >= 0; at = readers.next(at)) {
+        if (recipes.isRepeatable(readers.get(at))) {
+          return false;
+        }
+      }
+    }
+    return references[storage] == 0;
+  }
+
   /** True when a storage may be evicted: it has memory, can be had again and nobody needs it. */
   boolean isEvictable(int storage) {
     return isResident[storage]
         && locks[storage] == 0
         && !isPinned[storage]
         && recipes.bytes(storage) > 0
-        && recipes.isRepeatable(recipes.maker(recipes.root(storage)));
+        && !recipes.isLasting(storage);
   }
 }

@@ -44,6 +44,11 @@ final class Occupancy {
     evictor.update(storage);
   }
 
+  /** Notes that a storage may be evicted from here on, or not any more. */
+  void update(int storage) {
+    evictor.update(storage);
+  }
+
   void setPinned(int storage, boolean pinned) {
     ledger.setPinned(storage, pinned);
     evictor.update(storage);

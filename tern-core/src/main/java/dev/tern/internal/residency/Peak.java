@@ -53,12 +53,15 @@ record Peak(int op, long bytes, boolean[] isLive) {
           ops++;
         }
         case Step.Retain(int value) -> references[recipes.storage(value)]++;
-        case Step.Release(int value) -> {
-          int storage = recipes.storage(value);
-          bytes -= --references[storage] == 0 ? recipes.bytes(storage) : 0;
-        }
-        case Step.Pin _ -> {}
+        case Step.Release(int value) -> release(value);
+        case Step.Free(int value) -> release(value);
+        case Step.Pin _, Step.Expire _ -> {}
       }
+    }
+
+    private void release(int value) {
+      int storage = recipes.storage(value);
+      bytes -= --references[storage] == 0 ? recipes.bytes(storage) : 0;
     }
   }
 }

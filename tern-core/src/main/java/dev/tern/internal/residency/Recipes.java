@@ -20,6 +20,7 @@ public final class Recipes {
   private int values;
   private long[] bytes = new long[64];
   private double[] storageCost = new double[64];
+  private boolean[] isLasting = new boolean[64];
   private int storages;
 
   /**
@@ -61,6 +62,7 @@ public final class Recipes {
     if (storages == bytes.length) {
       bytes = Arrays.copyOf(bytes, 2 * storages);
       storageCost = Arrays.copyOf(storageCost, 2 * storages);
+      isLasting = Arrays.copyOf(isLasting, 2 * storages);
     }
     bytes[storages] = size;
     members.add();
@@ -87,6 +89,7 @@ public final class Recipes {
     }
     maker[values] = op;
     storage[values] = inStorage;
+    isLasting[inStorage] |= !repeatable[op];
     members.append(inStorage, values);
     readers.add();
     firstOutput[ops] = ++values;
@@ -111,6 +114,19 @@ public final class Recipes {
 
   public boolean isRepeatable(int op) {
     return repeatable[op];
+  }
+
+  /** Notes that an op cannot run again. */
+  void expire(int op) {
+    repeatable[op] = false;
+    for (int value = firstOutput(op); value < endOutput(op); value++) {
+      isLasting[storage[value]] = true;
+    }
+  }
+
+  /** True when something in a storage cannot be computed again. */
+  boolean isLasting(int ofStorage) {
+    return isLasting[ofStorage];
   }
 
   /** The first value that an op makes. */

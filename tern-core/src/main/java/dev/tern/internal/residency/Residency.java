@@ -1,5 +1,7 @@
 package dev.tern.internal.residency;
 
+import java.util.stream.IntStream;
+
 /**
  * Keeps values within a space of fixed size: evicts storages when an op needs room and has the ops
  * run again that make evicted values when they are read (dynamic tensor rematerialization). A
@@ -83,6 +85,39 @@ public final class Residency {
     if (ledger.references(storage) == 0 && ledger.isEvictable(storage)) {
       occupancy.evict(storage);
     }
+  }
+
+  /**
+   * Takes a reference off, as {@link #release}; memory of a storage without references goes back
+   * also where it cannot be had again, and then what was computed from it cannot either.
+   */
+  public void free(int value) {
+    release(value);
+    int storage = recipes.storage(value);
+    if (ledger.references(storage) == 0 && ledger.isResident(storage)) {
+      expire(Expiry.readers(recipes, storage));
+      if (ledger.isSpent(storage)) {
+        occupancy.evict(storage);
+      }
+    }
+  }
+
+  /**
+   * Notes that ops cannot run again, as something that they read is about to change. Referenced
+   * values that would need them are made resident before.
+   */
+  public void expire(int... ops) {
+    IntStream.Builder kept = IntStream.builder();
+    Expiry expiry = Expiry.of(recipes, ledger, ops);
+    // What one of them takes to compute may push out another.
+    for (int[] wanted = expiry.wanted(); wanted.length > 0; wanted = expiry.wanted()) {
+      ensure(wanted[0]);
+      occupancy.lock(recipes.storage(wanted[0]), 1);
+      kept.add(wanted[0]);
+      expiry = Expiry.of(recipes, ledger, ops);
+    }
+    expiry.apply(occupancy);
+    kept.build().forEach(value -> occupancy.lock(recipes.storage(value), -1));
   }
 
   /** Makes a value resident and keeps it so until it is unpinned. */
@@ -186,6 +221,11 @@ public final class Residency {
 
   private void execute(int op, boolean again) {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      if (ledger.isDefined(value)) {
+        occupancy.lock(recipes.storage(value), 1);
+      }
+    }
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value) && !ledger.isDefined(value)) {
         occupancy.settle(op, recipes.storage(value), waiting, clock);
       }
@@ -193,12 +233,10 @@ public final class Residency {
     executor.run(op, again);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      if (!ledger.isDefined(value)) {
-        ledger.define(value);
-        if (!recipes.isView(value)) {
-          occupancy.lock(recipes.storage(value), -1);
-        }
+      if (ledger.isDefined(value) || !recipes.isView(value)) {
+        occupancy.lock(recipes.storage(value), -1);
       }
+      ledger.define(value);
     }
   }
 }

@@ -30,8 +30,14 @@ public record Step(List<Event> events) {
   /** A value lost a reference. */
   public record Release(int value) implements Event {}
 
+  /** A value lost a reference and goes with the last, whether or not it can be had again. */
+  public record Free(int value) implements Event {}
+
   /** A value is needed from here on to the end. */
   public record Pin(int value) implements Event {}
+
+  /** Ops cannot run again from here on, as something that they read is about to change. */
+  public record Expire(int[] ops) implements Event {}
 
   public Step {
     events = List.copyOf(events);
@@ -84,7 +90,9 @@ public record Step(List<Event> events) {
         }
         case Retain(int value) -> residency.retain(value);
         case Release(int value) -> residency.release(value);
+        case Free(int value) -> residency.free(value);
         case Pin(int value) -> residency.pin(value);
+        case Expire(int[] ops) -> residency.expire(ops);
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.DotInteraction;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
@@ -252,10 +253,22 @@ public final class Execution {
             s.n(),
             s.k(),
             false);
-    MatMul product = new MatMul(workers, spec, address(s.scratch()));
     long a = address(s.a());
     long b = address(s.b());
     long c = address(s.c());
+    if (BatchProduct.pays(s.batch(), s.m(), s.n(), s.k())) {
+      BatchProduct products =
+          new BatchProduct(
+              workers,
+              spec,
+              s.batch(),
+              s.aStrides()[0],
+              s.bStrides()[0],
+              s.cStrides()[0],
+              address(s.scratch()));
+      return () -> products.run(a, b, c);
+    }
+    MatMul product = new MatMul(workers, spec, address(s.scratch()));
     return () -> {
       for (int i = 0; i < s.batch(); i++) {
         product.run(

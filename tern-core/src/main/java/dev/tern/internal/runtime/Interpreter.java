@@ -30,6 +30,7 @@ public final class Interpreter implements AutoCloseable {
 
   private final Workers workers;
   private final Allocator allocator;
+  private final long stepBudget;
   private volatile boolean closed;
   private final Map<String, Plan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
@@ -49,8 +50,19 @@ public final class Interpreter implements AutoCloseable {
 
   /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
   public Interpreter(int threads, long budget) {
+    this(threads, budget, budget);
+  }
+
+  /**
+   * Computes with {@code threads} threads.
+   *
+   * @param budget most bytes of off-heap memory
+   * @param stepBudget most of these for the values of one computation
+   */
+  public Interpreter(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
     allocator = Allocator.of(budget);
+    this.stepBudget = stepBudget;
     MatMul.prepare();
   }
 
@@ -125,13 +137,20 @@ public final class Interpreter implements AutoCloseable {
     private final Program program;
     private final Interpreter interpreter;
     private final long arena;
+    private final long bytes;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Interpreter interpreter, long arena) {
+    Bound(Execution execution, Program program, Interpreter interpreter, long arena, long bytes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
       this.arena = arena;
+      this.bytes = bytes;
+    }
+
+    /** Size of its memory. */
+    public long bytes() {
+      return bytes;
     }
 
     /** The execution; what it reads is kept alive by this object. */
@@ -159,10 +178,20 @@ public final class Interpreter implements AutoCloseable {
     }
   }
 
-  /** Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. */
+  /**
+   * Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. Where the
+   * budget has no room for all values, some are dropped and computed again.
+   *
+   * @throws OutOfBudgetException when one of its steps alone takes more than there is
+   */
   public Bound bind(Program program) {
     requireOpen("bind");
-    Plan plan = plan(program);
+    Plan plan = plan(program, Long.MAX_VALUE);
+    long room = Math.min(stepBudget, allocator.budget() - allocator.live());
+    long most = room - Execution.scratchBytes(plan, workers.threads()) - ALIGNMENT;
+    if (plan.arenaBytes() > most) {
+      plan = plan(program, most);
+    }
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
     for (int i = 0; i < addresses.length; i++) {
@@ -173,13 +202,13 @@ public final class Interpreter implements AutoCloseable {
     long scratch = Execution.scratchBytes(plan, workers.threads());
     long arena = allocator.allocate(arenaBytes + scratch, "activations");
     Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
-    return new Bound(execution, program, this, arena);
+    return new Bound(execution, program, this, arena, arenaBytes + scratch);
   }
 
-  private Plan plan(Program program) {
+  private Plan plan(Program program, long most) {
     synchronized (plans) {
       return plans.computeIfAbsent(
-          program.toString(), structure -> Planner.plan(program, workers.threads()));
+          most + " bytes\n" + program, key -> Planner.plan(program, workers.threads(), most));
     }
   }
 

@@ -1,0 +1,102 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.runtime.Workers;
+
+/**
+ * Many small matrix products of equal sizes and strides, shared among threads by whole products:
+ * each element is computed as {@link MatMul} does, so the bits are the same.
+ */
+public final class BatchProduct {
+  /** Multiplications in a product from which threads rather share each. */
+  private static final long LARGE = 1 << 20;
+
+  private static final int FEW = 4;
+
+  /** Pieces of work for each thread, so that none waits long for another at the end. */
+  private static final int CHUNKS_PER_THREAD = 8;
+
+  /** Multiplications in a piece of work at least. */
+  private static final long WORTH_SHARING = 100_000;
+
+  private final Workers workers;
+  private final Product[] products;
+  private final long aStep;
+  private final long bStep;
+  private final long cStep;
+  private final int batch;
+  private final int chunks;
+  private final long scratch;
+  private final long scratchEach;
+  private final Workers.Task task = this::chunk;
+
+  // The products at hand.
+  private TileKernel kernel = Tiles.active();
+  private long a;
+  private long b;
+  private long c;
+
+  /**
+   * @param aStep elements from one A to the next; so for B and C
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  public BatchProduct(
+      Workers workers,
+      MatMul.Spec spec,
+      int batch,
+      long aStep,
+      long bStep,
+      long cStep,
+      long scratch) {
+    this.workers = workers;
+    this.batch = batch;
+    this.aStep = 4 * aStep;
+    this.bStep = 4 * bStep;
+    this.cStep = 4 * cStep;
+    this.scratch = scratch;
+    scratchEach = scratchEach(spec.n(), spec.k());
+    products = new Product[workers.threads()];
+    for (int i = 0; i < products.length; i++) {
+      products[i] = new Product(spec);
+    }
+    long each = (long) spec.m() * spec.n() * spec.k();
+    long most = Math.max(1, batch * each / WORTH_SHARING);
+    chunks = (int) Math.min(Math.min(batch, most), (long) CHUNKS_PER_THREAD * products.length);
+  }
+
+  /** Whether products of these sizes are best shared so. */
+  public static boolean pays(int batch, int m, int n, int k) {
+    return batch >= FEW
+        && m > 1
+        && n > 1
+        && k > 1
+        && (long) m * n * k < LARGE
+        && !SplitProduct.pays(m, n, k);
+  }
+
+  /** Bytes of scratch for products of these sizes. */
+  public static long scratchBytes(int n, int k, int threads) {
+    return threads * scratchEach(n, k);
+  }
+
+  private static long scratchEach(int n, int k) {
+    return Product.scratchBytes(n, k, Tiles.columns(), 1) + 63 & -64;
+  }
+
+  /** Runs all products on matrices that begin at these addresses. */
+  public void run(long firstA, long firstB, long firstC) {
+    kernel = Tiles.active();
+    a = firstA;
+    b = firstB;
+    c = firstC;
+    workers.run(chunks, task);
+  }
+
+  private void chunk(int index, int worker) {
+    int from = (int) ((long) batch * index / chunks);
+    int to = (int) ((long) batch * (index + 1) / chunks);
+    long own = scratch + worker * scratchEach;
+    for (int i = from; i < to; i++) {
+      products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, c + i * cStep, own);
+    }
+  }
+}

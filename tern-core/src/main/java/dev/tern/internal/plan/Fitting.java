@@ -1,0 +1,222 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.plan.Step.Place;
+import dev.tern.internal.residency.NoRoomException;
+import dev.tern.internal.residency.Schedule;
+import dev.tern.internal.residency.Step.Event;
+import dev.tern.internal.residency.Step.Expire;
+import dev.tern.internal.residency.Step.Free;
+import dev.tern.internal.residency.Step.Pin;
+import dev.tern.internal.residency.Step.Run;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Makes steps fit into a budget: states them as a step of a residency, whose schedule says which of
+ * them run again and where every storage lies, and writes the schedule down as a plan.
+ *
+ * <p>A storage that several steps fill in parts is a value of the first and views by the others. A
+ * step that writes a leaf cannot run again, nor, from then on, one that read the leaf before.
+ */
+final class Fitting {
+  /** Estimates for two cores: operations, elements and bytes a nanosecond; only ratios matter. */
+  private static final double PRODUCT_FLOPS = 60;
+
+  private static final double OTHER_FLOPS = 6;
+  private static final double BYTES = 8;
+  private static final double CALL_NANOS = 1000;
+
+  /** Recomputation may multiply the time of a step by this much. */
+  private static final double MOST_SLOWDOWN = 10;
+
+  private final List<Step> steps;
+  private final Storages storages;
+  private final int leaves;
+  private final int[] lastUse;
+  private final List<Event> events = new ArrayList<>();
+
+  private final Content[] contents;
+  private int valueCount;
+  private int storageCount;
+
+  /** What is known of a storage up to the step at hand. */
+  private static final class Content {
+    /** In the order in which steps make them. */
+    final List<Integer> values = new ArrayList<>();
+
+    final Set<Integer> readers = new TreeSet<>();
+
+    /** By which the residency knows it. */
+    int number;
+  }
+
+  private Fitting(List<Step> steps, Storages storages, int leaves) {
+    this.steps = steps;
+    this.storages = storages;
+    this.leaves = leaves;
+    lastUse = new int[leaves + storages.count()];
+    contents = new Content[lastUse.length];
+    Arrays.setAll(contents, i -> new Content());
+    for (int i = 0; i < steps.size(); i++) {
+      for (Place place : touched(steps.get(i))) {
+        lastUse[place.storage()] = i;
+      }
+    }
+  }
+
+  private static List<Place> touched(Step step) {
+    List<Place> all = new ArrayList<>(StepPlaces.reads(step));
+    all.addAll(StepPlaces.writes(step));
+    return all;
+  }
+
+  /**
+   * The plan that takes the least time of those tried.
+   *
+   * @param outputs storages to be resident at the end
+   * @param budget bytes for all storages and scratch memory
+   * @throws NoRoomException where they do not fit whatever is done
+   */
+  static Plan plan(
+      List<Step> steps, Storages storages, int[] leaves, List<Place> outputs, long budget) {
+    Fitting fitting = new Fitting(steps, storages, leaves.length);
+    for (Place output : outputs) {
+      fitting.lastUse[output.storage()] = steps.size();
+    }
+    for (int i = 0; i < steps.size(); i++) {
+      fitting.add(i);
+    }
+    for (Place output : outputs) {
+      for (int value : fitting.contents[output.storage()].values) {
+        fitting.events.add(new Pin(value));
+      }
+    }
+    long scratch = fitting.scratchBytes();
+    dev.tern.internal.residency.Step step = new dev.tern.internal.residency.Step(fitting.events);
+    Schedule schedule =
+        Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
+    return fitting.write(schedule, leaves, outputs, scratch);
+  }
+
+  private long scratchBytes() {
+    long most = 0;
+    for (Step step : steps) {
+      most =
+          Math.max(
+              most,
+              StepPlaces.scratch(step).map(place -> storages.bytes(place.storage())).orElse(0L));
+    }
+    return Storages.align(most);
+  }
+
+  private void add(int index) {
+    Step step = steps.get(index);
+    Set<Integer> reads = new LinkedHashSet<>();
+    for (Place place : StepPlaces.reads(step)) {
+      Content content = contents[place.storage()];
+      content.readers.add(index);
+      reads.addAll(content.values);
+    }
+    Set<Integer> written = new LinkedHashSet<>();
+    boolean isRepeatable = true;
+    for (Place place : StepPlaces.writes(step)) {
+      if (storages.isLeaf(place.storage())) {
+        isRepeatable = false;
+        expireReaders(place.storage(), index);
+      } else {
+        written.add(place.storage());
+      }
+    }
+    addRun(index, isRepeatable, reads, written);
+    Set<Integer> dying = new LinkedHashSet<>();
+    for (Place place : touched(step)) {
+      if (!storages.isLeaf(place.storage()) && lastUse[place.storage()] == index) {
+        dying.add(place.storage());
+      }
+    }
+    for (int storage : dying) {
+      contents[storage].values.forEach(value -> events.add(new Free(value)));
+    }
+  }
+
+  private void addRun(int index, boolean isRepeatable, Set<Integer> reads, Set<Integer> written) {
+    long[] bytes = new long[written.size()];
+    int[] viewOf = new int[written.size()];
+    int at = 0;
+    for (int storage : written) {
+      Content content = contents[storage];
+      viewOf[at] = content.values.isEmpty() ? -1 : content.values.getFirst();
+      if (content.values.isEmpty()) {
+        bytes[at] = Storages.align(storages.bytes(storage));
+        content.number = storageCount++;
+      } else {
+        reads.add(content.values.getFirst());
+      }
+      content.values.add(valueCount++);
+      at++;
+    }
+    int[] read = reads.stream().mapToInt(value -> value).toArray();
+    events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf));
+  }
+
+  /** Ops that read a storage before its content goes are not run again. */
+  private void expireReaders(int storage, int before) {
+    int[] ops =
+        contents[storage].readers.stream().filter(op -> op < before).mapToInt(op -> op).toArray();
+    if (ops.length > 0) {
+      events.add(new Expire(ops));
+    }
+  }
+
+  private static double nanos(Step step) {
+    double rate = step instanceof Step.MatMul ? PRODUCT_FLOPS : OTHER_FLOPS;
+    return CALL_NANOS + Math.max(step.flops() / rate, step.traffic() / BYTES);
+  }
+
+  /** All storages in one, at the offsets of the schedule, with scratch memory behind them. */
+  private Plan write(Schedule schedule, int[] leafOrder, List<Place> outputs, long scratch) {
+    long end = Storages.align(schedule.reservedBytes());
+    List<Step> placed = new ArrayList<>();
+    for (Schedule.Run run : schedule.runs()) {
+      placed.add(
+          StepPlaces.move(
+              steps.get(run.op()),
+              place -> moved(place, run.offsets()),
+              place -> new Place(leaves, end)));
+    }
+    Map<Integer, Long> last = new HashMap<>();
+    schedule.lives().forEach(life -> last.put(life.storage(), life.offset()));
+    List<Place> places = outputs.stream().map(place -> moved(place, last)).toList();
+    List<Boolean> again = schedule.runs().stream().map(Schedule.Run::isAgain).toList();
+    return new Plan(
+        placed, leafOrder, new long[] {0}, end + scratch, places, again, lives(schedule, scratch));
+  }
+
+  private static List<Plan.Life> lives(Schedule schedule, long scratch) {
+    List<Plan.Life> lives = new ArrayList<>();
+    for (Schedule.Life life : schedule.lives()) {
+      lives.add(
+          new Plan.Life(life.from(), false, life.offset(), life.bytes(), life.from(), life.to()));
+    }
+    if (scratch > 0) {
+      long end = Storages.align(schedule.reservedBytes());
+      lives.add(new Plan.Life(0, true, end, scratch, 0, schedule.runs().size()));
+    }
+    return lives;
+  }
+
+  private Place moved(Place place, Map<Integer, Long> offsets) {
+    return storages.isLeaf(place.storage())
+        ? place
+        : new Place(
+            leaves,
+            Objects.requireNonNull(offsets.get(contents[place.storage()].number)) + place.offset());
+  }
+}

@@ -1,0 +1,125 @@
+package dev.tern.internal.residency;
+
+import dev.tern.internal.memory.BlockArena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A recorded step laid out within a budget once and for all: which ops run, some of them again, and
+ * where each storage lies while they do.
+ *
+ * @param runs in their order
+ * @param lives of storages, in the order in which they begin
+ * @param reservedBytes how far the storages reach from offset 0: at most the budget
+ */
+public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
+  /**
+   * An op runs.
+   *
+   * @param op its number in the step
+   * @param isAgain whether it ran before
+   * @param offsets of the storages that it reads and writes, by their numbers
+   */
+  public record Run(int op, boolean isAgain, Map<Integer, Long> offsets) {}
+
+  /**
+   * A storage has a place.
+   *
+   * @param storage its number in the step
+   * @param from the first run that finds it there
+   * @param to one past the last run that does
+   */
+  public record Life(int storage, long offset, long bytes, int from, int to) {}
+
+  public Schedule {
+    runs = List.copyOf(runs);
+    lives = List.copyOf(lives);
+  }
+
+  /**
+   * The schedule that takes the least time of those that are tried.
+   *
+   * @param limit the most time that those tried may take
+   * @throws NoRoomException when an op and what must stay do not fit into {@code budget} bytes
+   */
+  public static Schedule of(Step step, long budget, double limit) {
+    Rehearsal.Guide guide = Rehearsal.plan(step, budget, limit);
+    Recorder recorder = new Recorder(budget, guide.policy(), guide.foresight());
+    step.replay(recorder.residency, recorder.recipes);
+    return recorder.schedule();
+  }
+
+  /** Writes down what a residency does. */
+  private static final class Recorder implements Residency.Executor, Watcher {
+    private static final long NOWHERE = -1;
+
+    final Recipes recipes = new Recipes();
+    final Residency residency;
+    private final BlockArena arena;
+    private final List<Run> runs = new ArrayList<>();
+    private final List<Life> lives = new ArrayList<>();
+    private long[] offset = new long[64];
+    private int[] lifeOf = new int[64];
+
+    Recorder(long budget, Policy policy, Foresight foresight) {
+      arena = new BlockArena(budget);
+      Space space = new Space.Placed(arena, foresight);
+      residency = new Residency(recipes, space, policy, foresight, this, this);
+      Arrays.fill(offset, NOWHERE);
+    }
+
+    @Override
+    public void settled(int storage, long bytes) {
+      if (storage >= offset.length) {
+        int from = offset.length;
+        offset = Arrays.copyOf(offset, 2 * storage);
+        Arrays.fill(offset, from, offset.length, NOWHERE);
+        lifeOf = Arrays.copyOf(lifeOf, 2 * storage);
+      }
+      offset[storage] = bytes == 0 ? 0 : arena.offset(residency.handle(storage));
+      lifeOf[storage] = lives.size();
+      lives.add(new Life(storage, offset[storage], bytes, runs.size(), Integer.MAX_VALUE));
+    }
+
+    @Override
+    public void vacated(int storage) {
+      offset[storage] = NOWHERE;
+      end(lifeOf[storage]);
+    }
+
+    private void end(int index) {
+      Life life = lives.get(index);
+      lives.set(index, new Life(life.storage, life.offset, life.bytes, life.from, runs.size()));
+    }
+
+    @Override
+    public void run(int op, boolean again) {
+      Map<Integer, Long> offsets = new HashMap<>();
+      IntLists inputs = recipes.inputs();
+      for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
+        note(inputs.get(cell), offsets);
+      }
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        note(value, offsets);
+      }
+      runs.add(new Run(op, again, Map.copyOf(offsets)));
+    }
+
+    private void note(int value, Map<Integer, Long> offsets) {
+      int storage = recipes.storage(value);
+      offsets.put(storage, offset[storage]);
+    }
+
+    Schedule schedule() {
+      for (int i = 0; i < lives.size(); i++) {
+        if (lives.get(i).to == Integer.MAX_VALUE) {
+          end(i);
+        }
+      }
+      return new Schedule(runs, lives, arena.statistics().reservedBytes().peak());
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Parameters;
+import dev.tern.nn.Pass;
+import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Deep Crossing (Shan et al., "Deep Crossing: Web-Scale Modeling without Manually Crafted
+ * Combinatorial Features", KDD 2016): residual units {@code relu(x + W1 relu(W0 x + b0) + b1)} over
+ * all embeddings and numbers side by side, one unit for each hidden width.
+ */
+final class DeepCrossing implements Model {
+  /** Two layers and a way around them; dropout after the inner one. */
+  private record Unit(Linear inner, Linear outer, float dropout) {
+    Tensor apply(Tensor x, Pass pass) {
+      Tensor hidden = pass.dropout(inner.apply(x).relu(), dropout);
+      return x.add(outer.apply(hidden)).relu();
+    }
+  }
+
+  private final int width;
+  private final List<Unit> units = new ArrayList<>();
+  private final Linear out;
+
+  DeepCrossing(ModelConfig config, Schema schema, Parameters parameters) {
+    width = config.embedding();
+    int flat = schema.slotCount() * width + schema.denseDim();
+    for (int hidden : config.hidden()) {
+      String name = "unit." + units.size();
+      units.add(
+          new Unit(
+              new Linear(parameters, name + ".inner", flat, hidden),
+              new Linear(parameters, name + ".outer", hidden, flat),
+              config.dropout()));
+    }
+    out = new Linear(parameters, "out", flat, 1);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return width;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor result = x.flat(x.embedded());
+    for (Unit unit : units) {
+      result = unit.apply(result, x.pass());
+    }
+    return out.apply(result).reshape(-1);
+  }
+}

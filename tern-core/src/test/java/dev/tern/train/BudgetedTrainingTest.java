@@ -1,0 +1,111 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.data.Batch;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.model.ModelConfig;
+import dev.tern.model.Network;
+import dev.tern.nn.Activation;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Variable;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Training whose step has less memory than its values take. */
+final class BudgetedTrainingTest {
+  private static final int ROWS = 512;
+  private static final int STEPS = 3;
+  private static final long MEMORY = 1L << 28;
+  private static final Optimizer ADAM = Optimizer.lazyAdam(0.01f);
+  private static final FeatureEncoder ENCODER = TrainerTest.encoder(TrainerTest.planted(1, 100));
+
+  /** Weights and losses after some steps, with the memory that a step had. */
+  private record Result(List<Float> numbers, long memory) {}
+
+  private static Result train(ModelConfig model, TrainOptions options, long stepBytes) {
+    Network.Tables tables = Network.Tables.of(ADAM);
+    try (Device device = Device.cpu(2, MEMORY, stepBytes);
+        Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
+        DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
+        TrainStep step = new TrainStep(network, optimizer, ROWS);
+        Batch batch = new Batch(ENCODER.schema(), ROWS)) {
+      List<Float> numbers = new ArrayList<>();
+      for (int i = 1; i <= STEPS; i++) {
+        ENCODER.apply(TrainerTest.planted(i, ROWS), batch);
+        optimizer.prepare(i, 0.01f);
+        numbers.add(step.run(batch, i, 0.01f, i));
+      }
+      for (float logit : step.logits()) {
+        numbers.add(logit);
+      }
+      for (Variable variable : network.variables()) {
+        for (long at = 0; at < variable.shape().elements(); at++) {
+          numbers.add(Memory.getFloat(variable.address() + 4 * at));
+        }
+      }
+      return new Result(numbers, step.memory());
+    }
+  }
+
+  private static ModelConfig residual(int units) {
+    return ModelConfig.of(
+        ModelConfig.Type.DEEPCROSSING, 4, Collections.nCopies(units, 32).toArray(Integer[]::new));
+  }
+
+  static List<Arguments> models() {
+    TrainOptions plain = TrainOptions.of(ADAM);
+    return List.of(
+        Arguments.of(residual(12), plain),
+        Arguments.of(residual(12).withDropout(0.2f), plain.clipNorm(0.1f)),
+        Arguments.of(
+            ModelConfig.of(ModelConfig.Type.TRANSFORMER, 8, 16, 16, 16).withHeads(2), plain),
+        Arguments.of(
+            ModelConfig.of(ModelConfig.Type.DCNV2, 4, 32, 32, 32)
+                .withCross(3, 2)
+                .withActivation(Activation.DICE, true)
+                .withDropout(0.1f),
+            plain),
+        Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 32, 32, 32), plain),
+        Arguments.of(ModelConfig.of(ModelConfig.Type.DLRM, 4, 32, 32, 32), plain));
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void lessMemoryChangesNoBit(ModelConfig model, TrainOptions options) {
+    Result whole = train(model, options, MEMORY);
+    for (double share : new double[] {0.8, 0.65, 0.5}) {
+      long budget = (long) (share * whole.memory);
+      Result result = train(model, options, budget);
+      assertThat(result.memory).isLessThanOrEqualTo(budget);
+      assertThat(result.numbers).isEqualTo(whole.numbers);
+    }
+  }
+
+  @Test
+  void aThirdOfTheMemoryIsEnoughForADeepNetwork() {
+    TrainOptions options = TrainOptions.of(ADAM);
+    Result whole = train(residual(24), options, MEMORY);
+    long budget = (long) (0.35 * whole.memory);
+    Result result = train(residual(24), options, budget);
+    assertThat(result.memory).isLessThanOrEqualTo(budget);
+    assertThat(result.numbers).isEqualTo(whole.numbers);
+  }
+
+  @Test
+  void aBudgetThatHoldsNoStepIsRefusedByName() {
+    TrainOptions options = TrainOptions.of(ADAM);
+    assertThatThrownBy(() -> train(residual(4), options, 100_000))
+        .isInstanceOf(OutOfBudgetException.class)
+        .hasMessageContaining("matmul");
+  }
+}
