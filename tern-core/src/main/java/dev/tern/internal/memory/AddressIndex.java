@@ -1,7 +1,9 @@
 package dev.tern.internal.memory;
 
-/** Map from address (never 0) to block number: open addressing, linear probing, no tombstones. */
+/** Map from address (never 0) to number: open addressing, linear probing, no tombstones. */
 final class AddressIndex {
+  static final int NONE = -1;
+
   private long[] keys = new long[128];
   private int[] values = new int[128];
   private int count;
@@ -12,7 +14,7 @@ final class AddressIndex {
         return values[slot];
       }
     }
-    return Blocks.NONE;
+    return NONE;
   }
 
   /** Adds a key that is not there. */

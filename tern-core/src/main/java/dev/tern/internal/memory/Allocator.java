@@ -7,47 +7,57 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Off-heap memory under a hard budget. Blocks are 64-byte aligned and carved from slabs by best
- * fit; neighbours that are both free become one block. A request larger than a quarter of a slab
- * gets one of its own, which goes back to the system as soon as it is freed if it is larger than
- * ordinary slabs; those are kept for reuse until the budget needs their room. The budget, rounded
- * up to whole pages, bounds what is mapped, not only what is handed out.
+ * Off-heap memory under a hard budget. Blocks are 64-byte aligned and taken by best fit from
+ * reserved address space ({@link BlockArena}); neighbours that are both free become one. Memory is
+ * put behind addresses in large steps, and the budget, in whole pages, bounds that memory. Freed
+ * blocks keep theirs for the next request, except for those of more than a quarter of the budget.
+ *
+ * <p>A request is served by, in turn: a block of its size that the thread's {@link Magazine} keeps;
+ * a free place; what the other magazines keep; memory behind other free places; new memory. One
+ * that finds all of these wanting is refused.
  *
  * <p>Contents of a new block are undefined. Thread-safe. Sizes are bytes.
  */
 public final class Allocator implements AutoCloseable {
-  private static final long ALIGNMENT = 64;
-  private static final long SMALLEST_SLAB = 64 << 10;
-  private static final long LARGEST_SLAB = 16 << 20;
   private static final int HOLDERS_NAMED = 5;
 
-  /** What one holder has: the sum over its live blocks. */
-  public record Holding(String holder, long bytes) {}
-
   private final long budget;
-  private final long slabBytes;
-  private final Blocks blocks = new Blocks();
-  private long live;
-  private long peak;
-  private long mapped;
-  private long systemCalls;
+  private final Magazine[] magazines;
+
+  /** Guarded by itself; whoever holds it may lock a magazine, never the other way round. */
+  private final Pool pool;
+
+  private final Magazine.Sink giveBack;
+  private long outOfMemory;
   private boolean closed;
 
-  private Allocator(long budget) {
+  private Allocator(long budget, Backing backing) {
+    if (budget < 0) {
+      throw new IllegalArgumentException(
+          "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
+    }
     this.budget = budget;
-    long share = Long.highestOneBit(Math.max(1, budget / 64));
-    this.slabBytes = Math.clamp(share, SMALLEST_SLAB, LARGEST_SLAB);
+    int threads = Runtime.getRuntime().availableProcessors();
+    magazines = new Magazine[4 * Integer.highestOneBit(threads)];
+    pool = new Pool(budget, backing, this::recall);
+    giveBack = pool::free;
+    for (int i = 0; i < magazines.length; i++) {
+      magazines[i] = new Magazine(pool.step());
+    }
   }
 
-  /** An empty allocator that never maps more than {@code budgetBytes}, in whole pages. */
+  /** An empty allocator that never holds more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
-    if (budgetBytes < 0) {
-      throw new IllegalArgumentException(
-          "memory budget: got "
-              + budgetBytes
-              + " bytes, expected at least 0; pass a size such as 2g");
-    }
-    return new Allocator(budgetBytes);
+    return new Allocator(budgetBytes, Backing.ofSystem());
+  }
+
+  /** One that does and counts all the same, without memory behind the addresses it gives. */
+  public static Allocator rehearsal(long budgetBytes) {
+    return new Allocator(budgetBytes, Backing.NOTHING);
+  }
+
+  static Allocator of(long budgetBytes, Backing backing) {
+    return new Allocator(budgetBytes, backing);
   }
 
   /**
@@ -56,8 +66,7 @@ public final class Allocator implements AutoCloseable {
    * @param holder who holds it, for messages and reports; many blocks may share a holder
    * @throws OutOfBudgetException when the budget has no room for it
    */
-  public synchronized long allocate(long bytes, String holder) {
-    requireOpen("allocate");
+  public long allocate(long bytes, String holder) {
     if (bytes < 0) {
       throw new IllegalArgumentException(
           "allocate: got "
@@ -66,21 +75,11 @@ public final class Allocator implements AutoCloseable {
               + holder
               + ", expected at least 0; check the sizes");
     }
-    if (bytes > budget) {
-      throw outOfBudget(bytes, holder);
-    }
-    long size = Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) & -ALIGNMENT);
-    int block = blocks.bestFit(size);
-    if (block == Blocks.NONE) {
-      block = mapSlab(size);
-    }
-    if (block == Blocks.NONE) {
-      throw outOfBudget(bytes, holder);
-    }
-    blocks.take(block, size, holder);
-    live += size;
-    peak = Math.max(peak, live);
-    return blocks.address(block);
+    Magazine mine = magazine();
+    // What is larger than any budget must not overflow.
+    long size = BlockArena.rounded(Math.min(bytes, Long.MAX_VALUE / 2));
+    long address = mine.take(size, bytes, holder);
+    return address != 0 ? address : allocateAnew(size, bytes, holder, mine);
   }
 
   /**
@@ -89,50 +88,100 @@ public final class Allocator implements AutoCloseable {
    * @throws IllegalStateException when {@code address} is not that of a live block: never allocated
    *     here, inside a block, or freed before
    */
-  public synchronized void free(long address) {
-    requireOpen("free");
-    int block = blocks.find(address);
-    if (block == Blocks.NONE) {
+  public void free(long address) {
+    Magazine mine = magazine();
+    long handle = mine.free(address);
+    for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
+      handle = magazines[i] == mine ? handle : magazines[i].free(address);
+    }
+    if (handle == Magazine.UNKNOWN) {
       throw new IllegalStateException(
           "free: got 0x%x, which is not live, expected a live block; free each block once"
               .formatted(address));
     }
-    live -= blocks.size(block);
-    int merged = blocks.release(block);
-    if (blocks.isWholeSlab(merged) && blocks.size(merged) > slabBytes) {
-      unmapSlab(merged);
+    if (handle != Magazine.KEPT) {
+      synchronized (pool) {
+        if (!closed) {
+          pool.free(address, handle);
+        }
+      }
     }
   }
 
-  /** The most bytes that may be mapped. */
+  /** Gives the memory of all free places back to the system; returns its bytes. */
+  public long trim() {
+    synchronized (pool) {
+      long before = pool.reserved().current();
+      recall();
+      pool.release(Long.MAX_VALUE);
+      return before - pool.reserved().current();
+    }
+  }
+
+  /** The most bytes that may be held from the system. */
   public long budget() {
     return budget;
   }
 
   /** Bytes in live blocks, each rounded up to 64. */
-  public synchronized long live() {
-    return live;
+  public long live() {
+    return statistics().allocated().current();
   }
 
   /** The largest value {@link #live} ever had. */
-  public synchronized long peak() {
-    return peak;
+  public long peak() {
+    return statistics().allocated().peak();
   }
 
-  /** Bytes held from the system: live blocks and the free room in slabs. */
-  public synchronized long mapped() {
-    return mapped;
+  /** Bytes held from the system: live blocks and the memory behind free places. */
+  public long mapped() {
+    synchronized (pool) {
+      return pool.reserved().current();
+    }
   }
 
-  /** How often memory was taken from the system or given back. */
-  public synchronized long systemCalls() {
-    return systemCalls;
+  /** How often memory or address space was taken from the system or given back. */
+  public long systemCalls() {
+    synchronized (pool) {
+      return pool.systemCalls();
+    }
   }
+
+  /** What was counted so far. */
+  public MemoryStatistics statistics() {
+    synchronized (pool) {
+      var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
+      MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
+      for (Magazine magazine : magazines) {
+        magazine.read(counted -> {
+          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(counted.allocations()));
+          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(counted.allocatedBytes()));
+          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(counted.requestedBytes()));
+        });
+      }
+      MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(pool.taken().peak());
+      return new MemoryStatistics(
+          sums[0],
+          allocated,
+          MemoryStatistics.Quantity.of(pool.reserved()),
+          allocated,
+          MemoryStatistics.Quantity.of(pool.inactive()),
+          sums[2].withPeakAtMost(pool.taken().peak()),
+          pool.retries(),
+          outOfMemory,
+          pool.systemCalls());
+    }
+  }
+
+  /** What one holder has: the sum over its live blocks. */
+  public record Holding(String holder, long bytes) {}
 
   /** Live bytes by holder, largest first, ties by name. */
-  public synchronized List<Holding> holdings() {
+  public List<Holding> holdings() {
     Map<String, Long> sums = new HashMap<>();
-    blocks.forEachLive((holder, size) -> sums.merge(holder, size, Long::sum));
+    for (Magazine magazine : magazines) {
+      magazine.addHoldings(sums);
+    }
     List<Holding> result = new ArrayList<>();
     sums.forEach((holder, bytes) -> result.add(new Holding(holder, bytes)));
     result.sort(Comparator.comparingLong(Holding::bytes).reversed().thenComparing(Holding::holder));
@@ -141,52 +190,49 @@ public final class Allocator implements AutoCloseable {
 
   /** Gives all memory back to the system, live blocks included; the allocator is then unusable. */
   @Override
-  public synchronized void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    blocks.forEachSlab(Pages::unmap);
-    live = 0;
-    mapped = 0;
-  }
-
-  /** A new slab with room for {@code size}, as one free block; NONE when the budget forbids it. */
-  private int mapSlab(long size) {
-    long most = Pages.whole(budget);
-    if (Pages.whole(size) > most - mapped) {
-      releaseFreeSlabs();
-    }
-    if (Pages.whole(size) > most - mapped) {
-      return Blocks.NONE;
-    }
-    boolean shared = size <= slabBytes / 4;
-    long bytes = Pages.whole(shared ? Math.min(slabBytes, most - mapped) : size);
-    int block = blocks.addSlab(Pages.map(bytes), bytes);
-    mapped += bytes;
-    systemCalls++;
-    return block;
-  }
-
-  private void releaseFreeSlabs() {
-    for (int block : blocks.freeSlabs()) {
-      unmapSlab(block);
+  public void close() {
+    synchronized (pool) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      for (Magazine magazine : magazines) {
+        magazine.close();
+      }
+      pool.close();
     }
   }
 
-  private void unmapSlab(int block) {
-    long address = blocks.address(block);
-    long bytes = blocks.size(block);
-    blocks.removeSlab(block);
-    mapped -= bytes;
-    systemCalls++;
-    Pages.unmap(address, bytes);
+  private Magazine magazine() {
+    return magazines[(int) Thread.currentThread().threadId() & magazines.length - 1];
+  }
+
+  private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
+    synchronized (pool) {
+      mine.drain(giveBack);
+      long address = pool.allocate(size);
+      if (address == 0) {
+        outOfMemory++;
+        throw outOfBudget(bytes, holder);
+      }
+      mine.add(address, size, bytes, pool.handle(), holder);
+      return address;
+    }
+  }
+
+  /** Frees what magazines keep; false when they keep nothing. */
+  private boolean recall() {
+    boolean any = false;
+    for (Magazine magazine : magazines) {
+      any |= magazine.drain(giveBack);
+    }
+    return any;
   }
 
   private OutOfBudgetException outOfBudget(long bytes, String holder) {
     StringBuilder text =
         new StringBuilder("allocate: got a request of %d bytes for %s".formatted(bytes, holder))
-            .append(" with %d live and %d mapped".formatted(live, mapped))
+            .append(" with %d live and %d mapped".formatted(live(), pool.reserved().current()))
             .append(", expected at most %d bytes in all".formatted(budget));
     List<Holding> holdings = holdings();
     if (!holdings.isEmpty()) {
@@ -198,12 +244,5 @@ public final class Allocator implements AutoCloseable {
     }
     text.append("; raise the memory budget, or use a smaller batch, model or table");
     return new OutOfBudgetException(text.toString());
-  }
-
-  private void requireOpen(String op) {
-    if (closed) {
-      throw new IllegalStateException(
-          op + ": got a closed allocator, expected an open one; close it after its last user");
-    }
   }
 }

@@ -32,7 +32,7 @@ public final class ArenaStatistics {
       return removed;
     }
 
-    private void change(long by) {
+    void change(long by) {
       current += by;
       if (by > 0) {
         added += by;

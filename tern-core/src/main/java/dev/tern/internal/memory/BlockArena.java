@@ -20,8 +20,15 @@ public final class BlockArena {
 
   /** Where in the range a block is looked for. */
   public enum End {
+    /** At the low end of the hole, or of the untouched range. */
     LOW,
-    HIGH
+    /** At the high end. */
+    HIGH,
+    /**
+     * At the high end of a hole between blocks, so that what is left of it lies next to the older
+     * neighbour; at the low end of what is free up to the untouched range, and of that.
+     */
+    INNER
   }
 
   private static final long ALIGNMENT = 64;
@@ -77,7 +84,7 @@ public final class BlockArena {
     int block = free.bestFit(size);
     if (block != NONE) {
       free.remove(block);
-      return take(block, end == End.LOW ? 0 : rows.size(block) - size, size, bytes, tag);
+      return take(block, skip(block, size, end), size, bytes, tag);
     }
     block = reserve(size, end);
     if (block == NONE && trim() > 0) {
@@ -87,7 +94,7 @@ public final class BlockArena {
       statistics.refused();
       return NONE;
     }
-    return take(block, end == End.LOW ? 0 : rows.size(block) - size, size, bytes, tag);
+    return take(block, skip(block, size, end), size, bytes, tag);
   }
 
   /** A block at {@code offset}, a multiple of 64; NONE unless that very place is free. */
@@ -113,9 +120,10 @@ public final class BlockArena {
   /**
    * Gives a block back.
    *
+   * @return the free block that it is part of now
    * @throws IllegalStateException when the handle's block is not live
    */
-  public void free(long handle) {
+  public int free(long handle) {
     int block = live(handle, "free");
     statistics.freed(rows.size(block), rows.requested(block));
     rows.retire(block);
@@ -132,6 +140,7 @@ public final class BlockArena {
       rows.absorbNext(joined);
     }
     free.insert(joined);
+    return joined;
   }
 
   /** Makes free blocks next to the untouched range part of it; returns the bytes given up. */
@@ -192,9 +201,16 @@ public final class BlockArena {
     return rows.isLive(block) ? rows.tag(block) : NONE;
   }
 
+  /** How far into a block to take from it. */
+  private long skip(int block, long size, End end) {
+    boolean low = end == End.LOW || (end == End.INNER && rows.after(block) == untouched);
+    return low ? 0 : rows.size(block) - size;
+  }
+
   /** A block of at least {@code size} out of the index, made at an end of the untouched range. */
   private int reserve(long size, End end) {
-    int edge = end == End.LOW ? rows.before(untouched) : rows.after(untouched);
+    boolean fromLow = end != End.HIGH;
+    int edge = fromLow ? rows.before(untouched) : rows.after(untouched);
     boolean joins = edge != NONE && rows.isFree(edge);
     long more = joins ? size - rows.size(edge) : size;
     if (more > rows.size(untouched)) {
@@ -204,11 +220,11 @@ public final class BlockArena {
       free.remove(edge);
     }
     statistics.reserved(more);
-    int added = end == End.LOW ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
+    int added = fromLow ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
     if (!joins) {
       return added;
     }
-    int low = end == End.LOW ? edge : added;
+    int low = fromLow ? edge : added;
     rows.absorbNext(low);
     return low;
   }

@@ -12,16 +12,21 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Ranges of memory straight from the system. On Linux by {@code mmap}, aligned to huge pages and
- * marked for them when large enough: the JDK's own arenas neither ask for huge pages nor leave
- * fresh pages untouched. Elsewhere each range is an arena.
+ * Memory straight from the system. On Linux address space is reserved, and memory comes behind it
+ * and goes piece by piece: the JDK's own arenas neither reserve, nor ask for huge pages, nor leave
+ * fresh pages untouched. Elsewhere a range is an arena, all of it memory from the start.
  */
 final class Pages {
-  private static final long HUGE_PAGE = 2 << 20;
-  private static final boolean LINUX =
+  static final long HUGE_PAGE = 2 << 20;
+
+  /** Whether address space can be had without memory. */
+  static final boolean RESERVES =
       System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux");
+
   private static final Map<Long, Arena> ARENAS = new ConcurrentHashMap<>();
-  private static final long PAGE = LINUX ? Linux.pageSize() : 4096;
+
+  /** The size of a page in bytes. */
+  static final long PAGE = RESERVES ? Linux.pageSize() : 4096;
 
   private Pages() {}
 
@@ -30,20 +35,32 @@ final class Pages {
     return bytes > Long.MAX_VALUE - PAGE ? bytes & -PAGE : (bytes + PAGE - 1) & -PAGE;
   }
 
-  /** A range of {@code bytes}, whole pages, aligned to at least 64 bytes. */
-  static long map(long bytes) {
-    return LINUX ? Linux.map(bytes) : mapArena(bytes);
+  /**
+   * Address space without memory, aligned to huge pages; on Linux alone.
+   *
+   * @return its address, or 0 when the system has none of that size
+   */
+  static long reserve(long bytes) {
+    return Linux.reserve(bytes);
   }
 
-  /** Gives back a whole range that {@link #map} returned. */
-  static void unmap(long address, long bytes) {
-    if (LINUX) {
-      Linux.unmap(address, bytes);
-    } else {
-      unmapArena(address, bytes);
-    }
+  /** Puts memory of zeros behind whole pages of reserved address space. */
+  static void commit(long address, long bytes) {
+    Linux.protect(address, bytes, Linux.READ_WRITE);
   }
 
+  /** Takes the memory behind whole pages away. */
+  static void decommit(long address, long bytes) {
+    Linux.forget(address, bytes);
+    Linux.protect(address, bytes, 0);
+  }
+
+  /** Gives a whole range of reserved address space back. */
+  static void unreserve(long address, long bytes) {
+    Linux.unmap(address, bytes);
+  }
+
+  /** A range of memory, 64-byte aligned, where address space cannot be reserved. */
   static long mapArena(long bytes) {
     Arena arena = Arena.ofShared();
     long address = arena.allocate(bytes, 64).address();
@@ -51,6 +68,7 @@ final class Pages {
     return address;
   }
 
+  /** Gives back a whole range that {@link #mapArena} returned. */
   static void unmapArena(long address, long bytes) {
     Arena arena = ARENAS.remove(address);
     if (arena == null) {
@@ -59,7 +77,7 @@ final class Pages {
     arena.close();
   }
 
-  private static IllegalStateException refused(String op, long bytes) {
+  static IllegalStateException refused(String op, long bytes) {
     return new IllegalStateException(
         "%s: got a refusal of %d bytes from the system, expected success; lower the memory budget"
             .formatted(op, bytes));
@@ -67,39 +85,25 @@ final class Pages {
 
   /** System calls; loaded on Linux alone. */
   private static final class Linux {
-    private static final int READ_WRITE = 0x1 | 0x2;
-    private static final int PRIVATE_ANONYMOUS = 0x02 | 0x20;
+    static final int READ_WRITE = 0x1 | 0x2;
+    private static final int PRIVATE_ANONYMOUS_NO_RESERVE = 0x02 | 0x20 | 0x4000;
+    private static final int MADV_DONTNEED = 4;
     private static final int MADV_HUGEPAGE = 14;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
     private static final MethodHandle MMAP =
-        function(
-            "mmap",
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_LONG));
+        function("mmap", FunctionDescriptor.of(LONG, LONG, LONG, INT, INT, INT, LONG));
     private static final MethodHandle MUNMAP =
-        function(
-            "munmap",
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        function("munmap", FunctionDescriptor.of(INT, LONG, LONG));
     private static final MethodHandle MADVISE =
-        function(
-            "madvise",
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_INT));
+        function("madvise", FunctionDescriptor.of(INT, LONG, LONG, INT));
+    private static final MethodHandle MPROTECT =
+        function("mprotect", FunctionDescriptor.of(INT, LONG, LONG, INT));
 
     static long pageSize() {
       try {
-        return (int)
-            function("getpagesize", FunctionDescriptor.of(ValueLayout.JAVA_INT)).invokeExact();
+        return (int) function("getpagesize", FunctionDescriptor.of(INT)).invokeExact();
       } catch (Throwable e) {
         throw new IllegalStateException("getpagesize", e);
       }
@@ -112,58 +116,67 @@ final class Pages {
       return linker.downcallHandle(symbol, signature);
     }
 
-    static long map(long bytes) {
-      if (bytes < HUGE_PAGE) {
-        return mmap(bytes);
-      }
+    /** A kernel without huge pages refuses the advice, and the range serves as it is. */
+    static long reserve(long bytes) {
       long wide = mmap(bytes + HUGE_PAGE);
+      if (wide == -1) {
+        return 0;
+      }
       long aligned = (wide + HUGE_PAGE - 1) & -HUGE_PAGE;
       long before = aligned - wide;
       if (before > 0) {
-        munmap(wide, before);
+        unmap(wide, before);
       }
       if (before < HUGE_PAGE) {
-        munmap(aligned + bytes, HUGE_PAGE - before);
+        unmap(aligned + bytes, HUGE_PAGE - before);
       }
-      adviseHugePages(aligned, bytes);
+      int ignored = madvise(aligned, bytes, MADV_HUGEPAGE);
       return aligned;
     }
 
-    static void unmap(long address, long bytes) {
-      munmap(address, bytes);
-    }
-
     private static long mmap(long bytes) {
-      long address;
       try {
-        address = (long) MMAP.invokeExact(0L, bytes, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
+        return (long) MMAP.invokeExact(0L, bytes, 0, PRIVATE_ANONYMOUS_NO_RESERVE, -1, 0L);
       } catch (Throwable e) {
         throw new IllegalStateException("mmap", e);
       }
-      if (address == -1) {
-        throw refused("map", bytes);
-      }
-      return address;
     }
 
-    private static void munmap(long address, long bytes) {
+    static void unmap(long address, long bytes) {
       int status;
       try {
         status = (int) MUNMAP.invokeExact(address, bytes);
       } catch (Throwable e) {
         throw new IllegalStateException("munmap", e);
       }
-      if (status != 0) {
-        throw refused("unmap", bytes);
+      requireSuccess(status, "unmap", bytes);
+    }
+
+    static void protect(long address, long bytes, int access) {
+      int status;
+      try {
+        status = (int) MPROTECT.invokeExact(address, bytes, access);
+      } catch (Throwable e) {
+        throw new IllegalStateException("mprotect", e);
+      }
+      requireSuccess(status, access == 0 ? "decommit" : "commit", bytes);
+    }
+
+    static void forget(long address, long bytes) {
+      requireSuccess(madvise(address, bytes, MADV_DONTNEED), "decommit", bytes);
+    }
+
+    private static int madvise(long address, long bytes, int advice) {
+      try {
+        return (int) MADVISE.invokeExact(address, bytes, advice);
+      } catch (Throwable e) {
+        throw new IllegalStateException("madvise", e);
       }
     }
 
-    /** A kernel without huge pages refuses the advice, and the range serves as it is. */
-    private static void adviseHugePages(long address, long bytes) {
-      try {
-        int ignored = (int) MADVISE.invokeExact(address, bytes, MADV_HUGEPAGE);
-      } catch (Throwable e) {
-        throw new IllegalStateException("madvise", e);
+    private static void requireSuccess(int status, String op, long bytes) {
+      if (status != 0) {
+        throw refused(op, bytes);
       }
     }
   }

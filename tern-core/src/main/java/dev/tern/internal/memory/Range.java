@@ -1,0 +1,167 @@
+package dev.tern.internal.memory;
+
+import java.util.BitSet;
+
+/**
+ * A piece of address space, the blocks in it, and which of its units have memory behind them. A
+ * block's units are given memory when it is taken and keep it when it is freed, until somebody
+ * needs it elsewhere.
+ *
+ * <p>Not thread-safe. Sizes are bytes.
+ */
+final class Range {
+  private final Backing backing;
+  private final long base;
+  private final long bytes;
+  private final int unitShift;
+  private final BlockArena arena;
+  private final BitSet filled;
+  private long committed;
+  private long systemCalls = 1;
+
+  /**
+   * @param bytes a multiple of {@code unit}, unless all of it is memory
+   * @param unit a power of two, at least a page
+   */
+  Range(Backing backing, long base, long bytes, long unit) {
+    this.backing = backing;
+    this.base = base;
+    this.bytes = bytes;
+    unitShift = Long.numberOfTrailingZeros(unit);
+    arena = new BlockArena(bytes);
+    int units = Math.toIntExact((bytes + unit - 1) >> unitShift);
+    filled = new BitSet(units);
+    if (backing == Backing.ARENAS) {
+      filled.set(0, units);
+      committed = bytes;
+    }
+  }
+
+  boolean contains(long address) {
+    return address >= base && address - base < bytes;
+  }
+
+  /** Bytes that have memory behind them. */
+  long committed() {
+    return committed;
+  }
+
+  /** How often the system was called. */
+  long systemCalls() {
+    return systemCalls;
+  }
+
+  /** A handle of a block, which may lack memory; NONE where no place is large enough. */
+  long allocate(long size) {
+    return arena.allocate(size, BlockArena.End.INNER, 0);
+  }
+
+  long address(long handle) {
+    return base + arena.offset(handle);
+  }
+
+  long size(long handle) {
+    return arena.size(arena.block(handle));
+  }
+
+  /** Frees a block; returns the free block that it is part of now. */
+  int free(long handle) {
+    return arena.free(handle);
+  }
+
+  /** Bytes of units of a live block that have no memory. */
+  long missing(long handle) {
+    int last = lastUnit(arena.block(handle));
+    long count = 0;
+    int unit = filled.nextClearBit(firstUnit(arena.block(handle)));
+    while (unit <= last) {
+      int end = Math.min(last + 1, endOfHole(unit));
+      count += end - unit;
+      unit = filled.nextClearBit(end);
+    }
+    return count << unitShift;
+  }
+
+  /**
+   * Puts memory behind a live block.
+   *
+   * @param ahead bytes that may be added behind its end, so that the system is called less often
+   */
+  void commit(long handle, long ahead) {
+    int block = arena.block(handle);
+    int units = (int) (bytes >> unitShift);
+    int last = (int) Math.min(units - 1, lastUnit(block) + (ahead >> unitShift));
+    int unit = filled.nextClearBit(firstUnit(block));
+    while (unit <= last) {
+      int end = Math.min(last + 1, endOfHole(unit));
+      systemCalls += backing.commit(at(unit), (long) (end - unit) << unitShift);
+      filled.set(unit, end);
+      committed += (long) (end - unit) << unitShift;
+      unit = filled.nextClearBit(end);
+    }
+  }
+
+  /** Takes memory from free blocks, from low addresses to high ones, until it has {@code most}. */
+  long release(long most) {
+    long given = 0;
+    int block = arena.firstBlock();
+    while (block != BlockArena.NONE && given < most) {
+      if (arena.tag(block) == BlockArena.NONE) {
+        given += release(block, most - given);
+      }
+      block = arena.after(block);
+    }
+    return given;
+  }
+
+  /** Takes memory from a free block: that of whole units. Returns the bytes. */
+  long release(int block, long most) {
+    if (backing == Backing.ARENAS) {
+      return 0;
+    }
+    long unit = 1L << unitShift;
+    int from = (int) ((arena.start(block) + unit - 1) >> unitShift);
+    int to = (int) (arena.start(block) + arena.size(block) >> unitShift);
+    long given = 0;
+    int at = filled.nextSetBit(from);
+    while (at >= 0 && at < to && given < most) {
+      long wanted = (most - given - 1 >> unitShift) + 1;
+      int end = (int) Math.min(Math.min(to, filled.nextClearBit(at)), at + wanted);
+      long length = (long) (end - at) << unitShift;
+      systemCalls += backing.decommit(at(at), length);
+      filled.clear(at, end);
+      committed -= length;
+      given += length;
+      at = filled.nextSetBit(end);
+    }
+    return given;
+  }
+
+  /** True when no block is live. */
+  boolean isIdle() {
+    return arena.statistics().allocations().current() == 0;
+  }
+
+  /** Gives everything back to the system. Returns how many calls that took. */
+  int close() {
+    committed = 0;
+    return backing.unreserve(base, bytes);
+  }
+
+  private long at(int unit) {
+    return base + ((long) unit << unitShift);
+  }
+
+  private int firstUnit(int block) {
+    return (int) (arena.start(block) >> unitShift);
+  }
+
+  private int lastUnit(int block) {
+    return (int) (arena.start(block) + arena.size(block) - 1 >> unitShift);
+  }
+
+  private int endOfHole(int unit) {
+    int next = filled.nextSetBit(unit);
+    return next < 0 ? Integer.MAX_VALUE : next;
+  }
+}
