@@ -22,8 +22,9 @@ import java.util.TreeMap;
  * of threads, and must give the same bits.
  *
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
- * it, 0 for scalar code. The digest is over the bits of all results, so runs of the same seeds
- * under different widths can be compared. {@code --seed S --programs 1} repeats one program.
+ * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz} instead. The
+ * digest is over the bits of all results, so runs of the same seeds under different widths can be
+ * compared. {@code --seed S --programs 1} repeats one program.
  */
 final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -47,8 +48,14 @@ final class FuzzBench implements AutoCloseable {
   static void run(List<String> args) {
     Map<String, String> defaults = new TreeMap<>();
     defaults.put("--programs", "20000");
+    defaults.put("--memory", "0");
     defaults.put("--seed", "1");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
+    int operations = arguments.integer("--memory");
+    if (operations > 0) {
+      MemoryFuzz.run(operations, arguments.integer("--seed"), arguments.json());
+      return;
+    }
     Main.vectorsAtOnce();
     int programs = arguments.positive("--programs");
     long seed = arguments.integer("--seed");

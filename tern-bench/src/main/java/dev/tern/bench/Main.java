@@ -21,6 +21,7 @@ public final class Main {
         case "accuracy" -> AccuracyBench.run(rest);
         case "coldstart" -> ColdStartBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
+        case "residency" -> ResidencyBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
           System.out.println("coldstart  how fast fresh processes come to train at full speed");
@@ -28,6 +29,7 @@ public final class Main {
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");
           System.out.println("layers  layers of CTR models, forward and backward");
+          System.out.println("residency  tensors under a budget that evicts all the time");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("train  whole training steps of the models");
         }

@@ -2,7 +2,10 @@ package dev.tern.internal.memory;
 
 /** The memory budget has no room for a request; the message names the largest holders. */
 public final class OutOfBudgetException extends RuntimeException {
-  OutOfBudgetException(String message) {
+  private static final long serialVersionUID = 1L;
+
+  /** With a message for people. */
+  public OutOfBudgetException(String message) {
     super(message);
   }
 }

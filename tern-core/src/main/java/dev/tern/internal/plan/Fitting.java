@@ -99,7 +99,9 @@ final class Fitting {
       }
     }
     long scratch = fitting.scratchBytes();
-    dev.tern.internal.residency.Step step = new dev.tern.internal.residency.Step(fitting.events);
+    dev.tern.internal.residency.Step step =
+        new dev.tern.internal.residency.Step(
+            fitting.events, steps.stream().map(Step::label).toList());
     Schedule schedule =
         Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
     return fitting.write(schedule, leaves, outputs, scratch);

@@ -49,6 +49,7 @@ public final class Replay {
    * @param slowdown infinite unless the status is OK
    * @param peakReserved how far the arena was reached into, in bytes
    * @param peakLive the most bytes in storages at a time
+   * @param reason what did not fit, where the status is OOM, else empty
    */
   public record Result(
       String name,
@@ -57,18 +58,21 @@ public final class Replay {
       Trial.Status status,
       double slowdown,
       long peakReserved,
-      long peakLive) {
+      long peakLive,
+      String reason) {
 
     /** As one JSON object; a slowdown that is not finite is null. */
     public Json.Obj toJson() {
-      return Json.object()
-          .put("case", name)
-          .put("policy", policy)
-          .put("budget_ratio", budgetRatio)
-          .put("status", status.name().toLowerCase(Locale.ROOT))
-          .put("slowdown", finite(slowdown))
-          .put("peak_reserved", peakReserved)
-          .put("peak_live", peakLive);
+      Json.Obj object =
+          Json.object()
+              .put("case", name)
+              .put("policy", policy)
+              .put("budget_ratio", budgetRatio)
+              .put("status", status.name().toLowerCase(Locale.ROOT))
+              .put("slowdown", finite(slowdown))
+              .put("peak_reserved", peakReserved)
+              .put("peak_live", peakLive);
+      return reason.isEmpty() ? object : object.put("reason", reason);
     }
   }
 
@@ -117,7 +121,8 @@ public final class Replay {
         trial.status(),
         trial.time() / cost,
         space.peakReserved(),
-        space.peakUsed());
+        space.peakUsed(),
+        trial.reason());
   }
 
   /**

@@ -19,6 +19,7 @@ import java.util.Optional;
 public final class StepLog {
   private final LogLines lines;
   private final List<Step.Event> events = new ArrayList<>();
+  private final List<String> ops = new ArrayList<>();
   private final Map<String, Integer> names = new LinkedHashMap<>();
   private final List<Value> values = new ArrayList<>();
 
@@ -62,7 +63,7 @@ public final class StepLog {
         events.add(new Step.Pin(value));
       }
     }
-    return new Step(events);
+    return new Step(events, ops);
   }
 
   private void readLines() throws IOException {
@@ -110,6 +111,7 @@ public final class StepLog {
 
   private void constant(String name) throws IOException {
     long bytes = memory(name);
+    ops.add("constant " + name);
     events.add(new Step.Run(0, false, new int[0], new long[] {bytes}, new int[] {-1}));
     events.add(new Step.Pin(define(name, bytes)));
   }
@@ -127,6 +129,7 @@ public final class StepLog {
       viewOf[i] = alias(name, reads);
       bytes[i] = viewOf[i] < 0 ? bytes[i] : 0;
     }
+    ops.add(object.text("NAME"));
     events.add(new Step.Run(lines.size(object, "TIME"), true, reads, bytes, viewOf));
     for (int i = 0; i < bytes.length; i++) {
       define(made.get(i), viewOf[i] < 0 ? bytes[i] : values.get(viewOf[i]).storageBytes);
@@ -145,6 +148,7 @@ public final class StepLog {
       bytes[i] = values.get(reads[index]).storageBytes;
       viewOf[i] = -1;
     }
+    ops.add(object.text("NAME"));
     events.add(new Step.Run(lines.size(object, "TIME"), true, reads, bytes, viewOf));
     for (int i = 0; i < bytes.length; i++) {
       int old = value(changedNames[i]);

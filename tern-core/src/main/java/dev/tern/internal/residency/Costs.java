@@ -11,6 +11,7 @@ final class Costs {
   private int[] seen = new int[64];
   private int stamp;
   private int[] queue = new int[64];
+  private long work;
 
   Costs(Recipes recipes, Ledger ledger, Policy policy) {
     this.recipes = recipes;
@@ -18,8 +19,14 @@ final class Costs {
     this.policy = policy;
   }
 
+  /** How many storages were looked at. */
+  long work() {
+    return work;
+  }
+
   /** Cost of a storage and of what is evicted around it. */
   double of(int storage) {
+    work++;
     double own = recipes.storageCost(storage);
     return switch (policy.neighbourhood()) {
       case OWN -> own;
@@ -88,6 +95,7 @@ final class Costs {
 
   /** The cost of the set that {@code other} is in, once. */
   private double ofSet(int storage, int other) {
+    work++;
     if (other == storage || ledger.isResident(other)) {
       return 0;
     }
@@ -139,6 +147,7 @@ final class Costs {
   }
 
   private int add(int storage, int end) {
+    work++;
     if (ledger.isResident(storage) || !isNew(storage)) {
       return end;
     }

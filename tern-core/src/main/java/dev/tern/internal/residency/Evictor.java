@@ -78,8 +78,8 @@ final class Evictor {
     if (policy == Policy.NONE || candidates.size() == 0) {
       return 0;
     }
-    if (space instanceof Space.Placed(BlockArena arena, Foresight _)) {
-      chooseRun(arena, bytes, now);
+    if (space instanceof Space.Placed placed && !placed.isFull(bytes)) {
+      chooseRun(placed.arena(), bytes, now);
     } else {
       addVictim(candidates.size() <= FEW ? best(now) : bestOfBins(now));
     }

@@ -32,6 +32,14 @@ public interface Foresight {
   }
 
   /**
+   * The most bytes that should be in use at a time, as they were asked for. Less than the capacity
+   * of an arena leaves room for gaps, so that storages find the places that were found for them.
+   */
+  default long room() {
+    return Long.MAX_VALUE;
+  }
+
+  /**
    * The offset at which a storage should lie, or {@link #ANYWHERE}.
    *
    * @param life how often it got memory before

@@ -21,6 +21,8 @@ final class Lifetimes implements Watcher {
   private int[] lives = new int[64];
   private int count;
   private int now;
+  private long reach;
+  private long work;
 
   @Override
   public void settled(int of, long size) {
@@ -60,7 +62,7 @@ final class Lifetimes implements Watcher {
       urgency[life] = bytes[life];
     }
     long[] best = new long[0];
-    long reach = Long.MAX_VALUE;
+    reach = Long.MAX_VALUE;
     long tries = Math.clamp(WORK / Math.max(1, (long) count * count), 2, MOST_TRIES);
     for (long i = 0; i < tries && reach > limit; i++) {
       long[] offset = placeBy(urgency);
@@ -80,38 +82,74 @@ final class Lifetimes implements Watcher {
     return byStorage(best);
   }
 
+  /** How many lives were looked at to find places. */
+  long work() {
+    return work;
+  }
+
+  /** How far the places found last reach. */
+  long reach() {
+    return reach;
+  }
+
   private long[] placeBy(double[] urgency) {
     Integer[] order = new Integer[count];
     Arrays.setAll(order, i -> i);
     Arrays.sort(order, (a, b) -> Double.compare(urgency[b], urgency[a]));
-    int[] placed = new int[count];
+    Placed placed = new Placed(count);
     long[] offset = new long[count];
-    int size = 0;
     for (int life : order) {
-      offset[life] = lowest(life, placed, size, offset);
-      int at = size++;
-      while (at > 0 && offset[placed[at - 1]] > offset[life]) {
-        placed[at] = placed[at - 1];
-        at--;
-      }
-      placed[at] = life;
+      offset[life] = placed.add(bytes[life], start[life], end[life]);
     }
+    work += placed.work;
     return offset;
   }
 
-  private long lowest(int life, int[] placed, int size, long[] offset) {
-    long found = 0;
-    for (int i = 0; i < size; i++) {
-      int other = placed[i];
-      if (offset[other] >= found + bytes[life]) {
-        break;
-      }
-      boolean together = start[other] < end[life] && start[life] < end[other];
-      if (together) {
-        found = Math.max(found, offset[other] + bytes[other]);
-      }
+  /** The lives that have places, in order of offset. */
+  private static final class Placed {
+    private final long[] low;
+    private final long[] high;
+    private final int[] from;
+    private final int[] to;
+    private int size;
+    private long work;
+
+    Placed(int capacity) {
+      low = new long[capacity];
+      high = new long[capacity];
+      from = new int[capacity];
+      to = new int[capacity];
     }
-    return found;
+
+    /** Places a life at the lowest offset that is free all the time, and returns it. */
+    long add(long bytes, int start, int end) {
+      long found = 0;
+      int i = 0;
+      while (i < size && low[i] < found + bytes) {
+        boolean together = from[i] < end && start < to[i];
+        found = together ? Math.max(found, high[i]) : found;
+        i++;
+      }
+      work += i;
+      int at = size;
+      while (at > 0 && low[at - 1] > found) {
+        at--;
+      }
+      insert(at, found, bytes, start, end);
+      return found;
+    }
+
+    private void insert(int at, long offset, long bytes, int start, int end) {
+      System.arraycopy(low, at, low, at + 1, size - at);
+      System.arraycopy(high, at, high, at + 1, size - at);
+      System.arraycopy(from, at, from, at + 1, size - at);
+      System.arraycopy(to, at, to, at + 1, size - at);
+      low[at] = offset;
+      high[at] = offset + bytes;
+      from[at] = start;
+      to[at] = end;
+      size++;
+    }
   }
 
   private long[][] byStorage(long[] offset) {

@@ -32,6 +32,11 @@ final class Occupancy {
     return evictions;
   }
 
+  /** How many storages were looked at to find those to evict. */
+  long work() {
+    return costs.work();
+  }
+
   /** Notes that a storage is used at a time of the clock. */
   void use(int storage, double now) {
     ledger.use(storage, now);
@@ -55,8 +60,7 @@ final class Occupancy {
   }
 
   /**
-   * Gives a result of an op memory and locks it; one that is resident is written over with the same
-   * bits.
+   * Gives a locked result of an op memory.
    *
    * @param waiting ops whose inputs may be evicted when nothing else may
    * @throws NoRoomException when nothing is left to evict
@@ -64,7 +68,6 @@ final class Occupancy {
   void settle(int op, int storage, WaitingOps waiting, double now) {
     long bytes = recipes.bytes(storage);
     long handle = bytes == 0 ? Space.NONE : room(op, storage, waiting, now);
-    ledger.lock(storage, 1);
     ledger.settle(storage, handle);
     watcher.settled(storage, bytes);
     costs.recomputed(storage);
@@ -84,29 +87,27 @@ final class Occupancy {
       }
       if (count == 0 && !evictHeld(waiting)) {
         space.gaveUp();
-        throw new NoRoomException(op, bytes, space);
+        throw new RoomReport(recipes, ledger, space).refusal(op, storage, waiting);
       }
     }
   }
 
-  /** Evicts an input of an op that waits, the longest waiting first; false where none may go. */
+  /** Evicts an input of an op that waits; false where none may go. */
   private boolean evictHeld(WaitingOps waiting) {
-    if (policy == Policy.NONE) {
+    return policy != Policy.NONE && waiting.letGo(this::evictIfHeldOnce);
+  }
+
+  private boolean evictIfHeldOnce(int storage) {
+    if (ledger.locks(storage) != 1) {
       return false;
     }
-    for (int i = 0; i < waiting.firstHeld(); i++) {
-      int storage = waiting.held(i);
-      if (storage >= 0 && ledger.locks(storage) == 1) {
-        ledger.lock(storage, -1);
-        if (ledger.isEvictable(storage)) {
-          waiting.letGo(i);
-          evict(storage);
-          return true;
-        }
-        ledger.lock(storage, 1);
-      }
+    ledger.lock(storage, -1);
+    if (!ledger.isEvictable(storage)) {
+      ledger.lock(storage, 1);
+      return false;
     }
-    return false;
+    evict(storage);
+    return true;
   }
 
   /** Takes the memory of a resident storage. */

@@ -1,6 +1,8 @@
 package dev.tern.internal.residency;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * How every value was computed. An op reads values and makes new ones; a value is a storage of its
@@ -14,6 +16,7 @@ public final class Recipes {
   private double[] cost = new double[64];
   private boolean[] repeatable = new boolean[64];
   private int[] firstOutput = new int[65];
+  private final Map<Integer, String> names = new HashMap<>();
   private int ops;
   private int[] maker = new int[64];
   private int[] storage = new int[64];
@@ -51,6 +54,17 @@ public final class Recipes {
       readers.append(value, ops);
     }
     return ops++;
+  }
+
+  /** Gives an op the name by which errors call it. */
+  public void name(int op, String name) {
+    names.put(op, name);
+  }
+
+  /** An op in an error: its number, and its name where it has one. */
+  String describe(int op) {
+    String name = names.get(op);
+    return name == null ? "op " + op : "op " + op + " (" + name + ")";
   }
 
   /** A result of the last op with memory of its own. */

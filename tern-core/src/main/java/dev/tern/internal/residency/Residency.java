@@ -158,18 +158,21 @@ public final class Residency {
     return occupancy.evictions();
   }
 
+  /** How many storages were looked at to find those to evict: a measure of what decisions took. */
+  long work() {
+    return occupancy.work();
+  }
+
   /** Runs an op after those that make its missing inputs. */
   private void compute(int op, boolean again) {
-    waiting.push(op);
-    touchInputs(op);
+    push(op);
     while (!waiting.isEmpty()) {
       int top = waiting.top();
       int missing = lockInputs(top);
       if (missing >= 0) {
         int maker = recipes.maker(missing);
         requireRepeatable(maker, missing);
-        waiting.push(maker);
-        touchInputs(maker);
+        push(maker);
         continue;
       }
       execute(top, again || waiting.size() > 1);
@@ -188,11 +191,15 @@ public final class Residency {
     }
   }
 
-  private void touchInputs(int op) {
+  /** Puts an op on the stack; its inputs are used from here on. */
+  private void push(int op) {
+    int count = 0;
     IntLists inputs = recipes.inputs();
     for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
       occupancy.use(recipes.storage(inputs.get(cell)), clock);
+      count++;
     }
+    waiting.push(op, count);
   }
 
   /** Locks the inputs that are resident; returns one that is not, or a negative number. */
@@ -203,12 +210,19 @@ public final class Residency {
       int value = inputs.get(cell);
       if (!ledger.isDefined(value)) {
         missing = missing < 0 ? value : missing;
-      } else if (!waiting.holds(recipes.storage(value))) {
-        waiting.hold(recipes.storage(value));
-        occupancy.lock(recipes.storage(value), 1);
+      } else {
+        hold(recipes.storage(value));
       }
     }
     return missing;
+  }
+
+  /** Has the op on top hold a storage, unless it stays in any case. */
+  private void hold(int storage) {
+    if (recipes.isRepeatable(recipes.maker(recipes.root(storage))) && !waiting.holds(storage)) {
+      waiting.hold(storage);
+      occupancy.lock(storage, 1);
+    }
   }
 
   private void unlockInputs() {
@@ -219,12 +233,9 @@ public final class Residency {
     }
   }
 
+  /** Runs an op; all of its results have memory then, also those that nobody asked for. */
   private void execute(int op, boolean again) {
-    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      if (ledger.isDefined(value)) {
-        occupancy.lock(recipes.storage(value), 1);
-      }
-    }
+    lockResults(op, 1);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value) && !ledger.isDefined(value)) {
         occupancy.settle(op, recipes.storage(value), waiting, clock);
@@ -233,10 +244,17 @@ public final class Residency {
     executor.run(op, again);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      if (ledger.isDefined(value) || !recipes.isView(value)) {
-        occupancy.lock(recipes.storage(value), -1);
-      }
       ledger.define(value);
+    }
+    lockResults(op, -1);
+  }
+
+  /** Those that are resident could otherwise go while memory is found for the others. */
+  private void lockResults(int op, int by) {
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      if (!recipes.isView(value)) {
+        occupancy.lock(recipes.storage(value), by);
+      }
     }
   }
 }

@@ -46,7 +46,7 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
    * @throws NoRoomException when an op and what must stay do not fit into {@code budget} bytes
    */
   public static Schedule of(Step step, long budget, double limit) {
-    Rehearsal.Guide guide = Rehearsal.plan(step, budget, limit);
+    Rehearsal.Guide guide = Rehearsal.prepare(step, budget, limit);
     Recorder recorder = new Recorder(budget, guide.policy(), guide.foresight());
     step.replay(recorder.residency, recorder.recipes);
     return recorder.schedule();

@@ -36,6 +36,9 @@ public sealed interface Space {
   record Placed(BlockArena arena, Foresight foresight) implements Space {
     @Override
     public long take(int storage, long bytes, int life) {
+      if (isFull(bytes)) {
+        return NONE;
+      }
       long offset = foresight.offset(storage, life);
       if (offset != Foresight.ANYWHERE && offset + bytes <= arena.capacity()) {
         long handle = arena.allocateAt(offset, bytes, storage);
@@ -44,6 +47,11 @@ public sealed interface Space {
         }
       }
       return arena.allocate(bytes, BlockArena.End.LOW, storage);
+    }
+
+    /** True when there may be a place for more bytes, but foresight allows no more. */
+    boolean isFull(long bytes) {
+      return bytes > foresight.room() - arena.statistics().requestedBytes().current();
     }
 
     @Override

@@ -7,8 +7,9 @@ import java.util.List;
  * as they are made.
  *
  * @param events what happened
+ * @param names of the ops, in order, for errors; none where they have no names
  */
-public record Step(List<Event> events) {
+public record Step(List<Event> events, List<String> names) {
   /** One thing that happened. */
   public sealed interface Event {}
 
@@ -41,6 +42,12 @@ public record Step(List<Event> events) {
 
   public Step {
     events = List.copyOf(events);
+    names = List.copyOf(names);
+  }
+
+  /** A step whose ops have no names. */
+  public Step(List<Event> events) {
+    this(events, List.of());
   }
 
   /** Adds an op to recipes; its number is the last. */
@@ -82,6 +89,9 @@ public record Step(List<Event> events) {
 
   /** Has a residency do what happened; the recipes are those that it reads. */
   void replay(Residency residency, Recipes recipes) {
+    for (int op = 0; op < names.size(); op++) {
+      recipes.name(op, names.get(op));
+    }
     for (Event event : events) {
       switch (event) {
         case Run run -> {

@@ -68,11 +68,14 @@ final class StepFacts implements Foresight {
     return of.length > 0 && of[of.length - 1] > op;
   }
 
-  @Override
-  public double nextUse(int storage, int op) {
-    if (storage >= uses.length) {
-      return -1;
-    }
+  /** The last op up to one given that reads a storage, or a negative number. */
+  int lastUseUpTo(int storage, int op) {
+    int after = firstAfter(storage, op);
+    return after == 0 ? -1 : uses[storage][after - 1];
+  }
+
+  /** How many uses of a storage are not after an op. */
+  private int firstAfter(int storage, int op) {
     int[] of = uses[storage];
     int low = 0;
     int high = of.length;
@@ -84,7 +87,17 @@ final class StepFacts implements Foresight {
         low = middle + 1;
       }
     }
-    return low == of.length ? time(op) + NEVER * total : timeAt[of[low]];
+    return low;
+  }
+
+  @Override
+  public double nextUse(int storage, int op) {
+    if (storage >= uses.length) {
+      return -1;
+    }
+    int[] of = uses[storage];
+    int after = firstAfter(storage, op);
+    return after == of.length ? time(op) + NEVER * total : timeAt[of[after]];
   }
 
   @Override

@@ -12,12 +12,25 @@ public final class Trial {
     OOM
   }
 
+  /** To run an op takes about as long as to look at so many storages. */
+  private static final long RUN_WORK = 20;
+
   private final Status status;
   private final double time;
+  private final String reason;
+  private final long work;
 
-  private Trial(Status status, double time) {
+  private Trial(Status status, double time, String reason, long work) {
     this.status = status;
     this.time = time;
+    this.reason = reason;
+    this.work = work;
+  }
+
+  /** What a run took so far. */
+  private static final class Meter {
+    long runs;
+    double again;
   }
 
   /** Ends a run that takes too long. */
@@ -32,7 +45,8 @@ public final class Trial {
   /**
    * Runs a step.
    *
-   * @param limit the most time it may take, recomputation included
+   * @param limit the most time it may take, recomputation included; a run ends as soon as what it
+   *     recomputed leaves too little for the rest
    */
   public static Trial run(
       Step step, Space space, Policy policy, Foresight foresight, double limit) {
@@ -42,28 +56,34 @@ public final class Trial {
   static Trial run(
       Step step, Space space, Policy policy, Foresight foresight, Watcher watcher, double limit) {
     Recipes recipes = new Recipes();
-    double[] time = new double[1];
+    double once = step.cost();
+    Meter meter = new Meter();
     Residency residency =
         new Residency(
             recipes,
             space,
             policy,
             foresight,
-            (op, _) -> {
-              time[0] += recipes.cost(op);
-              if (time[0] > limit) {
+            (op, again) -> {
+              meter.runs++;
+              meter.again += again ? recipes.cost(op) : 0;
+              if (once + meter.again > limit) {
                 throw new LimitPassed();
               }
             },
             watcher);
+    Status status = Status.OK;
+    String reason = "";
     try {
       step.replay(residency, recipes);
-      return new Trial(Status.OK, time[0]);
     } catch (LimitPassed e) {
-      return new Trial(Status.THRASH, time[0]);
+      status = Status.THRASH;
     } catch (NoRoomException e) {
-      return new Trial(Status.OOM, time[0]);
+      status = Status.OOM;
+      reason = String.valueOf(e.getMessage());
     }
+    double time = status == Status.OK ? once + meter.again : Double.POSITIVE_INFINITY;
+    return new Trial(status, time, reason, residency.work() + RUN_WORK * meter.runs);
   }
 
   /** How it ended. */
@@ -73,6 +93,16 @@ public final class Trial {
 
   /** Time of all runs of ops; infinite unless all was computed. */
   public double time() {
-    return status == Status.OK ? time : Double.POSITIVE_INFINITY;
+    return time;
+  }
+
+  /** The error where something did not fit, else empty. */
+  public String reason() {
+    return reason;
+  }
+
+  /** How much there was to do, in storages looked at. */
+  long work() {
+    return work;
   }
 }

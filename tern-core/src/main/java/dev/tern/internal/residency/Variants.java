@@ -12,6 +12,14 @@ final class Variants {
   /** For steps of which it is known what to keep. */
   static final List<Policy> PLANNED = planned();
 
+  /** For steps cut into segments. */
+  static final List<Policy> SEGMENTED =
+      List.of(
+          variant(Neighbourhood.OWN, 1, 1, true),
+          variant(Neighbourhood.SETS, 1, 1, true),
+          variant(Neighbourhood.ANCESTORS, 1, 1, true),
+          new Policy("planned", Neighbourhood.OWN, 0, 0, 1, true));
+
   private Variants() {}
 
   private static List<Policy> learned() {

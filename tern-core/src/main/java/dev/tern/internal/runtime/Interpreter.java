@@ -8,8 +8,10 @@ import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
+import dev.tern.internal.residency.NoRoomException;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
 import java.lang.foreign.Arena;
@@ -190,7 +192,7 @@ public final class Interpreter implements AutoCloseable {
     long room = Math.min(stepBudget, allocator.budget() - allocator.live());
     long most = room - Execution.scratchBytes(plan, workers.threads()) - ALIGNMENT;
     if (plan.arenaBytes() > most) {
-      plan = plan(program, most);
+      plan = fitted(program, most);
     }
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
@@ -203,6 +205,14 @@ public final class Interpreter implements AutoCloseable {
     long arena = allocator.allocate(arenaBytes + scratch, "activations");
     Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
     return new Bound(execution, program, this, arena, arenaBytes + scratch);
+  }
+
+  private Plan fitted(Program program, long most) {
+    try {
+      return plan(program, most);
+    } catch (NoRoomException e) {
+      throw new OutOfBudgetException(e.getMessage());
+    }
   }
 
   private Plan plan(Program program, long most) {
