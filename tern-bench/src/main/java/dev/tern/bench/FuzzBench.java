@@ -5,6 +5,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.DType;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +20,8 @@ import java.util.TreeMap;
 /**
  * {@code bench fuzz}: random programs ({@link RandomPrograms}), planned and run, against the plain
  * evaluation within the bounds that {@link Intervals} states. Each runs twice, on different numbers
- * of threads, and must give the same bits.
+ * of threads, some the second time in less memory than their values take, and must give the same
+ * bits.
  *
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz} instead. The
@@ -29,6 +31,8 @@ import java.util.TreeMap;
 final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
   private static final int SHOWN = 3;
+  private static final int EACH_LIMITED = 8;
+  private static final double[] LIMITS = {0.5, 0.6, 0.7, 0.8, 0.9};
   private static final long BUDGET = 1L << 30;
 
   private final List<Interpreter> interpreters = new ArrayList<>();
@@ -38,6 +42,12 @@ final class FuzzBench implements AutoCloseable {
   private long unbounded;
   private long digest;
   private int failed;
+
+  /** Whether the program at hand runs the second time in less memory. */
+  private boolean isLimited;
+
+  private long leastMemory;
+  private int limited;
 
   FuzzBench() {
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
@@ -97,6 +107,7 @@ final class FuzzBench implements AutoCloseable {
     for (Node node : program.nodes()) {
       ops.merge(name(node.op()), 1, Integer::sum);
     }
+    isLimited = Math.floorMod(seed, EACH_LIMITED) == 0;
     String failure = failure(program, (int) Math.floorMod(seed, MOST_THREADS), true);
     if (failure.isEmpty()) {
       return "";
@@ -133,7 +144,8 @@ final class FuzzBench implements AutoCloseable {
     }
     List<byte[]> first = run(program, interpreters.get(threads));
     before.forEach(FuzzBench::restore);
-    List<byte[]> second = run(program, interpreters.get((threads + 1) % MOST_THREADS));
+    Interpreter other = interpreters.get((threads + 1) % MOST_THREADS);
+    List<byte[]> second = isLimited ? runLimited(program, other) : run(program, other);
     before.forEach(FuzzBench::restore);
     for (int i = 0; i < results.size(); i++) {
       Node node = results.get(i);
@@ -160,9 +172,29 @@ final class FuzzBench implements AutoCloseable {
     return bytes;
   }
 
-  private static List<byte[]> run(Program program, Interpreter interpreter) {
+  private List<byte[]> run(Program program, Interpreter interpreter) {
+    return run(program, interpreter, BUDGET);
+  }
+
+  /** In the least share of the memory that the first run had in which the program fits. */
+  private List<byte[]> runLimited(Program program, Interpreter interpreter) {
+    long whole = leastMemory;
+    for (double share : LIMITS) {
+      try {
+        List<byte[]> results = run(program, interpreter, (long) (share * whole));
+        limited++;
+        return results;
+      } catch (OutOfBudgetException _) {
+        // One of its steps takes more than that.
+      }
+    }
+    return run(program, interpreter);
+  }
+
+  private List<byte[]> run(Program program, Interpreter interpreter, long limit) {
     List<byte[]> results = new ArrayList<>();
-    try (Interpreter.Bound bound = interpreter.bind(program)) {
+    try (Interpreter.Bound bound = interpreter.bind(program, limit)) {
+      leastMemory = bound.sizes().bytes();
       bound.run();
       for (int i = 0; i < program.outputs().size(); i++) {
         results.add(bytes(bound.execution().output(i), program.outputs().get(i)));
@@ -180,7 +212,8 @@ final class FuzzBench implements AutoCloseable {
       double got = value(first, i, node.type());
       double again = value(second, i, node.type());
       if (Double.compare(got, again) != 0) {
-        return "element %d: got %s and then, on other threads, %s".formatted(i, got, again);
+        return "element %d: got %s and then, on other threads or in less memory, %s"
+            .formatted(i, got, again);
       }
       if (!range.holds(i, got)) {
         return "element %d: got %s, expected %s to %s"
@@ -216,11 +249,13 @@ final class FuzzBench implements AutoCloseable {
             .orElse("");
     return String.format(
         Locale.ROOT,
-        "fuzz     %d programs from seed %d, %d beyond the bounds, %.1f s, vectors of %d floats%n"
+        "fuzz     %d programs from seed %d, %d in less memory, %d beyond the bounds, %.1f s,"
+            + " vectors of %d floats%n"
             + "         %d elements compared: %.2f%% bit for bit, %.2f%% within a bound, %.2f%%"
             + " unbounded; digest %016x%n         %s",
         programs,
         seed,
+        limited,
         failed,
         seconds,
         VectorSupport.lanes(),
@@ -235,10 +270,11 @@ final class FuzzBench implements AutoCloseable {
   private String json(int programs, long seed, double seconds) {
     return String.format(
         Locale.ROOT,
-        "{\"bench\":\"fuzz\",\"programs\":%d,\"seed\":%d,\"beyond\":%d,\"seconds\":%.1f,"
-            + "\"lanes\":%d,\"elements\":%d,\"exact\":%d,\"unbounded\":%d,\"digest\":\"%016x\"}",
+        "{\"bench\":\"fuzz\",\"programs\":%d,\"seed\":%d,\"limited\":%d,\"beyond\":%d,"
+            + "\"seconds\":%.1f,\"lanes\":%d,\"elements\":%d,\"exact\":%d,\"unbounded\":%d,\"digest\":\"%016x\"}",
         programs,
         seed,
+        limited,
         failed,
         seconds,
         VectorSupport.lanes(),

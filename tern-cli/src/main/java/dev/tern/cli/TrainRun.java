@@ -104,7 +104,7 @@ final class TrainRun {
     return new Outcome(best, reachable, stopped);
   }
 
-  private static Device device(TrainConfig train) {
+  static Device device(TrainConfig train) {
     return Device.cpu(train.threads(), train.memory(), train.activationMemory());
   }
 
@@ -122,7 +122,9 @@ final class TrainRun {
 
   private Trainer trainer(Device device, boolean resume) {
     ModelConfig model = model(config.model());
-    TrainOptions options = options(config.train(), folder, config.model());
+    TrainOptions options =
+        options(config.train(), config.model())
+            .checkpoints(folder.checkpoints(), steps(config.train().checkpointEvery()));
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), model, options);
     }
@@ -235,8 +237,8 @@ final class TrainRun {
     return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
   }
 
-  private static TrainOptions options(
-      TrainConfig train, RunFolder folder, dev.tern.cli.config.ModelConfig model) {
+  /** The engine's form of a configured training, without checkpoints. */
+  static TrainOptions options(TrainConfig train, dev.tern.cli.config.ModelConfig model) {
     return TrainOptions.of(train.optimizer())
         .tableOptimizer(train.optimizer())
         .batch(train.batch())
@@ -252,8 +254,7 @@ final class TrainRun {
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
         .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
         .shuffleRows(train.shuffleRows())
-        .reportEvery(train.logEvery())
-        .checkpoints(folder.checkpoints(), steps(train.checkpointEvery()));
+        .reportEvery(train.logEvery());
   }
 
   private static long steps(Every every) {

@@ -2,6 +2,7 @@ package dev.tern.tensor;
 
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.internal.runtime.Execution;
 import dev.tern.internal.runtime.Interpreter;
@@ -110,7 +111,26 @@ public final class Computation implements AutoCloseable {
 
   /** Bytes of the memory that its values lie in. */
   public long memory() {
-    return bound.bytes();
+    return bound.sizes().bytes();
+  }
+
+  /** Its memory, and the times of its last run. */
+  public StepProfile profile() {
+    Plan plan = bound.execution().plan();
+    long[] times = bound.execution().lastRun();
+    List<StepProfile.Step> steps = new ArrayList<>();
+    for (int i = 0; i < plan.steps().size(); i++) {
+      String label = plan.steps().get(i).label();
+      steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1]));
+    }
+    List<StepProfile.Block> blocks = new ArrayList<>();
+    for (Plan.Life life : plan.lives()) {
+      blocks.add(
+          new StepProfile.Block(
+              life.maker(), life.isScratch(), life.offset(), life.bytes(), life.from(), life.to()));
+    }
+    Interpreter.Sizes sizes = bound.sizes();
+    return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 
   /** Frees the computation's memory; variables stay. */

@@ -11,6 +11,7 @@ import dev.tern.tensor.Computation;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
+import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
@@ -89,6 +90,11 @@ final class TrainStep implements AutoCloseable {
   /** Bytes of the memory that the values of a step lie in. */
   long memory() {
     return computation.memory();
+  }
+
+  /** Memory and times of what it computes. */
+  StepProfile profile() {
+    return computation.profile();
   }
 
   /** What its parts have cost so far. */

@@ -10,6 +10,7 @@ import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
 import java.util.List;
@@ -275,6 +276,19 @@ public final class Trainer implements AutoCloseable {
   /** What each part of a training step has cost so far; empty before the first step. */
   public List<StepTime> times() {
     return trainStep.map(TrainStep::times).orElse(List.of());
+  }
+
+  /**
+   * Memory and times of the last training step.
+   *
+   * @throws IllegalStateException before the first
+   */
+  public StepProfile profile() {
+    return trainStep
+        .map(TrainStep::profile)
+        .orElseThrow(() ->
+            new IllegalStateException(
+                "profile: got a run without a step, expected one; train on at least one batch"));
   }
 
   @Override

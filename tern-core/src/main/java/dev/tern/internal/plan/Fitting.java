@@ -10,7 +10,9 @@ import dev.tern.internal.residency.Step.Pin;
 import dev.tern.internal.residency.Step.Run;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -198,14 +200,25 @@ final class Fitting {
     List<Place> places = outputs.stream().map(place -> moved(place, last)).toList();
     List<Boolean> again = schedule.runs().stream().map(Schedule.Run::isAgain).toList();
     return new Plan(
-        placed, leafOrder, new long[] {0}, end + scratch, places, again, lives(schedule, scratch));
+        placed,
+        leafOrder,
+        new long[] {0},
+        end + scratch,
+        places,
+        again,
+        lives(schedule, outputs, scratch));
   }
 
-  private static List<Plan.Life> lives(Schedule schedule, long scratch) {
+  /** Outputs stay to the end. */
+  private List<Plan.Life> lives(Schedule schedule, List<Place> outputs, long scratch) {
+    Map<Integer, Schedule.Life> last = new HashMap<>();
+    schedule.lives().forEach(life -> last.put(life.storage(), life));
+    Set<Schedule.Life> kept = Collections.newSetFromMap(new IdentityHashMap<>());
+    outputs.forEach(place -> kept.add(last.get(contents[place.storage()].number)));
     List<Plan.Life> lives = new ArrayList<>();
     for (Schedule.Life life : schedule.lives()) {
-      lives.add(
-          new Plan.Life(life.from(), false, life.offset(), life.bytes(), life.from(), life.to()));
+      int to = kept.contains(life) ? schedule.runs().size() : life.to();
+      lives.add(new Plan.Life(life.from(), false, life.offset(), life.bytes(), life.from(), to));
     }
     if (scratch > 0) {
       long end = Storages.align(schedule.reservedBytes());

@@ -30,7 +30,7 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
    *
    * @param storage its number in the step
    * @param from the first run that finds it there
-   * @param to one past the last run that does
+   * @param to one past the last run that reads or writes it there; what it holds is there longer
    */
   public record Life(int storage, long offset, long bytes, int from, int to) {}
 
@@ -81,18 +81,12 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
       }
       offset[storage] = bytes == 0 ? 0 : arena.offset(residency.handle(storage));
       lifeOf[storage] = lives.size();
-      lives.add(new Life(storage, offset[storage], bytes, runs.size(), Integer.MAX_VALUE));
+      lives.add(new Life(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
     }
 
     @Override
     public void vacated(int storage) {
       offset[storage] = NOWHERE;
-      end(lifeOf[storage]);
-    }
-
-    private void end(int index) {
-      Life life = lives.get(index);
-      lives.set(index, new Life(life.storage, life.offset, life.bytes, life.from, runs.size()));
     }
 
     @Override
@@ -110,15 +104,16 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
 
     private void note(int value, Map<Integer, Long> offsets) {
       int storage = recipes.storage(value);
+      if (offset[storage] == NOWHERE) {
+        throw new AssertionError("residency: op " + recipes.maker(value) + " runs without memory");
+      }
       offsets.put(storage, offset[storage]);
+      Life life = lives.get(lifeOf[storage]);
+      lives.set(
+          lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size() + 1));
     }
 
     Schedule schedule() {
-      for (int i = 0; i < lives.size(); i++) {
-        if (lives.get(i).to == Integer.MAX_VALUE) {
-          end(i);
-        }
-      }
       return new Schedule(runs, lives, arena.statistics().reservedBytes().peak());
     }
   }

@@ -10,6 +10,7 @@ import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.tensor.DType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
@@ -31,6 +32,10 @@ public final class Execution {
   private final long[] storages;
   private final List<Runnable> steps = new ArrayList<>();
   private final long[] nanos;
+
+  /** When each step of the last run began, and when the last ended. */
+  private final long[] times;
+
   private long runs;
 
   /**
@@ -50,6 +55,7 @@ public final class Execution {
       steps.add(bind(step, scratch));
     }
     nanos = new long[steps.size()];
+    times = new long[steps.size() + 1];
   }
 
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
@@ -71,11 +77,13 @@ public final class Execution {
   /** Computes outputs and stores updates. */
   public void run() {
     long start = System.nanoTime();
+    times[0] = start;
     for (int i = 0; i < steps.size(); i++) {
       steps.get(i).run();
       long end = System.nanoTime();
       nanos[i] += end - start;
       start = end;
+      times[i + 1] = end;
     }
     runs++;
   }
@@ -114,6 +122,18 @@ public final class Execution {
   /** Nanoseconds, in all runs together, of each step of the plan. */
   public long[] nanos() {
     return nanos.clone();
+  }
+
+  /** When each step of the last run began, and when the last ended: nanoseconds from its start. */
+  public long[] lastRun() {
+    long[] result = new long[times.length];
+    Arrays.setAll(result, i -> times[i] - times[0]);
+    return result;
+  }
+
+  /** What it runs. */
+  public Plan plan() {
+    return plan;
   }
 
   /** The steps, in their order. */

@@ -133,26 +133,35 @@ public final class Interpreter implements AutoCloseable {
     return result;
   }
 
+  /**
+   * Bytes of an execution's memory.
+   *
+   * @param bytes that it has
+   * @param most that there were for it
+   * @param whole that it would have without a limit
+   */
+  public record Sizes(long bytes, long most, long whole) {}
+
   /** An execution with memory of its own, given back by {@link #close}. */
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
     private final Interpreter interpreter;
     private final long arena;
-    private final long bytes;
+    private final Sizes sizes;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Interpreter interpreter, long arena, long bytes) {
+    Bound(Execution execution, Program program, Interpreter interpreter, long arena, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
       this.arena = arena;
-      this.bytes = bytes;
+      this.sizes = sizes;
     }
 
-    /** Size of its memory. */
-    public long bytes() {
-      return bytes;
+    /** Of its memory. */
+    public Sizes sizes() {
+      return sizes;
     }
 
     /** The execution; what it reads is kept alive by this object. */
@@ -187,13 +196,17 @@ public final class Interpreter implements AutoCloseable {
    * @throws OutOfBudgetException when one of its steps alone takes more than there is
    */
   public Bound bind(Program program) {
+    return bind(program, stepBudget);
+  }
+
+  /** The same within at most {@code limit} bytes. */
+  public Bound bind(Program program, long limit) {
     requireOpen("bind");
-    Plan plan = plan(program, Long.MAX_VALUE);
-    long room = Math.min(stepBudget, allocator.budget() - allocator.live());
-    long most = room - Execution.scratchBytes(plan, workers.threads()) - ALIGNMENT;
-    if (plan.arenaBytes() > most) {
-      plan = fitted(program, most);
-    }
+    Plan whole = plan(program, Long.MAX_VALUE);
+    long lanes = Execution.scratchBytes(whole, workers.threads());
+    long room = Math.min(limit, allocator.budget() - allocator.live());
+    long most = room - lanes - ALIGNMENT;
+    Plan plan = whole.arenaBytes() > most ? fitted(program, most) : whole;
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
     for (int i = 0; i < addresses.length; i++) {
@@ -204,14 +217,15 @@ public final class Interpreter implements AutoCloseable {
     long scratch = Execution.scratchBytes(plan, workers.threads());
     long arena = allocator.allocate(arenaBytes + scratch, "activations");
     Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
-    return new Bound(execution, program, this, arena, arenaBytes + scratch);
+    Sizes sizes = new Sizes(arenaBytes + scratch, room, whole.arenaBytes() + lanes);
+    return new Bound(execution, program, this, arena, sizes);
   }
 
   private Plan fitted(Program program, long most) {
     try {
       return plan(program, most);
     } catch (NoRoomException e) {
-      throw new OutOfBudgetException(e.getMessage());
+      throw new OutOfBudgetException(String.valueOf(e.getMessage()));
     }
   }
 

@@ -1,0 +1,44 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.Config;
+import dev.tern.data.DataReader;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.TextDictionary;
+import dev.tern.files.ReadPolicy;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.StepProfile;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.util.Optional;
+
+/** Some steps of a configured training, without a run folder. */
+final class ProfileRun {
+  private ProfileRun() {}
+
+  /** Trains {@code steps} steps, or to the end of the data, and shows the last. */
+  static StepProfile run(Config config, long steps, Progress progress) {
+    DataSource source = new DataSource(config.data(), ReadPolicy.STRICT, new TextDictionary());
+    FeatureEncoder encoder;
+    try (DataReader rows = source.train()) {
+      progress.begin("fit encoders", "rows", 0, rows.rowCount().orElse(0));
+      encoder = source.fit(rows, done -> progress.update(done, ""));
+    }
+    TrainOptions options =
+        TrainRun.options(config.train(), config.model()).reportEvery(1).epochs(Integer.MAX_VALUE);
+    try (Device device = TrainRun.device(config.train());
+        Trainer trainer = Trainer.create(device, encoder, TrainRun.model(config.model()), options);
+        DataReader rows = source.train()) {
+      progress.begin("profile", "steps", 0, steps);
+      trainer.fit(
+          rows,
+          Optional.empty(),
+          report -> {
+            progress.update(report.step(), "");
+            if (report.step() >= steps) {
+              trainer.requestStop();
+            }
+          });
+      return trainer.profile();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.tern.tensor;
+
+import java.util.List;
+
+/**
+ * What the memory of a {@link Computation} holds while it runs, and how long the steps of its last
+ * run took.
+ *
+ * @param bytes of the memory in all
+ * @param budget most bytes that there were for it; {@code Long.MAX_VALUE} without a limit
+ * @param withoutBudget bytes that it would have without a limit
+ * @param steps in the order in which they run
+ * @param blocks places of values, in the order in which they are first filled
+ */
+public record StepProfile(
+    long bytes, long budget, long withoutBudget, List<Step> steps, List<Block> blocks) {
+  /**
+   * One step.
+   *
+   * @param what the op with its sizes, or a fused kernel's expression
+   * @param isAgain whether it computes again what was dropped before
+   * @param startNanos from the start of the run
+   * @param endNanos from the start of the run
+   */
+  public record Step(String what, boolean isAgain, long startNanos, long endNanos) {}
+
+  /**
+   * Values in one place.
+   *
+   * @param maker number of the step that fills it
+   * @param isScratch whether it is used inside of steps alone
+   * @param offset of its first byte
+   * @param from number of the first step that finds it there
+   * @param to one past the number of the last
+   */
+  public record Block(int maker, boolean isScratch, long offset, long bytes, int from, int to) {}
+
+  public StepProfile {
+    steps = List.copyOf(steps);
+    blocks = List.copyOf(blocks);
+  }
+
+  /** The step during which blocks have the most bytes; the first of several; 0 without blocks. */
+  public int peakStep() {
+    int peak = 0;
+    long most = -1;
+    for (int step = 0; step < steps.size(); step++) {
+      long live = liveBytes(step);
+      if (live > most) {
+        most = live;
+        peak = step;
+      }
+    }
+    return peak;
+  }
+
+  /** Bytes of the blocks that a step finds. */
+  public long liveBytes(int step) {
+    return blocks.stream()
+        .filter(block -> block.from() <= step && step < block.to())
+        .mapToLong(Block::bytes)
+        .sum();
+  }
+
+  /** Share of the last run's time in steps that compute again, 0 to 1. */
+  public double shareAgain() {
+    long all = 0;
+    long again = 0;
+    for (Step step : steps) {
+      long nanos = step.endNanos() - step.startNanos();
+      all += nanos;
+      again += step.isAgain() ? nanos : 0;
+    }
+    return all == 0 ? 0 : (double) again / all;
+  }
+}
