@@ -13,6 +13,7 @@ public final class Main {
     String suite = args.length == 0 ? "list" : args[0];
     try {
       switch (suite) {
+        case "allocator" -> AllocatorBench.run(rest);
         case "train" -> TrainBench.run(rest);
         case "matmul" -> MatMulBench.run(rest);
         case "pointwise" -> PointwiseBench.run(rest);
@@ -24,6 +25,8 @@ public final class Main {
         case "residency" -> ResidencyBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
+          System.out.println(
+              "allocator  off-heap blocks: time, and memory that recorded steps hold");
           System.out.println("coldstart  how fast fresh processes come to train at full speed");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");

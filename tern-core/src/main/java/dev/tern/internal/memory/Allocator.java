@@ -13,8 +13,8 @@ import java.util.Map;
  * blocks keep theirs for the next request, except for those of more than a quarter of the budget.
  *
  * <p>A request is served by, in turn: a block of its size that the thread's {@link Magazine} keeps;
- * a free place; what the other magazines keep; memory behind other free places; new memory. One
- * that finds all of these wanting is refused.
+ * a free place with memory; what all magazines keep; memory behind other free places; new memory.
+ * One that finds all of these wanting is refused.
  *
  * <p>Contents of a new block are undefined. Thread-safe. Sizes are bytes.
  */
@@ -42,7 +42,7 @@ public final class Allocator implements AutoCloseable {
     pool = new Pool(budget, backing, this::recall);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
-      magazines[i] = new Magazine(pool.step());
+      magazines[i] = new Magazine(pool.exceptional());
     }
   }
 
@@ -209,7 +209,9 @@ public final class Allocator implements AutoCloseable {
 
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
     synchronized (pool) {
-      mine.drain(giveBack);
+      if (size >= Pool.LARGE) {
+        mine.drain(giveBack);
+      }
       long address = pool.allocate(size);
       if (address == 0) {
         outOfMemory++;

@@ -1,44 +1,49 @@
 package dev.tern.internal.memory;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * Memory under one budget, and the ranges of address space that it is put behind. When gaps between
- * blocks would come to hold more than a small share of what was ever taken, memory goes from free
- * addresses to those that are needed: what is held follows what is live, however blocks lie.
+ * Memory under one budget, behind addresses of {@link Ranges}. When gaps between blocks would come
+ * to hold more than a small share of what was ever live, they lend it: memory goes from free
+ * addresses to those that are needed. So what is held follows what is live, however blocks lie. To
+ * lend calls the system, so it ends where as much was lent as several times what is live: a program
+ * that goes on leaving other gaps gets them.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
 final class Pool {
+  /** From this size on a block is worth a search for its best place. */
+  static final long LARGE = 16 << 20;
+
   private static final long SMALLEST_STEP = 64 << 10;
-  private static final long LARGEST_STEP = 16 << 20;
   private static final long LARGEST_RANGE = 1L << 38;
 
   /** How much address space there is by memory, since there are gaps between blocks. */
   private static final int SPREAD = 4;
 
-  /** The share of what was ever taken that gaps may hold. */
+  /** The share of what was ever live that gaps may hold. */
   private static final int SLACK = 64;
+
+  /** How often as much as was ever live may be lent. */
+  private static final int LENDINGS = 4;
 
   /** The part of the budget from which on a block is not expected to be asked for again. */
   private static final int EXCEPTIONAL = 4;
 
-  private static final int NONE = -1;
-
   private final long most;
   private final long step;
-  private final long unit;
   private final Backing backing;
   private final BooleanSupplier recall;
-  private final List<Range> ranges = new ArrayList<>();
+  private final Ranges ranges;
   private final ArenaStatistics.Stat taken = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat reserved = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat inactive = new ArenaStatistics.Stat();
-  private long handle;
+
+  /** The most that was live when memory was missing: magazines keep nothing then. */
+  private long high;
+
+  private long lent;
   private long retries;
-  private long earlierCalls;
 
   /**
    * An empty pool.
@@ -50,87 +55,77 @@ final class Pool {
     this.backing = backing;
     this.recall = recall;
     long share = Long.highestOneBit(Math.max(1, budget / 64));
-    step = Math.clamp(share, SMALLEST_STEP, LARGEST_STEP);
-    unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
+    step = Math.clamp(share, SMALLEST_STEP, LARGE);
+    long unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
     most = Pages.whole(budget) / unit * unit;
+    ranges = new Ranges(backing, unit);
   }
 
-  /** The most bytes that may be held. */
-  long most() {
-    return most;
-  }
-
-  /** What the system is asked for at a time, where less is needed. */
-  long step() {
-    return step;
+  /** The size from which on a freed block gives its memory back at once. */
+  long exceptional() {
+    return most / EXCEPTIONAL;
   }
 
   /** The address of a new block of {@code size}, a multiple of 64; 0 where there is no room. */
   long allocate(long size) {
-    int index = size > most ? NONE : place(size);
-    if (index == NONE) {
-      return 0;
-    }
-    long missing = ranges.get(index).missing(handle);
-    if (missing > 0 && recallAround(index)) {
+    int index = size > most ? Ranges.NONE : place(size);
+    if (index != Ranges.NONE && missing(index) > 0 && recallAround(index)) {
       index = place(size);
-      missing = index == NONE ? 0 : ranges.get(index).missing(handle);
     }
-    if (index == NONE || !fund(size, missing)) {
-      if (index != NONE) {
-        ranges.get(index).free(handle);
-      }
-      count();
+    if (index == Ranges.NONE) {
       return 0;
     }
     Range range = ranges.get(index);
+    long missing = missing(index);
+    if (missing > 0 && !fund(size, missing)) {
+      range.free(ranges.handle());
+      return 0;
+    }
     if (missing > 0) {
       commit(range, size, missing);
     }
     taken.change(size);
     count();
-    return range.address(handle);
+    return range.address(ranges.handle());
   }
 
   /** The handle of the block allocated last. */
   long handle() {
-    return handle;
+    return ranges.handle();
   }
 
-  /** Frees a block; one of a large part of the budget gives its memory back. */
-  void free(long address, long byHandle) {
-    int index = indexOf(address);
+  /** Frees a block. */
+  void free(long address, long handle) {
+    int index = ranges.indexOf(address);
     Range range = ranges.get(index);
-    long size = range.size(byHandle);
-    int hole = range.free(byHandle);
+    long size = range.size(handle);
+    int hole = range.free(handle);
     taken.change(-size);
-    if (size > most / EXCEPTIONAL) {
+    if (size > exceptional()) {
       range.release(hole, Long.MAX_VALUE);
-      closeIfIdle(index);
+      ranges.closeIfIdle(index);
     }
     count();
   }
 
   /** Gives memory of free places back until that is {@code wanted} bytes, or there is none left. */
   void release(long wanted) {
-    long target = wanted > reserved.current() ? 0 : reserved.current() - wanted;
-    for (int i = ranges.size() - 1; i >= 0 && reserved.current() > target; i--) {
+    long target = Math.max(0, reserved.current() - wanted);
+    for (int i = ranges.count() - 1; i >= 0 && reserved.current() > target; i--) {
       ranges.get(i).release(reserved.current() - target);
-      closeIfIdle(i);
+      ranges.closeIfIdle(i);
       count();
     }
   }
 
   /** Gives all back. */
   void close() {
-    while (!ranges.isEmpty()) {
-      drop(ranges.size() - 1);
-    }
+    ranges.close();
     taken.change(-taken.current());
     count();
   }
 
-  /** Bytes of blocks. */
+  /** Bytes of blocks that were not freed here, some of which magazines keep. */
   ArenaStatistics.Stat taken() {
     return taken;
   }
@@ -152,48 +147,49 @@ final class Pool {
 
   /** How often the system was called. */
   long systemCalls() {
-    long calls = earlierCalls;
-    for (int i = 0; i < ranges.size(); i++) {
-      calls += ranges.get(i).systemCalls();
-    }
-    return calls;
+    return ranges.systemCalls();
   }
 
-  /** Finds a place, in a new range where no other has one; sets the handle. */
+  /** The index of a range with a place, a new one where no other has any, or NONE. */
   private int place(long size) {
-    int index = placeInRanges(size);
-    if (index == NONE && backing == Backing.ARENAS && recall.getAsBoolean()) {
-      index = placeInRanges(size);
+    int index = ranges.place(size);
+    if (index == Ranges.NONE && recall.getAsBoolean()) {
+      index = ranges.place(size);
     }
-    return index == NONE && open(size) ? placeInRanges(size) : index;
+    if (index != Ranges.NONE) {
+      return index;
+    }
+    long bytes = backing == Backing.ARENAS ? memoryFor(size) : addressesFor(size);
+    if (bytes == 0) {
+      return Ranges.NONE;
+    }
+    ranges.add(bytes, size);
+    count();
+    return ranges.place(size);
   }
 
-  private int placeInRanges(long size) {
-    for (int i = 0; i < ranges.size(); i++) {
-      handle = ranges.get(i).allocate(size);
-      if (handle != NONE) {
-        return i;
-      }
-    }
-    return NONE;
+  private long missing(int index) {
+    return ranges.get(index).missing(ranges.handle());
   }
 
   /** Frees the block just placed when others could be freed first, so that it may lie better. */
   private boolean recallAround(int index) {
-    long placed = handle;
-    Range range = ranges.get(index);
+    long placed = ranges.handle();
     if (!recall.getAsBoolean()) {
       return false;
     }
-    range.free(placed);
+    ranges.get(index).free(placed);
     return true;
   }
 
   /** Sees to it that {@code missing} bytes more may be held. */
   private boolean fund(long size, long missing) {
-    long excess = reserved.current() + missing - fairShare(size);
-    if (missing > 0 && excess > 0) {
+    high = Math.max(high, taken.current() + size);
+    long before = reserved.current();
+    long excess = Math.min(missing, before + missing - fairShare());
+    if (excess > 0 && lent / LENDINGS < high) {
       release(excess);
+      lent += before - reserved.current();
     }
     if (reserved.current() + missing > most) {
       retries++;
@@ -203,39 +199,20 @@ final class Pool {
   }
 
   private void commit(Range range, long size, long missing) {
-    long room = Math.min(most, fairShare(size)) - reserved.current() - missing;
+    long room = Math.min(most, fairShare()) - reserved.current() - missing;
     long ahead = size <= step / 4 ? Math.clamp(step - missing, 0, Math.max(0, room)) : 0;
     try {
-      range.commit(handle, ahead);
+      range.commit(ranges.handle(), ahead);
     } catch (RuntimeException e) {
-      range.free(handle);
+      range.free(ranges.handle());
       count();
       throw e;
     }
   }
 
-  /** What may be held without looking for memory that is not needed where it is. */
-  private long fairShare(long size) {
-    long peak = Math.max(taken.peak(), taken.current() + size);
-    return peak + Math.max(step, peak / SLACK);
-  }
-
-  private boolean open(long size) {
-    long bytes = backing == Backing.ARENAS ? memoryFor(size) : addressesFor(size);
-    if (bytes == 0) {
-      return false;
-    }
-    long base = backing.reserve(bytes);
-    while (base == 0 && bytes / 2 >= size) {
-      bytes = bytes / 2 & -Pages.HUGE_PAGE;
-      base = backing.reserve(bytes);
-    }
-    if (base == 0) {
-      throw Pages.refused("reserve", bytes);
-    }
-    ranges.add(new Range(backing, base, bytes, unit));
-    count();
-    return true;
+  /** What may be held without gaps that lend. */
+  private long fairShare() {
+    return high + Math.max(step, high / SLACK);
   }
 
   private long addressesFor(long size) {
@@ -243,10 +220,11 @@ final class Pool {
     return (Math.max(spread, size) + Pages.HUGE_PAGE - 1) & -Pages.HUGE_PAGE;
   }
 
+  /** How much memory to add where none can be reserved; 0 when the budget has no room. */
   private long memoryFor(long size) {
     if (Pages.whole(size) > most - reserved.current()) {
       retries++;
-      release(Long.MAX_VALUE);
+      release(reserved.current());
     }
     long room = most - reserved.current();
     if (Pages.whole(size) > room) {
@@ -255,32 +233,8 @@ final class Pool {
     return size <= step / 4 ? Math.min(step, room) : Pages.whole(size);
   }
 
-  private int indexOf(long address) {
-    int index = 0;
-    while (!ranges.get(index).contains(address)) {
-      index++;
-    }
-    return index;
-  }
-
-  /** A range without reservation gives its memory back as a whole. */
-  private void closeIfIdle(int index) {
-    if (backing == Backing.ARENAS && ranges.get(index).isIdle()) {
-      drop(index);
-    }
-  }
-
-  private void drop(int index) {
-    Range range = ranges.remove(index);
-    earlierCalls += range.systemCalls() + range.close();
-  }
-
   private void count() {
-    long held = 0;
-    for (int i = 0; i < ranges.size(); i++) {
-      held += ranges.get(i).committed();
-    }
-    reserved.change(held - reserved.current());
-    inactive.change(held - taken.current() - inactive.current());
+    reserved.change(ranges.committed() - reserved.current());
+    inactive.change(reserved.current() - taken.current() - inactive.current());
   }
 }

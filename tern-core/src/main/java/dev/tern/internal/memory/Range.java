@@ -4,8 +4,8 @@ import java.util.BitSet;
 
 /**
  * A piece of address space, the blocks in it, and which of its units have memory behind them. A
- * block's units are given memory when it is taken and keep it when it is freed, until somebody
- * needs it elsewhere.
+ * block's units get memory when it is taken and keep it when it is freed, until that is needed
+ * elsewhere.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
