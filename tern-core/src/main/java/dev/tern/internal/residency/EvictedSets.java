@@ -45,6 +45,7 @@ final class EvictedSets {
       parent[at] = parent[parent[at]];
       at = parent[at];
     }
+    element[storage] = at;
     return at;
   }
 

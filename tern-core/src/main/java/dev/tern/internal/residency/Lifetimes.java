@@ -10,7 +10,7 @@ import java.util.Arrays;
  */
 final class Lifetimes implements Watcher {
   private static final double BOOST = 2;
-  private static final long WORK = 40_000_000;
+  private static final long WORK = 30_000_000;
   private static final int MOST_TRIES = 400;
 
   private int[] storage = new int[64];
@@ -63,8 +63,7 @@ final class Lifetimes implements Watcher {
     }
     long[] best = new long[0];
     reach = Long.MAX_VALUE;
-    long tries = Math.clamp(WORK / Math.max(1, (long) count * count), 2, MOST_TRIES);
-    for (long i = 0; i < tries && reach > limit; i++) {
+    for (int i = 0; i < MOST_TRIES && reach > limit && work < WORK; i++) {
       long[] offset = placeBy(urgency);
       long end = 0;
       for (int life = 0; life < count; life++) {

@@ -20,13 +20,10 @@ import java.util.stream.IntStream;
 public final class Rehearsal {
   /** Shares of the budget left free for gaps between places, tried in this order. */
   private static final double[] SLACK = {
-    0, 0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.065, 0.08, 0.1
+    0, 0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.065, 0.08, 0.1, 0.125, 0.15
   };
 
-  private static final double[] MARGINS = {1, 1.03, 1.06, 1.12, 1.25, 1.5, 2, 3, 5};
-  private static final double[] SHARES = {1, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.12};
-  private static final double KEPT = 1e6;
-  private static final double[] WEIGHTS = {1e-3, 0.1, 1, 10, KEPT};
+  private static final double[] WEIGHTS = {1e-3, 0.1, 1, 10, Candidate.KEPT};
   private static final long SMALL = 5_000;
   private static final double LEAST_GAIN = 1e-5;
   private static final int FINALISTS = 4;
@@ -36,7 +33,7 @@ public final class Rehearsal {
   private static final int CANDIDATES = 4;
 
   /** How long to search, in storages and lives looked at; a thousand million take some seconds. */
-  private static final long WORK = 2_000_000_000;
+  private static final long WORK = 900_000_000;
 
   private static final long MORE_WORK = 4 * WORK;
   private static final long LITTLE_WORK = WORK / 8;
@@ -45,6 +42,22 @@ public final class Rehearsal {
   private static final double TIMED = 0.4;
 
   private static final double PLACED = 0.7;
+
+  /** The share of the work up to which every slack is tried, promising or not. */
+  private static final double FREE = 0.2;
+
+  /** Places that reach further do not make the search skip more. */
+  private static final double MOST_SPREAD = 1.1;
+
+  /** What share of the slack that places lacked may do. */
+  private static final double HOPE = 0.5;
+
+  /** A trial that takes more than that is given up. */
+  private static final long MOST_WORK_OF_TRIAL = WORK / 25;
+
+  /** How many lives are looked at in the time of a storage. */
+  private static final long LIVES_A_STORAGE = 4;
+
   private static final int PATIENCE = 300;
 
   private final StepFacts facts;
@@ -53,6 +66,10 @@ public final class Rehearsal {
   private Guide best = new Guide(Policy.H_DTR_EQ, Foresight.NONE, Double.POSITIVE_INFINITY);
   private Candidate bestCandidate = new Candidate(Policy.H_DTR_EQ, new double[0], 0);
   private long bestRoom;
+
+  /** How far places reached by the room that their lives were held to, in the last round. */
+  private double leastSpread = 1;
+
   private long work;
 
   /**
@@ -64,9 +81,6 @@ public final class Rehearsal {
    */
   public record Guide(Policy policy, Foresight foresight, double time) {}
 
-  /** What to try. */
-  private record Candidate(Policy policy, double[] weights, double time) {}
-
   private Rehearsal(StepFacts facts, long budget, double limit) {
     this.facts = facts;
     this.budget = budget;
@@ -77,10 +91,7 @@ public final class Rehearsal {
   /** The best of a few ways, which suit chains and steps like them; quick for long steps too. */
   static Guide sketch(Step step, long budget, double limit) {
     Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
-    List<Candidate> candidates = new ArrayList<>();
-    List<boolean[]> sets = new Segments(rehearsal.facts).forBudget(budget, 1, 0.65);
-    add(sets, Variants.SEGMENTED.subList(0, 1), candidates);
-    rehearsal.searchAll(candidates, 1, WORK);
+    rehearsal.searchAll(Candidate.few(rehearsal.facts, budget), 1, WORK);
     return rehearsal.best;
   }
 
@@ -112,39 +123,25 @@ public final class Rehearsal {
 
   private static Guide search(Step step, long budget, double limit, int finalists, long work) {
     Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
-    rehearsal.searchAll(rehearsal.candidates(), finalists, work);
+    rehearsal.searchAll(Candidate.all(rehearsal.facts, budget), finalists, work);
     rehearsal.improve(work);
     return rehearsal.best;
-  }
-
-  private List<Candidate> candidates() {
-    List<Candidate> all = new ArrayList<>();
-    add(new Segments(facts).forBudget(budget, SHARES), Variants.SEGMENTED, all);
-    add(new KeepSets(facts).forBudget(budget, MARGINS), Variants.PLANNED, all);
-    add(List.of(new boolean[0]), Variants.LEARNED, all);
-    all.sort(Comparator.comparing(candidate -> candidate.policy.neighbourhood().work()));
-    return all;
-  }
-
-  private static void add(List<boolean[]> sets, List<Policy> policies, List<Candidate> to) {
-    for (boolean[] isKept : sets) {
-      double[] weights = new double[isKept.length];
-      for (int storage = 0; storage < weights.length; storage++) {
-        weights[storage] = isKept[storage] ? KEPT : 1;
-      }
-      policies.forEach(policy -> to.add(new Candidate(policy, weights, 0)));
-    }
   }
 
   /** Leaves more and more room for gaps between places, until the best find all of theirs. */
   private void searchAll(List<Candidate> all, int finalists, long most) {
     List<Candidate> candidates = all;
     for (double slack : SLACK) {
+      if (work > most * FREE && slack < HOPE * (1 - 1 / leastSpread)) {
+        continue;
+      }
+      leastSpread = MOST_SPREAD;
       long room = (long) (budget * (1 - slack));
-      candidates = fastest(candidates, room, CANDIDATES * finalists, (long) (TIMED * most));
+      long timing = slack == 0 ? (long) (TIMED * most) : allowed(PLACED, most);
+      candidates = fastest(candidates, room, CANDIDATES * finalists, timing);
       List<Candidate> settled = new ArrayList<>();
       for (Candidate candidate : candidates.subList(0, Math.min(finalists, candidates.size()))) {
-        if (work < PLACED * most && place(candidate, room)) {
+        if (work < allowed(PLACED, most) && place(candidate, room)) {
           settled.add(candidate);
         }
       }
@@ -152,19 +149,23 @@ public final class Rehearsal {
     }
   }
 
+  /** A share of the work, or twice all of it as long as nothing was found. */
+  private long allowed(double share, long most) {
+    return (long) ((Double.isFinite(best.time) ? share : 2) * most);
+  }
+
   /** Those by time alone that may be better than what is known, best first. */
   private List<Candidate> fastest(List<Candidate> candidates, long room, int number, long most) {
     List<Candidate> timed = new ArrayList<>();
     double cut = Math.min(limit, best.time * (1 - LEAST_GAIN));
     for (Candidate candidate : candidates) {
-      boolean isTried = work < most || timed.isEmpty();
-      double time = isTried ? count(candidate, room, Watcher.NONE, cut) : cut;
+      double time = work < most ? count(candidate, room, Watcher.NONE, cut) : cut;
       if (time < cut) {
-        timed.add(new Candidate(candidate.policy, candidate.weights, time));
+        timed.add(new Candidate(candidate.policy(), candidate.weights(), time));
         timed.sort(Comparator.comparingDouble(Candidate::time));
         if (timed.size() > number) {
           timed.removeLast();
-          cut = timed.getLast().time;
+          cut = timed.getLast().time();
         }
       }
     }
@@ -179,9 +180,10 @@ public final class Rehearsal {
       return false;
     }
     long[][] places = lives.place(budget);
-    work += lives.work();
-    run(candidate, room, new Rehearsed(facts, candidate.weights, places, room));
-    run(candidate, room, new Rehearsed(facts, candidate.weights, places, Long.MAX_VALUE));
+    work += lives.work() / LIVES_A_STORAGE;
+    leastSpread = Math.min(leastSpread, lives.reach() / (double) room);
+    run(candidate, room, new Rehearsed(facts, candidate.weights(), places, room));
+    run(candidate, room, new Rehearsed(facts, candidate.weights(), places, Long.MAX_VALUE));
     return lives.reach() <= budget;
   }
 
@@ -189,10 +191,12 @@ public final class Rehearsal {
   private void run(Candidate candidate, long room, Rehearsed known) {
     double cut = Math.min(limit, best.time * (1 - LEAST_GAIN));
     Space space = new Space.Placed(new BlockArena(budget), known);
-    Trial trial = Trial.run(facts.step(), space, candidate.policy, known, cut);
+    Trial trial =
+        Trial.run(
+            facts.step(), space, candidate.policy(), known, Watcher.NONE, cut, MOST_WORK_OF_TRIAL);
     work += trial.work();
     if (trial.time() < best.time) {
-      best = new Guide(candidate.policy, known, trial.time());
+      best = new Guide(candidate.policy(), known, trial.time());
       bestCandidate = candidate;
       bestRoom = room;
     }
@@ -200,9 +204,10 @@ public final class Rehearsal {
 
   /** Time of a candidate when bytes are only counted; infinite beyond {@code cut}. */
   private double count(Candidate candidate, long room, Watcher watcher, double cut) {
-    Rehearsed known = new Rehearsed(facts, candidate.weights, new long[0][], room);
+    Rehearsed known = new Rehearsed(facts, candidate.weights(), new long[0][], room);
     Space space = new Space.Counted(room);
-    Trial trial = Trial.run(facts.step(), space, candidate.policy, known, watcher, cut);
+    Trial trial =
+        Trial.run(facts.step(), space, candidate.policy(), known, watcher, cut, MOST_WORK_OF_TRIAL);
     work += trial.work();
     return trial.time();
   }
@@ -214,8 +219,8 @@ public final class Rehearsal {
     SplittableRandom random = new SplittableRandom(1);
     int failures = storages.length > 0 && Double.isFinite(best.time) ? 0 : PATIENCE;
     while (failures < PATIENCE && work < most && best.time > enough) {
-      double[] weights = Arrays.copyOf(bestCandidate.weights, facts.recipes().storages());
-      Arrays.fill(weights, bestCandidate.weights.length, weights.length, 1);
+      double[] weights = Arrays.copyOf(bestCandidate.weights(), facts.recipes().storages());
+      Arrays.fill(weights, bestCandidate.weights().length, weights.length, 1);
       for (int changes = random.nextInt(1, 4); changes > 0; changes--) {
         int changed = storages[random.nextInt(storages.length)];
         weights[changed] = WEIGHTS[random.nextInt(WEIGHTS.length)];
@@ -224,7 +229,7 @@ public final class Rehearsal {
       double slack = SLACK[random.nextInt(SLACK.length / 2)];
       double before = best.time;
       place(
-          new Candidate(bestCandidate.policy, weights, 0),
+          new Candidate(bestCandidate.policy(), weights, 0),
           isOther ? (long) (budget * (1 - slack)) : bestRoom);
       failures = best.time < before ? 0 : failures + 1;
     }

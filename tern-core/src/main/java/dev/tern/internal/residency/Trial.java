@@ -50,15 +50,23 @@ public final class Trial {
    */
   public static Trial run(
       Step step, Space space, Policy policy, Foresight foresight, double limit) {
-    return run(step, space, policy, foresight, Watcher.NONE, limit);
+    return run(step, space, policy, foresight, Watcher.NONE, limit, Long.MAX_VALUE);
   }
 
+  /** The same; it ends also when decisions took more than {@code mostWork}. */
   static Trial run(
-      Step step, Space space, Policy policy, Foresight foresight, Watcher watcher, double limit) {
+      Step step,
+      Space space,
+      Policy policy,
+      Foresight foresight,
+      Watcher watcher,
+      double limit,
+      long mostWork) {
     Recipes recipes = new Recipes();
     double once = step.cost();
     Meter meter = new Meter();
-    Residency residency =
+    Residency[] itself = new Residency[1];
+    itself[0] =
         new Residency(
             recipes,
             space,
@@ -67,7 +75,7 @@ public final class Trial {
             (op, again) -> {
               meter.runs++;
               meter.again += again ? recipes.cost(op) : 0;
-              if (once + meter.again > limit) {
+              if (once + meter.again > limit || itself[0].work() > mostWork) {
                 throw new LimitPassed();
               }
             },
@@ -75,7 +83,7 @@ public final class Trial {
     Status status = Status.OK;
     String reason = "";
     try {
-      step.replay(residency, recipes);
+      step.replay(itself[0], recipes);
     } catch (LimitPassed e) {
       status = Status.THRASH;
     } catch (NoRoomException e) {
@@ -83,7 +91,7 @@ public final class Trial {
       reason = String.valueOf(e.getMessage());
     }
     double time = status == Status.OK ? once + meter.again : Double.POSITIVE_INFINITY;
-    return new Trial(status, time, reason, residency.work() + RUN_WORK * meter.runs);
+    return new Trial(status, time, reason, itself[0].work() + RUN_WORK * meter.runs);
   }
 
   /** How it ended. */

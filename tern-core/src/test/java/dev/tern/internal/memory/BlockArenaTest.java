@@ -170,6 +170,32 @@ final class BlockArenaTest {
   }
 
   @Test
+  void requestThatFoundNoPlaceFindsOneAfterAFree() {
+    BlockArena arena = new BlockArena(1 << 12);
+    long first = arena.allocate(3000, LOW, 0);
+    long second = arena.allocate(1000, LOW, 1);
+    assertThat(arena.allocate(1500, LOW, 2)).isEqualTo(BlockArena.NONE);
+    arena.free(first);
+    long third = arena.allocate(1500, LOW, 2);
+    assertThat(arena.offset(third)).isZero();
+    arena.free(second);
+    arena.free(third);
+    assertThat(arena.allocate(1 << 12, LOW, 3)).isNotEqualTo(BlockArena.NONE);
+    assertThat(arena.statistics().retries()).isEqualTo(1);
+  }
+
+  @Test
+  void longLivedSmallBlocksDoNotSpoilTheSpaceOfLargeOnesAroundThem() {
+    BlockArena arena = new BlockArena(1 << 20);
+    for (int i = 0; i < 64; i++) {
+      long large = arena.allocate(10_000 + 64 * i, LOW, i);
+      arena.allocate(64, HIGH, i);
+      arena.free(large);
+    }
+    assertThat(arena.allocate((1 << 20) - 64 * 64, LOW, 99)).isNotEqualTo(BlockArena.NONE);
+  }
+
+  @Test
   void freedTailIsGivenUpByTrimAndUsedAgainWithoutIt() {
     BlockArena arena = new BlockArena(1 << 20);
     long first = arena.allocate(1000, LOW, 0);
