@@ -40,7 +40,8 @@ record Failures(BooleanSupplier debug)
   private static String message(Throwable e) {
     return switch (e) {
       case ConfigException _, RunException _, DataException _ -> text(e);
-      case OutOfBudgetException _ -> text(e) + " (the budget is train.memory)";
+      case OutOfBudgetException _ ->
+          text(e) + " (the budgets are train.memory and train.activation_memory)";
       case IllegalArgumentException _, IllegalStateException _, UncheckedIOException _ -> text(e);
       case OutOfMemoryError _ ->
           "java: got a full heap ("

@@ -51,7 +51,11 @@ final class ReplayCommandTest {
             "{\"case\":\"step.log\",\"policy\":\"lru\",\"budget_ratio\":0.8,\"status\":\"ok\","
                 + "\"slowdown\":1.25,\"peak_reserved\":320,\"peak_live\":320}",
             "{\"case\":\"step.log\",\"policy\":\"lru\",\"budget_ratio\":0.3,\"status\":\"oom\","
-                + "\"slowdown\":null,\"peak_reserved\":64,\"peak_live\":64}");
+                + "\"slowdown\":null,\"peak_reserved\":64,\"peak_live\":64,\"reason\":\"residency:"
+                + " got op 1 (f), which reads 64 bytes, makes 128 and lacks a place for 128 of"
+                + " them, while 64 of the budget of 128 bytes are held by what must stay, expected"
+                + " room; the largest that stay: 64 bytes made by op 0 (constant w) (pinned); raise"
+                + " the memory budget by at least 64 bytes, or use a smaller batch or model\"}");
   }
 
   @Test

@@ -58,32 +58,39 @@ final class BudgetedTrainingTest {
   }
 
   private static ModelConfig residual(int units) {
-    return ModelConfig.of(
-        ModelConfig.Type.DEEPCROSSING, 4, Collections.nCopies(units, 32).toArray(Integer[]::new));
+    return ModelConfig.of(ModelConfig.Type.DEEPCROSSING, 4, widths(units, 32));
+  }
+
+  private static Integer[] widths(int layers, int width) {
+    return Collections.nCopies(layers, width).toArray(Integer[]::new);
   }
 
   static List<Arguments> models() {
     TrainOptions plain = TrainOptions.of(ADAM);
     return List.of(
-        Arguments.of(residual(12), plain),
-        Arguments.of(residual(12).withDropout(0.2f), plain.clipNorm(0.1f)),
+        Arguments.of(residual(12), plain, 0.5),
+        Arguments.of(residual(12).withDropout(0.2f), plain.clipNorm(0.1f), 0.5),
         Arguments.of(
-            ModelConfig.of(ModelConfig.Type.TRANSFORMER, 8, 16, 16, 16).withHeads(2), plain),
+            ModelConfig.of(ModelConfig.Type.TRANSFORMER, 8, 16, 16, 16).withHeads(2), plain, 0.5),
         Arguments.of(
             ModelConfig.of(ModelConfig.Type.DCNV2, 4, 32, 32, 32)
                 .withCross(3, 2)
                 .withActivation(Activation.DICE, true)
                 .withDropout(0.1f),
-            plain),
-        Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 32, 32, 32), plain),
-        Arguments.of(ModelConfig.of(ModelConfig.Type.DLRM, 4, 32, 32, 32), plain));
+            plain,
+            0.5),
+        Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.65),
+        Arguments.of(
+            new ModelConfig(ModelConfig.Type.DLRM, 4, List.of(widths(10, 128)), 0, List.of(16), 3),
+            plain,
+            0.7));
   }
 
   @ParameterizedTest
   @MethodSource("models")
-  void lessMemoryChangesNoBit(ModelConfig model, TrainOptions options) {
+  void lessMemoryChangesNoBit(ModelConfig model, TrainOptions options, double least) {
     Result whole = train(model, options, MEMORY);
-    for (double share : new double[] {0.8, 0.65, 0.5}) {
+    for (double share : new double[] {0.95, 0.8, least}) {
       long budget = (long) (share * whole.memory);
       Result result = train(model, options, budget);
       assertThat(result.memory).isLessThanOrEqualTo(budget);
@@ -106,6 +113,8 @@ final class BudgetedTrainingTest {
     TrainOptions options = TrainOptions.of(ADAM);
     assertThatThrownBy(() -> train(residual(4), options, 100_000))
         .isInstanceOf(OutOfBudgetException.class)
-        .hasMessageContaining("matmul");
+        .hasMessageContaining("lacks a place")
+        .hasMessageContaining("the largest that stay: ")
+        .hasMessageContaining("raise the memory budget by at least");
   }
 }

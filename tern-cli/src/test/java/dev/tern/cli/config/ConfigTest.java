@@ -169,7 +169,7 @@ final class ConfigTest {
           seed: 1,            | sead: 1,         | did you mean train.seed?
           run: {dir           | rum: {dir        | line 10: got the unknown key rum; did you mean run?
           seed: 1,            | hidden: [3],     | got the unknown key train.hidden; did you mean model.hidden?
-          seed: 1,            | xyzzy: 1,        | got the unknown key train.xyzzy; use one of batch, checkpoint_every
+          seed: 1,            | xyzzy: 1,        | got the unknown key train.xyzzy; use one of activation_memory, batch, checkpoint_every
           batch: 256          | batch: many      | line 11: train.batch: got many, expected a whole number from 1 to
           batch: 256          | batch: 0         | train.batch: got 0, expected a whole number from 1 to
           batch: 256          | batch: 1.5       | train.batch: got 1.5, expected a whole number

@@ -47,7 +47,14 @@ public final class AllocationTrace {
           }
         };
     Space space = new Space.Counted(Long.MAX_VALUE);
-    Trial.run(step, space, Policy.NONE, Foresight.NONE, watcher, Double.POSITIVE_INFINITY);
+    Trial.run(
+        step,
+        space,
+        Policy.NONE,
+        Foresight.NONE,
+        watcher,
+        Double.POSITIVE_INFINITY,
+        Long.MAX_VALUE);
     for (int block : current) {
       if (block != NO_BLOCK) {
         trace.note(~block);

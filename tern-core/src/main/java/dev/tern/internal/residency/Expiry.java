@@ -64,15 +64,21 @@ final class Expiry {
         .toArray();
   }
 
-  /** Notes that they cannot run again. */
-  void apply(Occupancy occupancy) {
+  /** Notes that they cannot run again; returns storages of theirs that nobody refers to. */
+  int[] apply(Occupancy occupancy) {
+    IntStream.Builder unreferenced = IntStream.builder();
     for (int op = 0; op < expires.length; op++) {
       if (expires[op] && recipes.isRepeatable(op)) {
         recipes.expire(op);
         for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-          occupancy.update(recipes.storage(value));
+          int storage = recipes.storage(value);
+          occupancy.update(storage);
+          if (ledger.isResident(storage) && ledger.references(storage) == 0) {
+            unreferenced.add(storage);
+          }
         }
       }
     }
+    return unreferenced.build().toArray();
   }
 }

@@ -1,5 +1,9 @@
 package dev.tern.internal.residency;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -96,17 +100,37 @@ public final class Residency {
     int storage = recipes.storage(value);
     if (ledger.references(storage) == 0 && ledger.isResident(storage)) {
       expire(Expiry.readers(recipes, storage));
-      if (ledger.isSpent(storage)) {
-        occupancy.evict(storage);
-      }
+      dropSpent(storage);
     }
   }
 
   /**
    * Notes that ops cannot run again, as something that they read is about to change. Referenced
-   * values that would need them are made resident before.
+   * values that would need them are made resident before; what they made and nobody refers to goes,
+   * and with it what could be computed from that.
    */
   public void expire(int... ops) {
+    Deque<int[]> ahead = new ArrayDeque<>();
+    Set<Integer> unreferenced = new LinkedHashSet<>();
+    ahead.add(ops);
+    while (!ahead.isEmpty()) {
+      for (int storage : expireThese(ahead.remove())) {
+        if (unreferenced.add(storage)) {
+          ahead.add(Expiry.readers(recipes, storage));
+        }
+      }
+    }
+    unreferenced.forEach(this::dropSpent);
+  }
+
+  private void dropSpent(int storage) {
+    if (ledger.isSpent(storage)) {
+      occupancy.evict(storage);
+    }
+  }
+
+  /** Returns the storages with what they made that nobody refers to. */
+  private int[] expireThese(int[] ops) {
     IntStream.Builder kept = IntStream.builder();
     Expiry expiry = Expiry.of(recipes, ledger, ops);
     // What one of them takes to compute may push out another.
@@ -116,8 +140,9 @@ public final class Residency {
       kept.add(wanted[0]);
       expiry = Expiry.of(recipes, ledger, ops);
     }
-    expiry.apply(occupancy);
+    int[] unreferenced = expiry.apply(occupancy);
     kept.build().forEach(value -> occupancy.lock(recipes.storage(value), -1));
+    return unreferenced;
   }
 
   /** Makes a value resident and keeps it so until it is unpinned. */

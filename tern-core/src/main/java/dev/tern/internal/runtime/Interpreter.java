@@ -225,7 +225,9 @@ public final class Interpreter implements AutoCloseable {
     try {
       return plan(program, most);
     } catch (NoRoomException e) {
-      throw new OutOfBudgetException(String.valueOf(e.getMessage()));
+      throw new OutOfBudgetException(
+          "%s; in all there were %d bytes for its values and the scratch of its steps"
+              .formatted(e.getMessage(), Math.max(0, most)));
     }
   }
 
