@@ -7,8 +7,10 @@ import dev.tern.internal.residency.Policy;
 import dev.tern.internal.residency.Recipes;
 import dev.tern.internal.residency.Residency;
 import dev.tern.internal.residency.Space;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -17,8 +19,9 @@ import java.util.SplittableRandom;
  * be the one that a plain evaluation of the graph gives. So storages that overlap, inputs that are
  * not there and recipes run wrongly show as wrong words.
  *
- * <p>One instance is one graph of one seed; it has views, ops of several results, results without
- * bytes, ops that must not run twice, and every policy, with and without places asked for.
+ * <p>One instance is one graph of one seed; it has views, ops of several results, results written
+ * over inputs, results without bytes, ops that must not run twice, and every policy, with and
+ * without places asked for.
  */
 final class MemoryFuzz {
   /** Random places and weights; where nothing is asked for, nothing is known. */
@@ -131,6 +134,10 @@ final class MemoryFuzz {
       int op = model.addOp(random);
       model.adopt(op);
       residency.run(op);
+      for (int value : model.overwritten(op)) {
+        residency.release(value);
+        model.refer(value, -1);
+      }
       check();
       return;
     }
@@ -164,15 +171,31 @@ final class MemoryFuzz {
   private void ensure(int value) {
     residency.ensure(value);
     require(residency.isResident(value), "ensure left value %d absent", value);
-    read(value);
+    read(recipes.storage(value), model.content(recipes.storage(value)));
   }
 
   private void execute(int op, boolean again) {
     runs++;
     model.requireMayRun(op, again);
+    Set<Integer> taken = new HashSet<>();
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      int storage = recipes.storage(value);
+      int input = recipes.isView(value) ? -1 : recipes.takes(storage);
+      if (input >= 0 && !residency.isResident(recipes.root(input))) {
+        taken.add(input);
+        read(storage, model.content(input));
+      }
+    }
     for (int input : model.inputs(op)) {
-      require(residency.isResident(input), "op %d runs without its input %d", op, input);
-      read(input);
+      int storage = recipes.storage(input);
+      require(
+          residency.isResident(input) || taken.contains(storage),
+          "op %d runs without its input %d",
+          op,
+          input);
+      if (!taken.contains(storage)) {
+        read(storage, model.content(storage));
+      }
     }
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value)) {
@@ -181,13 +204,11 @@ final class MemoryFuzz {
     }
   }
 
-  /** The words of a resident value must be those of its storage. */
-  private void read(int value) {
-    int storage = recipes.storage(value);
+  /** The words in a storage must be those that follow from the first. */
+  private void read(int storage, long content) {
     if (!isPlaced || recipes.bytes(storage) == 0) {
       return;
     }
-    long content = model.content(storage);
     int from = (int) (arena.offset(residency.handle(storage)) / WORD);
     long words = recipes.bytes(storage) / WORD;
     for (int i = 0; i < words; i++) {

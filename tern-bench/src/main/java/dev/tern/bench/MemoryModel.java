@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * A graph for {@link MemoryFuzz}, evaluated plainly: what each storage holds, who refers to it and
@@ -46,18 +47,22 @@ final class MemoryModel {
     hasRun.add(false);
     runsSinceNew = 0;
     for (int outputs = random.nextInt(4); outputs > 0; outputs--) {
-      if (isRepeatable && reads.length > 0 && random.nextInt(5) == 0) {
-        recipes.addView(reads[random.nextInt(reads.length)]);
+      int shown =
+          random.nextInt(5) == 0 && reads.length > 0 ? reads[random.nextInt(reads.length)] : -1;
+      if (isRepeatable && shown >= 0 && !isOverwritten(op, shown)) {
+        recipes.addView(shown);
       } else {
-        addStorage(8L * (random.nextInt(8) == 0 ? 0 : random.nextInt(1, 40)), op);
+        addStorage(random, op);
       }
     }
     return op;
   }
 
-  private void addStorage(long bytes, int op) {
+  private void addStorage(SplittableRandom random, int op) {
     int storage = recipes.storages();
-    recipes.addOutput(bytes);
+    int over = random.nextInt(3) == 0 ? overwritable(op) : -1;
+    long bytes = 8L * (random.nextInt(8) == 0 ? 0 : random.nextInt(1, 40));
+    recipes.addOutput(over < 0 ? bytes : recipes.bytes(recipes.storage(over)), over);
     if (storage == content.length) {
       content = Arrays.copyOf(content, 2 * storage);
       references = Arrays.copyOf(references, 2 * storage);
@@ -69,6 +74,37 @@ final class MemoryModel {
     }
     content[storage] = hash;
     freshStorages = storage + 1;
+  }
+
+  /** An input that only one reference keeps and no result is written over yet, or -1. */
+  private int overwritable(int op) {
+    for (int input : inputs.get(op)) {
+      int storage = recipes.storage(input);
+      boolean isFree = references[storage] == 1 && !isPinned[storage];
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        isFree &=
+            recipes.storage(value) != storage && recipes.takes(recipes.storage(value)) != storage;
+      }
+      if (isFree) {
+        return input;
+      }
+    }
+    return -1;
+  }
+
+  private boolean isOverwritten(int op, int value) {
+    return Arrays.stream(overwritten(op))
+        .anyMatch(input -> recipes.storage(input) == recipes.storage(value));
+  }
+
+  /** The inputs that results of an op are written over: nobody needs them after it. */
+  int[] overwritten(int op) {
+    return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
+        .filter(value -> !recipes.isView(value))
+        .map(value -> recipes.takes(recipes.storage(value)))
+        .filter(storage -> storage >= 0)
+        .map(recipes::root)
+        .toArray();
   }
 
   /** Each result of a new op has a reference. */
@@ -101,7 +137,11 @@ final class MemoryModel {
 
   /** True when a value is there or can be computed again. */
   boolean isAvailable(int value) {
-    return value < recipes.values() && (isReferred(value) || isRepeatable(recipes.storage(value)));
+    boolean isRepeatable =
+        value < recipes.values()
+            && recipes.isRepeatable(recipes.maker(value))
+            && isRepeatable(recipes.storage(value));
+    return value < recipes.values() && (isReferred(value) || isRepeatable);
   }
 
   private boolean isRepeatable(int storage) {

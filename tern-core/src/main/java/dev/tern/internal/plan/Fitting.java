@@ -40,6 +40,7 @@ final class Fitting {
 
   private final List<Step> steps;
   private final Storages storages;
+  private final Map<Integer, Integer> over;
   private final int leaves;
   private final int[] lastUse;
   private final List<Event> events = new ArrayList<>();
@@ -59,9 +60,10 @@ final class Fitting {
     int number;
   }
 
-  private Fitting(List<Step> steps, Storages storages, int leaves) {
+  private Fitting(List<Step> steps, Storages storages, Map<Integer, Integer> over, int leaves) {
     this.steps = steps;
     this.storages = storages;
+    this.over = over;
     this.leaves = leaves;
     lastUse = new int[leaves + storages.count()];
     contents = new Content[lastUse.length];
@@ -82,13 +84,19 @@ final class Fitting {
   /**
    * The plan that takes the least time of those tried.
    *
+   * @param over storages, and for each another that may be written over where it is made
    * @param outputs storages to be resident at the end
    * @param budget bytes for all storages and scratch memory
    * @throws NoRoomException where they do not fit whatever is done
    */
   static Plan plan(
-      List<Step> steps, Storages storages, int[] leaves, List<Place> outputs, long budget) {
-    Fitting fitting = new Fitting(steps, storages, leaves.length);
+      List<Step> steps,
+      Storages storages,
+      Map<Integer, Integer> over,
+      int[] leaves,
+      List<Place> outputs,
+      long budget) {
+    Fitting fitting = new Fitting(steps, storages, over, leaves.length);
     for (Place output : outputs) {
       fitting.lastUse[output.storage()] = steps.size();
     }
@@ -139,7 +147,14 @@ final class Fitting {
       }
     }
     addRun(index, isRepeatable, reads, written);
+    // What was written over comes first: nothing is to be computed for it any more.
     Set<Integer> dying = new LinkedHashSet<>();
+    for (int storage : written) {
+      Integer overwritten = over.get(storage);
+      if (overwritten != null) {
+        dying.add(storages.find(overwritten));
+      }
+    }
     for (Place place : touched(step)) {
       if (!storages.isLeaf(place.storage()) && lastUse[place.storage()] == index) {
         dying.add(place.storage());
@@ -153,6 +168,7 @@ final class Fitting {
   private void addRun(int index, boolean isRepeatable, Set<Integer> reads, Set<Integer> written) {
     long[] bytes = new long[written.size()];
     int[] viewOf = new int[written.size()];
+    int[] overValue = new int[written.size()];
     int at = 0;
     for (int storage : written) {
       Content content = contents[storage];
@@ -160,14 +176,22 @@ final class Fitting {
       if (content.values.isEmpty()) {
         bytes[at] = Storages.align(storages.bytes(storage));
         content.number = storageCount++;
+        overValue[at] = overwritten(storage);
       } else {
+        overValue[at] = -1;
         reads.add(content.values.getFirst());
       }
       content.values.add(valueCount++);
       at++;
     }
     int[] read = reads.stream().mapToInt(value -> value).toArray();
-    events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf));
+    events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf, overValue));
+  }
+
+  /** The value that a storage may be written over when it is made, or -1. */
+  private int overwritten(int storage) {
+    Integer dying = over.get(storage);
+    return dying == null ? -1 : contents[storages.find(dying)].values.getFirst();
   }
 
   /** Ops that read a storage before its content goes are not run again. */

@@ -7,6 +7,7 @@ import dev.tern.internal.residency.NoRoomException;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,7 @@ public final class Planner {
   }
 
   private Plan plan(List<Node> original) {
-    List<Step> steps = steps(true);
+    List<Step> steps = steps(storages::takeOver);
     long[] offsets = storages.offsets();
     return new Plan(
         steps,
@@ -82,7 +83,9 @@ public final class Planner {
   }
 
   private Plan fit(List<Node> original, long budget) {
-    return Fitting.plan(steps(false), storages, leafOrder(original), outputs(), budget);
+    Map<Integer, Integer> over = new HashMap<>();
+    List<Step> steps = steps(over::put);
+    return Fitting.plan(steps, storages, over, leafOrder(original), outputs(), budget);
   }
 
   private int[] leafOrder(List<Node> original) {
@@ -98,9 +101,9 @@ public final class Planner {
   /**
    * The steps in order.
    *
-   * @param inPlace whether a value may take the memory of another that dies where it is computed
+   * @param reuse told which values may take the memory of others that die where they are computed
    */
-  private List<Step> steps(boolean inPlace) {
+  private List<Step> steps(StepBuilder.Reuse reuse) {
     for (Program.Update update : program.updates()) {
       placeUpdate(update);
     }
@@ -115,7 +118,7 @@ public final class Planner {
       }
     }
     List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
-    return new StepBuilder(this::layout, this::storedNodes, storages, threads, inPlace)
+    return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)
         .build(order, program, late);
   }
 

@@ -6,7 +6,9 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.MatMul;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Turns ordered groups into steps, noting when each storage is used. */
@@ -15,19 +17,25 @@ final class StepBuilder {
   private final Function<Group, List<Node>> stored;
   private final Storages storages;
   private final int threads;
-  private final boolean inPlace;
+  private final Reuse reuse;
+
+  /** Gets to know that a storage may have the memory of one that dies where it is made. */
+  @FunctionalInterface
+  interface Reuse {
+    void accept(int storage, int dying);
+  }
 
   StepBuilder(
       Function<Node, Layout> layouts,
       Function<Group, List<Node>> stored,
       Storages storages,
       int threads,
-      boolean inPlace) {
+      Reuse reuse) {
     this.layouts = layouts;
     this.stored = stored;
     this.storages = storages;
     this.threads = threads;
-    this.inPlace = inPlace;
+    this.reuse = reuse;
   }
 
   List<Step> build(List<Group> order, Program program, List<Program.Update> late) {
@@ -36,9 +44,7 @@ final class StepBuilder {
     for (int i = 0; i < order.size(); i++) {
       Group group = order.get(i);
       if (group.fused) {
-        if (inPlace) {
-          reuseDying(group, i);
-        }
+        reuseDying(group, i);
         steps.add(fused(group, i));
       } else {
         steps.add(single(group.nodes.get(0), i));
@@ -71,6 +77,7 @@ final class StepBuilder {
 
   /** A value may take the memory of one that dies here, if both are met element by element. */
   private void reuseDying(Group group, int step) {
+    Set<Integer> taken = new HashSet<>();
     for (Node result : stored.apply(group)) {
       Layout to = layouts.apply(result);
       boolean fresh =
@@ -85,8 +92,9 @@ final class StepBuilder {
         if (storages.find(from.storage()) != storages.find(to.storage())
             && storages.lastUse(from.storage()) == step
             && storages.bytes(from.storage()) == storages.bytes(to.storage())
-            && readsAligned(group, from.storage())) {
-          storages.takeOver(to.storage(), from.storage());
+            && readsAligned(group, from.storage())
+            && taken.add(storages.find(from.storage()))) {
+          reuse.accept(to.storage(), from.storage());
           break;
         }
       }

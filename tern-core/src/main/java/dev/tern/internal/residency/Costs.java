@@ -29,11 +29,17 @@ final class Costs {
     work++;
     double own = recipes.storageCost(storage);
     return switch (policy.neighbourhood()) {
-      case OWN -> own;
+      case OWN -> own + ofTaken(storage);
       case ANCESTORS -> own + walk(storage, true);
       case EXACT -> own + walk(storage, true) + walk(storage, false);
       case SETS -> own + ofSets(storage);
     };
+  }
+
+  /** Cost of what a storage is written over, which is gone whenever it was made. */
+  private double ofTaken(int storage) {
+    int taken = recipes.takes(storage);
+    return taken < 0 ? 0 : recipes.storageCost(taken);
   }
 
   /** Notes an eviction. */

@@ -1,6 +1,7 @@
 package dev.tern.internal.residency;
 
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /** Lists of ints that grow at their end, all in two arrays. */
 final class IntLists {
@@ -50,5 +51,10 @@ final class IntLists {
 
   int get(int cell) {
     return value[cell];
+  }
+
+  /** The elements of a list. */
+  IntStream stream(int list) {
+    return IntStream.iterate(first(list), cell -> cell >= 0, this::next).map(this::get);
   }
 }

@@ -13,7 +13,11 @@ final class Lifetimes implements Watcher {
   private static final long WORK = 30_000_000;
   private static final int MOST_TRIES = 400;
 
+  /** The storages that lives are of, in the order in which they got their places. */
   private int[] storage = new int[64];
+
+  private int[] lifeOf = new int[64];
+  private int tenants;
   private long[] bytes = new long[64];
   private int[] start = new int[64];
   private int[] end = new int[64];
@@ -26,21 +30,35 @@ final class Lifetimes implements Watcher {
 
   @Override
   public void settled(int of, long size) {
-    if (of >= current.length) {
-      current = Arrays.copyOf(current, 2 * of);
-      lives = Arrays.copyOf(lives, 2 * of);
-    }
-    if (count == storage.length) {
-      storage = Arrays.copyOf(storage, 2 * count);
+    if (count == bytes.length) {
       bytes = Arrays.copyOf(bytes, 2 * count);
       start = Arrays.copyOf(start, 2 * count);
       end = Arrays.copyOf(end, 2 * count);
     }
-    storage[count] = of;
     bytes[count] = size == 0 ? 0 : BlockArena.rounded(size);
     start[count] = now++;
     end[count] = Integer.MAX_VALUE;
-    current[of] = count++;
+    begin(of, count++);
+  }
+
+  @Override
+  public void replaced(int of, int by) {
+    begin(by, current[of]);
+  }
+
+  /** A storage has the place of a life from here on. */
+  private void begin(int of, int life) {
+    if (of >= current.length) {
+      current = Arrays.copyOf(current, 2 * of);
+      lives = Arrays.copyOf(lives, 2 * of);
+    }
+    if (tenants == storage.length) {
+      storage = Arrays.copyOf(storage, 2 * tenants);
+      lifeOf = Arrays.copyOf(lifeOf, 2 * tenants);
+    }
+    storage[tenants] = of;
+    lifeOf[tenants++] = life;
+    current[of] = life;
     lives[of]++;
   }
 
@@ -154,12 +172,12 @@ final class Lifetimes implements Watcher {
   private long[][] byStorage(long[] offset) {
     long[][] result = new long[lives.length][];
     int[] seen = new int[lives.length];
-    for (int life = 0; life < count; life++) {
-      int of = storage[life];
+    for (int tenant = 0; tenant < tenants; tenant++) {
+      int of = storage[tenant];
       if (result[of] == null) {
         result[of] = new long[lives[of]];
       }
-      result[of][seen[of]++] = offset[life];
+      result[of][seen[of]++] = offset[lifeOf[tenant]];
     }
     return result;
   }

@@ -73,6 +73,18 @@ final class Occupancy {
     costs.recomputed(storage);
   }
 
+  /** Gives a result of an op the memory of another storage, which has none from then on. */
+  void replace(int storage, int by) {
+    long bytes = recipes.bytes(storage);
+    long handle = bytes == 0 ? Space.NONE : space.pass(ledger.handle(storage), bytes, by);
+    ledger.vacate(storage);
+    ledger.settle(by, handle);
+    watcher.replaced(storage, by);
+    evictor.update(storage);
+    costs.evicted(storage);
+    costs.recomputed(by);
+  }
+
   private long room(int op, int storage, WaitingOps waiting, double now) {
     long bytes = recipes.bytes(storage);
     int life = ledger.lives(storage);

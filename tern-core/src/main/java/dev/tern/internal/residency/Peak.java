@@ -26,7 +26,7 @@ record Peak(int op, long bytes, boolean[] isLive) {
     }
     boolean[] isLive = new boolean[recipes.storages()];
     for (int storage = 0; storage < isLive.length; storage++) {
-      isLive[storage] = then.references[storage] > 0;
+      isLive[storage] = then.references[storage] > 0 && !then.isTaken[storage];
     }
     return new Peak(op, bytes, isLive);
   }
@@ -35,12 +35,14 @@ record Peak(int op, long bytes, boolean[] isLive) {
   private static final class Live {
     private final Recipes recipes;
     private final int[] references;
+    private final boolean[] isTaken;
     private long bytes;
     private int ops;
 
     Live(Recipes recipes) {
       this.recipes = recipes;
       references = new int[recipes.storages()];
+      isTaken = new boolean[recipes.storages()];
     }
 
     void apply(Step.Event event) {
@@ -49,6 +51,10 @@ record Peak(int op, long bytes, boolean[] isLive) {
           for (int out = recipes.firstOutput(ops); out < recipes.endOutput(ops); out++) {
             int storage = recipes.storage(out);
             bytes += references[storage]++ == 0 ? recipes.bytes(storage) : 0;
+            if (!recipes.isView(out) && recipes.takes(storage) >= 0) {
+              bytes -= recipes.bytes(storage);
+              isTaken[recipes.takes(storage)] = true;
+            }
           }
           ops++;
         }
@@ -61,7 +67,8 @@ record Peak(int op, long bytes, boolean[] isLive) {
 
     private void release(int value) {
       int storage = recipes.storage(value);
-      bytes -= --references[storage] == 0 ? recipes.bytes(storage) : 0;
+      boolean isLast = --references[storage] == 0;
+      bytes -= isLast && !isTaken[storage] ? recipes.bytes(storage) : 0;
     }
   }
 }

@@ -24,6 +24,7 @@ public final class Recipes {
   private long[] bytes = new long[64];
   private double[] storageCost = new double[64];
   private boolean[] isLasting = new boolean[64];
+  private int[] takes = new int[64];
   private int storages;
 
   /**
@@ -69,6 +70,16 @@ public final class Recipes {
 
   /** A result of the last op with memory of its own. */
   public int addOutput(long size) {
+    return addOutput(size, -1);
+  }
+
+  /**
+   * A result of the last op.
+   *
+   * @param over a value that the op reads, of as many bytes, whose memory the result may take, as
+   *     its last reference is given up next; or -1
+   */
+  public int addOutput(long size, int over) {
     if (size < 0) {
       throw new IllegalArgumentException(
           "value: got " + size + " bytes, expected at least 0; check the shape");
@@ -77,7 +88,17 @@ public final class Recipes {
       bytes = Arrays.copyOf(bytes, 2 * storages);
       storageCost = Arrays.copyOf(storageCost, 2 * storages);
       isLasting = Arrays.copyOf(isLasting, 2 * storages);
+      takes = Arrays.copyOf(takes, 2 * storages);
     }
+    if (over >= 0 && bytes[storage[over]] != size) {
+      throw new IllegalArgumentException(
+          "value: got one of "
+              + bytes[storage[over]]
+              + " bytes to write over, expected "
+              + size
+              + "; write over what is as large");
+    }
+    takes[storages] = over < 0 ? -1 : storage[over];
     bytes[storages] = size;
     members.add();
     return addValue(storages++);
@@ -163,6 +184,11 @@ public final class Recipes {
 
   public long bytes(int ofStorage) {
     return bytes[ofStorage];
+  }
+
+  /** The storage whose memory one may take when it is made, or a negative number. */
+  public int takes(int ofStorage) {
+    return takes[ofStorage];
   }
 
   /** The value that has memory of its own in a storage; the others are views of it. */

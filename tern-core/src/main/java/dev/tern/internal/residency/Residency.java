@@ -1,6 +1,7 @@
 package dev.tern.internal.residency;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -67,10 +68,44 @@ public final class Residency {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       ledger.refer(recipes.storage(value), 1);
     }
+    int[] readers = readersOfLost(op);
+    if (readers.length > 0) {
+      expireBefore(op, readers);
+    }
     compute(op, false);
+    if (readers.length > 0) {
+      expire(op);
+      recipes.inputs().stream(op).forEach(input -> dropSpent(recipes.storage(input)));
+    }
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       occupancy.use(recipes.storage(value), clock);
     }
+  }
+
+  /** The ops that read what cannot be had again and what results of an op are written over. */
+  private int[] readersOfLost(int op) {
+    return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
+        .filter(value -> !recipes.isView(value))
+        .map(value -> recipes.takes(recipes.storage(value)))
+        .filter(input -> input >= 0 && recipes.isLasting(input))
+        .flatMap(input -> Arrays.stream(Expiry.readers(recipes, input)))
+        .toArray();
+  }
+
+  /** Expires ops while the inputs of another, which is to run next, are there to stay. */
+  private void expireBefore(int op, int[] readers) {
+    recipes.inputs().stream(op)
+        .forEach(input -> {
+          ensure(input);
+          occupancy.lock(recipes.storage(input), 1);
+          ledger.refer(recipes.storage(input), 1);
+        });
+    expire(Arrays.stream(readers).filter(reader -> reader != op).toArray());
+    recipes.inputs().stream(op)
+        .forEach(input -> {
+          occupancy.lock(recipes.storage(input), -1);
+          ledger.refer(recipes.storage(input), -1);
+        });
   }
 
   /** Adds a reference to a value. */
@@ -263,7 +298,7 @@ public final class Residency {
     lockResults(op, 1);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value) && !ledger.isDefined(value)) {
-        occupancy.settle(op, recipes.storage(value), waiting, clock);
+        settle(op, recipes.storage(value), again);
       }
     }
     executor.run(op, again);
@@ -272,6 +307,22 @@ public final class Residency {
       ledger.define(value);
     }
     lockResults(op, -1);
+  }
+
+  /** Gives a result memory: that of an input which serves nobody else, where it may. */
+  private void settle(int op, int storage, boolean again) {
+    int input = recipes.takes(storage);
+    if (input >= 0 && isFreeToTake(input, again)) {
+      occupancy.replace(input, storage);
+    } else {
+      occupancy.settle(op, storage, waiting, clock);
+    }
+  }
+
+  /** At first the op's word is enough that nobody else needs its input. */
+  private boolean isFreeToTake(int input, boolean again) {
+    boolean isUnused = ledger.references(input) == 0 && !recipes.isLasting(input);
+    return ledger.locks(input) <= 1 && !ledger.isPinned(input) && (!again || isUnused);
   }
 
   /** Those that are resident could otherwise go while memory is found for the others. */

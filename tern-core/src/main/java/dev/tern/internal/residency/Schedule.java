@@ -4,8 +4,10 @@ import dev.tern.internal.memory.BlockArena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A recorded step laid out within a budget once and for all: which ops run, some of them again, and
@@ -61,6 +63,10 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
     private final BlockArena arena;
     private final List<Run> runs = new ArrayList<>();
     private final List<Life> lives = new ArrayList<>();
+
+    /** Storages whose memory results of the op that runs next take. */
+    private final Set<Integer> leaving = new HashSet<>();
+
     private long[] offset = new long[64];
     private int[] lifeOf = new int[64];
 
@@ -73,13 +79,17 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
 
     @Override
     public void settled(int storage, long bytes) {
+      settledAt(storage, bytes == 0 ? 0 : arena.offset(residency.handle(storage)), bytes);
+    }
+
+    private void settledAt(int storage, long at, long bytes) {
       if (storage >= offset.length) {
         int from = offset.length;
         offset = Arrays.copyOf(offset, 2 * storage);
         Arrays.fill(offset, from, offset.length, NOWHERE);
         lifeOf = Arrays.copyOf(lifeOf, 2 * storage);
       }
-      offset[storage] = bytes == 0 ? 0 : arena.offset(residency.handle(storage));
+      offset[storage] = at;
       lifeOf[storage] = lives.size();
       lives.add(new Life(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
     }
@@ -87,6 +97,16 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
     @Override
     public void vacated(int storage) {
       offset[storage] = NOWHERE;
+    }
+
+    @Override
+    public void replaced(int storage, int by) {
+      long at = offset[storage];
+      Life life = lives.get(lifeOf[storage]);
+      lives.set(
+          lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size()));
+      settledAt(by, at, life.bytes);
+      leaving.add(storage);
     }
 
     @Override
@@ -100,6 +120,8 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
         note(value, offsets);
       }
       runs.add(new Run(op, again, Map.copyOf(offsets)));
+      leaving.forEach(storage -> offset[storage] = NOWHERE);
+      leaving.clear();
     }
 
     private void note(int value, Map<Integer, Long> offsets) {
@@ -108,6 +130,9 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
         throw new AssertionError("residency: op " + recipes.maker(value) + " runs without memory");
       }
       offsets.put(storage, offset[storage]);
+      if (leaving.contains(storage)) {
+        return;
+      }
       Life life = lives.get(lifeOf[storage]);
       lives.set(
           lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size() + 1));

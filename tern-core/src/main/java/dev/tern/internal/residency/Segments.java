@@ -65,7 +65,9 @@ final class Segments {
         bytes += recipes.isRepeatable(maker(storage)) ? recipes.bytes(storage) : 0;
       }
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-        bytes += recipes.isView(value) ? 0 : recipes.bytes(recipes.storage(value));
+        int storage = recipes.storage(value);
+        boolean isAdded = !recipes.isView(value) && recipes.takes(storage) < 0;
+        bytes += isAdded ? recipes.bytes(storage) : 0;
       }
       largest = Math.max(largest, bytes);
     }

@@ -17,6 +17,9 @@ public sealed interface Space {
   /** Gives memory back. */
   void give(long handle, long bytes);
 
+  /** A handle to the same memory for another storage. */
+  long pass(long handle, long bytes, int toStorage);
+
   /** Notes that a request was given up. */
   default void gaveUp() {}
 
@@ -57,6 +60,13 @@ public sealed interface Space {
     @Override
     public void give(long handle, long bytes) {
       arena.free(handle);
+    }
+
+    @Override
+    public long pass(long handle, long bytes, int toStorage) {
+      long offset = arena.offset(handle);
+      arena.free(handle);
+      return arena.allocateAt(offset, bytes, toStorage);
     }
 
     @Override
@@ -109,6 +119,11 @@ public sealed interface Space {
     @Override
     public void give(long handle, long bytes) {
       used -= bytes;
+    }
+
+    @Override
+    public long pass(long handle, long bytes, int toStorage) {
+      return handle;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.tern.internal.residency;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -21,9 +22,18 @@ public record Step(List<Event> events, List<String> names) {
    * @param reads the values that it read
    * @param bytes of each result, 0 for a view
    * @param viewOf of each result the value it is a view of, or -1
+   * @param over of each result a value that the op reads, of as many bytes, whose memory the result
+   *     may take, as its last reference is given up next; or -1
    */
-  public record Run(double cost, boolean isRepeatable, int[] reads, long[] bytes, int[] viewOf)
-      implements Event {}
+  public record Run(
+      double cost, boolean isRepeatable, int[] reads, long[] bytes, int[] viewOf, int[] over)
+      implements Event {
+    /** An op whose results have memory of their own. */
+    public Run(double cost, boolean isRepeatable, int[] reads, long[] bytes, int[] viewOf) {
+      this(cost, isRepeatable, reads, bytes, viewOf, new int[bytes.length]);
+      Arrays.fill(over, -1);
+    }
+  }
 
   /** A value got one more reference. */
   public record Retain(int value) implements Event {}
@@ -55,7 +65,7 @@ public record Step(List<Event> events, List<String> names) {
     recipes.addOp(run.cost, run.isRepeatable, run.reads);
     for (int i = 0; i < run.bytes.length; i++) {
       if (run.viewOf[i] < 0) {
-        recipes.addOutput(run.bytes[i]);
+        recipes.addOutput(run.bytes[i], run.over[i]);
       } else {
         recipes.addView(run.viewOf[i]);
       }
@@ -77,7 +87,7 @@ public record Step(List<Event> events, List<String> names) {
   public double cost() {
     double sum = 0;
     for (Event event : events) {
-      sum += event instanceof Run(double cost, _, _, _, _) ? cost : 0;
+      sum += event instanceof Run(double cost, _, _, _, _, _) ? cost : 0;
     }
     return sum;
   }

@@ -10,4 +10,7 @@ interface Watcher {
 
   /** A storage has no memory any more. */
   default void vacated(int storage) {}
+
+  /** A storage takes the memory of another, which has none any more. */
+  default void replaced(int storage, int by) {}
 }

@@ -303,4 +303,58 @@ final class ResidencyTest {
     double learned = Rehearsal.learn(step, slots(100), Double.POSITIVE_INFINITY).time();
     assertThat(learned).isLessThanOrEqualTo(segments);
   }
+
+  private static Step.Run over(int input, double cost, long bytes, int... reads) {
+    int[] none = {NO_VIEW};
+    return new Step.Run(cost, true, reads, new long[] {bytes}, none, new int[] {input});
+  }
+
+  @Test
+  void aResultTakesTheMemoryOfAnInputThatIsGivenUpNext() {
+    List<Step.Event> events = new ArrayList<>(List.of(constant(64), op(1, 640, 0)));
+    for (int i = 2; i <= 5; i++) {
+      events.add(over(i - 1, 1, 640, i - 1));
+      events.add(new Step.Release(i - 1));
+    }
+    Step step = new Step(events);
+    assertThat(step.peakLive()).isEqualTo(64 + 640);
+    Trial trial = place(step, 64 + 640, Policy.H_DTR_EQ);
+    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    assertThat(trial.time()).isEqualTo(5);
+  }
+
+  /** v1 is written over by v2, which is evicted for v3 and read again: both run once more. */
+  @Test
+  void whatWasWrittenOverIsComputedAgainWithItsResult() {
+    Step step =
+        new Step(
+            List.of(
+                constant(64),
+                op(1, 640, 0),
+                over(1, 1, 640, 1),
+                new Step.Release(1),
+                op(1, 640, 0),
+                new Step.Release(3),
+                op(1, 64, 2)));
+    Trial trial = place(step, 2 * 64 + 640, Policy.LRU);
+    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    assertThat(trial.time()).isEqualTo(4 + 2);
+  }
+
+  /** v2 is all there is of the constant v0, which v1 needs to be computed again. */
+  @Test
+  void whatReadsAConstantThatIsWrittenOverStays() {
+    List<Step.Event> events =
+        List.of(
+            constant(64),
+            op(1, 64, 0),
+            over(0, 1, 64, 0),
+            new Step.Free(0),
+            op(1, 64, 2),
+            new Step.Release(3),
+            op(1, 64, 1, 2));
+    assertThat(place(new Step(events), 3 * 64, Policy.H_DTR_EQ).time()).isEqualTo(4);
+    assertThat(place(new Step(events), 2 * 64, Policy.H_DTR_EQ).status())
+        .isEqualTo(Trial.Status.OOM);
+  }
 }
