@@ -14,6 +14,7 @@ public final class Main {
     try {
       switch (suite) {
         case "allocator" -> AllocatorBench.run(rest);
+        case "budget" -> BudgetBench.run(rest);
         case "train" -> TrainBench.run(rest);
         case "matmul" -> MatMulBench.run(rest);
         case "pointwise" -> PointwiseBench.run(rest);
@@ -27,6 +28,7 @@ public final class Main {
           System.out.println("accuracy  elementwise functions on every float there is");
           System.out.println(
               "allocator  off-heap blocks: time, and memory that recorded steps hold");
+          System.out.println("budget  deep models in a share of the memory that their steps take");
           System.out.println("coldstart  how fast fresh processes come to train at full speed");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
