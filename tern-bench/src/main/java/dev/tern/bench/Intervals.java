@@ -117,6 +117,7 @@ final class Intervals {
       case Op.DotInteractionGradient _ -> dotInteractionGradient(node);
       case Op.PairSums _ -> pairSums(node);
       case Op.PairSumsGradient _ -> pairSumsGradient(node);
+      case Op.Ruled _ -> input(node, 0);
     };
   }
 

@@ -380,9 +380,15 @@ final class RandomPrograms {
     Node shifted = Nodes.sub(a, most);
     Node powers = Nodes.unary(Op.Unary.EXP, shifted);
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, powers, axis, axis + 1);
+    boolean isLog = random.nextBoolean();
+    Node result =
+        isLog
+            ? Nodes.sub(shifted, Nodes.unary(Op.Unary.LOG, sum))
+            : Nodes.binary(Op.Binary.DIV, powers, sum);
+    Op.Ruled.Rule rule = isLog ? Op.Ruled.Rule.LOG_SOFTMAX : Op.Ruled.Rule.SOFTMAX;
     return random.nextBoolean()
-        ? Nodes.binary(Op.Binary.DIV, powers, sum)
-        : Nodes.sub(shifted, Nodes.unary(Op.Unary.LOG, sum));
+        ? result
+        : Nodes.ruled(new Op.Ruled(rule, axis), result, List.of(a));
   }
 
   private Node layerNorm(Node a) {
@@ -397,7 +403,10 @@ final class RandomPrograms {
     Node variance = Nodes.mul(Nodes.reduce(Op.Reduce.Kind.SUM, squares, rank - 1, rank), share);
     Node scale = Nodes.unary(Op.Unary.RSQRT, Nodes.add(variance, Nodes.constant(0.1f)));
     Node gain = leaf(Shape.of(a.shape().size(-1)));
-    return Nodes.mul(Nodes.mul(centred, scale), gain);
+    Node normal = Nodes.mul(centred, scale);
+    Op.Ruled rule = new Op.Ruled(Op.Ruled.Rule.NORMALIZE, rank - 1);
+    Node result = random.nextBoolean() ? normal : Nodes.ruled(rule, normal, List.of(a, scale));
+    return Nodes.mul(result, gain);
   }
 
   /** Of logits and labels, softplus(x) - x y. */

@@ -41,7 +41,8 @@ final class BatchStatistics {
       // That of the batch is too small by (rows - 1) / rows; that of one row says nothing.
       move(pass, variance, batchVariance.mul(rows / (rows - 1f)));
     }
-    return x.sub(batchMean).mul(batchVariance.add(epsilon).rsqrt());
+    Tensor scale = batchVariance.add(epsilon).rsqrt();
+    return x.normalized(0, x.sub(batchMean).mul(scale), scale);
   }
 
   private static void move(Pass pass, Variable average, Tensor batch) {

@@ -278,13 +278,15 @@ public final class Tensor {
   /** {@code exp(x) / sum(exp(x))} along one dimension, without overflow. */
   public Tensor softmax(int axis) {
     Tensor powers = sub(maxKeep(axis).detach()).exp();
-    return powers.mul(powers.sumKeep(axis).reciprocal());
+    Tensor shares = powers.mul(powers.sumKeep(axis).reciprocal());
+    return ruled(Op.Ruled.Rule.SOFTMAX, axis, shares);
   }
 
   /** {@code log(softmax(x))} along one dimension, without overflow. */
   public Tensor logSoftmax(int axis) {
     Tensor shifted = sub(maxKeep(axis).detach());
-    return shifted.sub(shifted.exp().sumKeep(axis).log());
+    Tensor logs = shifted.sub(shifted.exp().sumKeep(axis).log());
+    return ruled(Op.Ruled.Rule.LOG_SOFTMAX, axis, logs);
   }
 
   /**
@@ -294,7 +296,21 @@ public final class Tensor {
   public Tensor layerNorm(Tensor gamma, Tensor beta, float epsilon) {
     Tensor centred = sub(meanKeep(-1));
     Tensor scale = centred.square().meanKeep(-1).add(epsilon).rsqrt();
-    return centred.mul(scale).mul(gamma).add(beta);
+    return normalized(-1, centred.mul(scale), scale).mul(gamma).add(beta);
+  }
+
+  /**
+   * {@code normal}, which is this tensor less its mean, times {@code scale}, one by its deviation,
+   * along one dimension; with a gradient in few passes.
+   */
+  public Tensor normalized(int axis, Tensor normal, Tensor scale) {
+    return ruled(Op.Ruled.Rule.NORMALIZE, axis, normal, scale);
+  }
+
+  private Tensor ruled(Op.Ruled.Rule rule, int axis, Tensor result, Tensor... more) {
+    List<Node> of = new ArrayList<>(List.of(node));
+    Arrays.stream(more).map(Tensor::node).forEach(of::add);
+    return new Tensor(Nodes.ruled(new Op.Ruled(rule, shape().axis(axis)), result.node, of));
   }
 
   /** The same elements in row-major order under other sizes; one size may be -1, what is left. */

@@ -169,12 +169,31 @@ public final class Gradients {
         add(node.input(0), Nodes.scatterAdd(node.input(1), g, rows));
       }
       case Op.ScatterAdd scatter -> add(node.input(1), Nodes.gather(g, node.input(0)));
+      case Op.Ruled op -> add(node.input(1), ruled(op, node, g));
       case Op.DotInteraction interaction ->
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
       case Op.PairSums sums -> add(node.input(0), Nodes.pairSumsGradient(node.input(0), g));
       case Op.DotInteractionGradient second -> throw once(node);
       case Op.PairSumsGradient second -> throw once(node);
     }
+  }
+
+  private static Node ruled(Op.Ruled op, Node y, Node g) {
+    return switch (op.rule()) {
+      case SOFTMAX -> Nodes.mul(y, Nodes.sub(g, sum(Nodes.mul(g, y), op.axis())));
+      case LOG_SOFTMAX -> Nodes.sub(g, Nodes.mul(Nodes.unary(Op.Unary.EXP, y), sum(g, op.axis())));
+      case NORMALIZE -> {
+        float share = 1f / Math.max(1, y.shape().size(op.axis()));
+        Node mean = Nodes.mul(sum(g, op.axis()), share);
+        Node slope = Nodes.mul(sum(Nodes.mul(g, y), op.axis()), share);
+        Node rest = Nodes.sub(Nodes.sub(g, mean), Nodes.mul(y, slope));
+        yield Nodes.mul(y.input(2), rest);
+      }
+    };
+  }
+
+  private static Node sum(Node x, int axis) {
+    return Nodes.reduce(Op.Reduce.Kind.SUM, x, axis, axis + 1);
   }
 
   private static boolean isReal(DType type) {

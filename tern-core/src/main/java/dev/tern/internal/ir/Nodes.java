@@ -293,6 +293,13 @@ public final class Nodes {
     return new Node(new Op.PairSumsGradient(), List.of(x, gradient), x.shape(), DType.F32);
   }
 
+  /** {@code value}, whose gradient goes to the first of {@code inputs} by a rule. */
+  public static Node ruled(Op.Ruled op, Node value, List<Node> inputs) {
+    List<Node> all = new ArrayList<>(List.of(value));
+    all.addAll(inputs);
+    return new Node(op, all, value.shape(), value.type());
+  }
+
   private static void requireFloat(Op op, Node x) {
     if (!x.type().isFloatLike()) {
       throw new IllegalArgumentException(

@@ -127,6 +127,24 @@ public sealed interface Op {
   /** Gradient of {@link PairSums}: of its input and the result's gradient. */
   record PairSumsGradient() implements Op {}
 
+  /**
+   * The first input. Gradients do not go through what computed it but to the second, by a rule that
+   * needs less: of the result {@code y}, its gradient {@code g} and further inputs.
+   *
+   * @param axis the dimension that sums and means go over
+   */
+  record Ruled(Rule rule, int axis) implements Op {
+    /** What the first input is of the second. */
+    public enum Rule {
+      /** {@code y (g - sum(g y))}. */
+      SOFTMAX,
+      /** {@code g - exp(y) sum(g)}. */
+      LOG_SOFTMAX,
+      /** {@code s (g - mean(g) - y mean(g y))}, where s, the third input, is one by deviation. */
+      NORMALIZE,
+    }
+  }
+
   /** Whether the op is computed element by element. */
   default boolean isPointwise() {
     return this instanceof Unary || this instanceof Binary || this instanceof Ternary;

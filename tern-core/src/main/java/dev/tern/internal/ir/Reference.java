@@ -75,6 +75,7 @@ public final class Reference {
       case Op.DotInteractionGradient gradient -> dotInteractionGradient(node);
       case Op.PairSums sums -> pairSums(node);
       case Op.PairSumsGradient gradient -> pairSumsGradient(node);
+      case Op.Ruled ruled -> value(node.input(0));
     };
   }
 

@@ -85,6 +85,7 @@ final class Lowering {
           case Op.DotInteractionGradient gradient -> true;
           case Op.PairSums sums -> true;
           case Op.PairSumsGradient gradient -> true;
+          case Op.Ruled ruled -> throw new AssertionError("lowering: got " + value);
         };
     return taken.add(value) && owns ? value : copy(value);
   }

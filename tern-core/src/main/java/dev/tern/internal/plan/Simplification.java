@@ -42,6 +42,9 @@ final class Simplification {
     if (node.op() == Op.Unary.DETACH && node.input(0).type() == node.type()) {
       return inputs.get(0);
     }
+    if (node.op() instanceof Op.Ruled) {
+      return inputs.get(0);
+    }
     if (node.op() == Op.Binary.MUL) {
       // Gradients often begin with a factor of 1.
       for (int i = 0; i < 2; i++) {
