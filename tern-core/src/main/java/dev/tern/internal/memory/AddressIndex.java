@@ -6,6 +6,7 @@ final class AddressIndex {
 
   private long[] keys = new long[128];
   private int[] values = new int[128];
+  private int shift = Long.numberOfLeadingZeros(128) + 1;
   private int count;
 
   int get(long key) {
@@ -61,6 +62,7 @@ final class AddressIndex {
     int[] oldValues = values;
     keys = new long[2 * oldKeys.length];
     values = new int[keys.length];
+    shift--;
     for (int slot = 0; slot < oldKeys.length; slot++) {
       if (oldKeys[slot] != 0) {
         insert(oldKeys[slot], oldValues[slot]);
@@ -69,6 +71,7 @@ final class AddressIndex {
   }
 
   private int home(long key) {
-    return (int) ((key * 0x9E3779B97F4A7C15L) >>> 33) & (keys.length - 1);
+    // The highest bits of the product: those below repeat for addresses at equal distances.
+    return (int) (key * 0x9E3779B97F4A7C15L >>> shift);
   }
 }

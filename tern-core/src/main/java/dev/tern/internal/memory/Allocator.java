@@ -21,6 +21,9 @@ import java.util.Map;
 public final class Allocator implements AutoCloseable {
   private static final int HOLDERS_NAMED = 5;
 
+  /** How far apart the magazines of threads lie that run at the same time. */
+  private static final int APART = 4;
+
   private final long budget;
   private final Magazine[] magazines;
 
@@ -37,8 +40,8 @@ public final class Allocator implements AutoCloseable {
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
     }
     this.budget = budget;
-    int threads = Runtime.getRuntime().availableProcessors();
-    magazines = new Magazine[4 * Integer.highestOneBit(threads)];
+    int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
+    magazines = new Magazine[APART * threads];
     pool = new Pool(budget, backing, this::recall);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
@@ -203,12 +206,17 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
+  /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
   private Magazine magazine() {
-    return magazines[(int) Thread.currentThread().threadId() & magazines.length - 1];
+    int thread = (int) Thread.currentThread().threadId();
+    return magazines[(thread * APART + thread / (magazines.length / APART)) & magazines.length - 1];
   }
 
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
     synchronized (pool) {
+      if (closed) {
+        throw Magazine.closed("allocate");
+      }
       if (size >= Pool.LARGE) {
         mine.drain(giveBack);
       }

@@ -7,14 +7,13 @@ package dev.tern.internal.memory;
 public final class ArenaStatistics {
   /** A quantity over time: what it is, its highest value, and what was ever added and taken off. */
   public static final class Stat {
-    private long current;
     private long peak;
     private long added;
     private long removed;
 
     /** What it is. */
     public long current() {
-      return current;
+      return added - removed;
     }
 
     /** The highest value it had. */
@@ -33,12 +32,13 @@ public final class ArenaStatistics {
     }
 
     void change(long by) {
-      current += by;
-      if (by > 0) {
-        added += by;
-        peak = Math.max(peak, current);
-      } else {
+      if (by < 0) {
         removed -= by;
+        return;
+      }
+      added += by;
+      if (added - removed > peak) {
+        peak = added - removed;
       }
     }
   }

@@ -18,7 +18,6 @@ final class Magazine {
   static final long KEPT = -2;
 
   private static final int NONE = -1;
-  private static final String NOBODY = "";
 
   /** How many of a bin are looked at for an exact size. */
   private static final int LOOKS = 4;
@@ -30,6 +29,7 @@ final class Magazine {
   }
 
   private final long most;
+  private final ArenaStatistics statistics = new ArenaStatistics();
   private final AddressIndex slots = new AddressIndex();
   private long[] address = new long[64];
   private long[] size = new long[64];
@@ -43,11 +43,10 @@ final class Magazine {
 
   private int count;
   private int spare = NONE;
-  private final int[] bins = new int[BlockRows.BINS];
   private final long[] filled = new long[BlockRows.BINS / 64];
+  private final int[] bins = new int[BlockRows.BINS];
   private long kept;
   private boolean closed;
-  private final ArenaStatistics statistics = new ArenaStatistics();
 
   /** A magazine that keeps at most {@code most} bytes. */
   Magazine(long most) {
@@ -101,7 +100,6 @@ final class Magazine {
     long bytes = size[slot];
     statistics.freed(bytes, requested[slot]);
     isLive[slot] = false;
-    holder[slot] = NOBODY;
     if (bytes > most - kept) {
       forget(slot);
       return handle[slot];
@@ -170,7 +168,10 @@ final class Magazine {
   private void enliven(int slot, long asked, String by) {
     isLive[slot] = true;
     requested[slot] = asked;
-    holder[slot] = by;
+    // A reference is stored only where it changes: each store marks a card that threads may share.
+    if (holder[slot] != by) {
+      holder[slot] = by;
+    }
     statistics.allocated(size[slot], asked);
   }
 
@@ -202,10 +203,15 @@ final class Magazine {
     next = Arrays.copyOf(next, length);
   }
 
+  /** What use of a closed allocator ends in. */
+  static IllegalStateException closed(String op) {
+    return new IllegalStateException(
+        op + ": got a closed allocator, expected an open one; close it after its last user");
+  }
+
   private void requireOpen(String op) {
     if (closed) {
-      throw new IllegalStateException(
-          op + ": got a closed allocator, expected an open one; close it after its last user");
+      throw closed(op);
     }
   }
 }

@@ -32,8 +32,8 @@ public record MemoryStatistics(
    * A quantity over time.
    *
    * @param current what it is
-   * @param peak the highest value it had; where threads took and freed at the same time, not below
-   *     that, and above it by no more than what they keep for themselves
+   * @param peak the highest value it had; where several threads allocate, bounds from above that
+   *     take freed blocks which threads keep for themselves as live
    * @param totalAllocated the sum of all that was added
    * @param totalFreed the sum of all that was taken off
    */
