@@ -27,6 +27,9 @@ public final class Allocator implements AutoCloseable {
   private final long budget;
   private final Magazine[] magazines;
 
+  /** The logarithm of how many threads have magazines that are {@link #APART}. */
+  private final int rounds;
+
   /** Guarded by itself; whoever holds it may lock a magazine, never the other way round. */
   private final Pool pool;
 
@@ -42,6 +45,7 @@ public final class Allocator implements AutoCloseable {
     this.budget = budget;
     int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
     magazines = new Magazine[APART * threads];
+    rounds = Integer.numberOfTrailingZeros(threads);
     pool = new Pool(budget, backing, this::recall);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
@@ -98,6 +102,9 @@ public final class Allocator implements AutoCloseable {
       handle = magazines[i] == mine ? handle : magazines[i].free(address);
     }
     if (handle == Magazine.UNKNOWN) {
+      synchronized (pool) {
+        requireOpen("free");
+      }
       throw new IllegalStateException(
           "free: got 0x%x, which is not live, expected a live block; free each block once"
               .formatted(address));
@@ -156,10 +163,10 @@ public final class Allocator implements AutoCloseable {
       var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
       MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
       for (Magazine magazine : magazines) {
-        magazine.read(counted -> {
-          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(counted.allocations()));
-          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(counted.allocatedBytes()));
-          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(counted.requestedBytes()));
+        magazine.read((blocks, bytes, requested) -> {
+          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
+          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
+          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
         });
       }
       MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(pool.taken().peak());
@@ -209,14 +216,19 @@ public final class Allocator implements AutoCloseable {
   /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
-    return magazines[(thread * APART + thread / (magazines.length / APART)) & magazines.length - 1];
+    return magazines[thread * APART + (thread >>> rounds) & magazines.length - 1];
+  }
+
+  private void requireOpen(String op) {
+    if (closed) {
+      throw new IllegalStateException(
+          op + ": got a closed allocator, expected an open one; close it after its last user");
+    }
   }
 
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
     synchronized (pool) {
-      if (closed) {
-        throw Magazine.closed("allocate");
-      }
+      requireOpen("allocate");
       if (size >= Pool.LARGE) {
         mine.drain(giveBack);
       }

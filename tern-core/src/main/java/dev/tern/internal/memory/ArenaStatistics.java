@@ -33,13 +33,21 @@ public final class ArenaStatistics {
 
     void change(long by) {
       if (by < 0) {
-        removed -= by;
-        return;
+        remove(-by);
+      } else {
+        add(by);
       }
+    }
+
+    void add(long by) {
       added += by;
       if (added - removed > peak) {
         peak = added - removed;
       }
+    }
+
+    void remove(long by) {
+      removed += by;
     }
   }
 
