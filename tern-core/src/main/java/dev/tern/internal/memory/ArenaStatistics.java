@@ -71,11 +71,6 @@ public final class ArenaStatistics {
     return allocated;
   }
 
-  /** Bytes of live blocks and of those that wait for another stream to be done with them. */
-  public Stat activeBytes() {
-    return allocated;
-  }
-
   /** How far blocks reach into the range, from both of its ends together. */
   public Stat reservedBytes() {
     return reserved;

@@ -101,6 +101,15 @@ final class Magazine {
 
   /** Frees a block: KEPT, UNKNOWN, or the handle of a block that is no longer of this magazine. */
   long free(long address) {
+    return free(address, most);
+  }
+
+  /** Frees a block that it does not keep: UNKNOWN, or its handle. */
+  long remove(long address) {
+    return free(address, 0);
+  }
+
+  private long free(long address, long mostKept) {
     lock();
     try {
       int slot = rows.find(address);
@@ -110,7 +119,7 @@ final class Magazine {
       long bytes = rows.size(slot);
       remove(1, bytes, rows.requested(slot));
       rows.setRequested(slot, MagazineRows.NOT_LIVE);
-      if (bytes > most - kept) {
+      if (bytes > mostKept - kept) {
         rows.remove(slot);
         return rows.handle(slot);
       }

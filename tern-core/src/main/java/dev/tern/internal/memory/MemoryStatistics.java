@@ -7,8 +7,7 @@ package dev.tern.internal.memory;
  * @param allocations live blocks, a number
  * @param allocated bytes of live blocks, each rounded up to 64
  * @param reserved bytes held from the system
- * @param active bytes of live blocks and of those that wait to be done with, of which there are
- *     none
+ * @param active bytes of live blocks and of freed ones that another stream still uses
  * @param inactiveSplit bytes held from the system that are in no live block; counted when a block
  *     comes from or goes to the arena, not when a freed one is kept for the next request of its
  *     size
@@ -48,6 +47,12 @@ public record MemoryStatistics(
           peak + other.peak,
           totalAllocated + other.totalAllocated,
           totalFreed + other.totalFreed);
+    }
+
+    /** With what was taken off but counts all the same. */
+    Quantity andStill(ArenaStatistics.Stat stat) {
+      long more = stat.current();
+      return new Quantity(current + more, peak + stat.peak(), totalAllocated, totalFreed - more);
     }
 
     Quantity withPeakAtMost(long most) {
