@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * {@code bench allocator}: nanoseconds to allocate and free a block of off-heap memory, beside
  * other allocators; and with {@code --logs} what recorded steps make it hold. Blocks are checked to
  * be apart and to keep their contents before anything is timed, and nothing touches them while it
- * is; only arenas fill theirs.
+ * is; only arenas fill theirs. Where a library does not open for want of static TLS, as jemalloc's,
+ * {@code GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536} makes room.
  */
 final class AllocatorBench {
   private static final long BUDGET = 4L << 30;

@@ -17,7 +17,7 @@ final class BlockLoop {
   BlockLoop(BlockPattern pattern, BlockSource source) {
     this.pattern = pattern;
     this.source = source;
-    isLive = new boolean[pattern.slots()];
+    isLive = new boolean[pattern.slots() + BlockThreads.APART];
   }
 
   /** Goes through the pattern some times; returns bytes of heap that it took. */

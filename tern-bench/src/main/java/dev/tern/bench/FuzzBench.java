@@ -24,9 +24,10 @@ import java.util.TreeMap;
  * bits.
  *
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
- * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz} instead. The
- * digest is over the bits of all results, so runs of the same seeds under different widths can be
- * compared. {@code --seed S --programs 1} repeats one program.
+ * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
+ * --allocator OPERATIONS} about {@link AllocatorFuzz} instead. The digest is over the bits of all
+ * results, so runs of the same seeds under different widths can be compared. {@code --seed S
+ * --programs 1} repeats one program.
  */
 final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -59,11 +60,17 @@ final class FuzzBench implements AutoCloseable {
     Map<String, String> defaults = new TreeMap<>();
     defaults.put("--programs", "20000");
     defaults.put("--memory", "0");
+    defaults.put("--allocator", "0");
     defaults.put("--seed", "1");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
     int operations = arguments.integer("--memory");
     if (operations > 0) {
       MemoryFuzz.run(operations, arguments.integer("--seed"), arguments.json());
+      return;
+    }
+    int blocks = arguments.integer("--allocator");
+    if (blocks > 0) {
+      AllocatorFuzz.run(blocks, arguments.integer("--seed"), arguments.json());
       return;
     }
     Main.vectorsAtOnce();

@@ -13,20 +13,27 @@ import java.util.Map;
  * blocks keep theirs for the next request, except for those of more than a quarter of the budget.
  *
  * <p>A request is served by, in turn: a block of its size that the thread's {@link Magazine} keeps;
- * a free place with memory; what all magazines keep; memory behind other free places; new memory.
- * One that finds all of these wanting is refused.
+ * a free place with memory; what all magazines keep; memory behind other free places; new memory;
+ * what other streams still use. One that finds all of these wanting is refused.
  *
  * <p>Contents of a new block are undefined. Thread-safe. Sizes are bytes.
  */
 public final class Allocator implements AutoCloseable {
   private static final int HOLDERS_NAMED = 5;
 
+  /** How far apart the magazines of threads lie that run at the same time. */
+  private static final int APART = 4;
+
   private final long budget;
   private final Magazine[] magazines;
+
+  /** The logarithm of how many threads have magazines that are {@link #APART}. */
+  private final int rounds;
 
   /** Guarded by itself; whoever holds it may lock a magazine, never the other way round. */
   private final Pool pool;
 
+  private final WaitingBlocks waiting = new WaitingBlocks();
   private final Magazine.Sink giveBack;
   private long outOfMemory;
   private boolean closed;
@@ -37,8 +44,9 @@ public final class Allocator implements AutoCloseable {
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
     }
     this.budget = budget;
-    int threads = Runtime.getRuntime().availableProcessors();
-    magazines = new Magazine[4 * Integer.highestOneBit(threads)];
+    int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
+    magazines = new Magazine[APART * threads];
+    rounds = Integer.numberOfTrailingZeros(threads);
     pool = new Pool(budget, backing, this::recall);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
@@ -94,11 +102,7 @@ public final class Allocator implements AutoCloseable {
     for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
       handle = magazines[i] == mine ? handle : magazines[i].free(address);
     }
-    if (handle == Magazine.UNKNOWN) {
-      throw new IllegalStateException(
-          "free: got 0x%x, which is not live, expected a live block; free each block once"
-              .formatted(address));
-    }
+    requireKnown(handle, address);
     if (handle != Magazine.KEPT) {
       synchronized (pool) {
         if (!closed) {
@@ -108,10 +112,39 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
+  /**
+   * Gives a block back that another stream still uses: it serves again once {@code event} is over.
+   * Until then it is active, though not live; a request that finds no room otherwise waits for it.
+   *
+   * @throws IllegalStateException as by {@link #free}
+   */
+  public void freeAfter(long address, Event event) {
+    long handle = Magazine.UNKNOWN;
+    for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
+      handle = magazines[i].remove(address);
+    }
+    requireKnown(handle, address);
+    synchronized (pool) {
+      if (!closed) {
+        waiting.add(address, handle, pool.size(address, handle), event);
+      }
+    }
+  }
+
+  /** A point in the work of a stream. Methods may be called by any thread. */
+  public interface Event {
+    /** True once the work before it is done, from then on. */
+    boolean isOver();
+
+    /** Waits for that. */
+    void await();
+  }
+
   /** Gives the memory of all free places back to the system; returns its bytes. */
   public long trim() {
     synchronized (pool) {
       long before = pool.reserved().current();
+      waiting.collect(giveBack);
       recall();
       pool.release(Long.MAX_VALUE);
       return before - pool.reserved().current();
@@ -153,20 +186,21 @@ public final class Allocator implements AutoCloseable {
       var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
       MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
       for (Magazine magazine : magazines) {
-        magazine.read(counted -> {
-          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(counted.allocations()));
-          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(counted.allocatedBytes()));
-          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(counted.requestedBytes()));
+        magazine.read((blocks, bytes, requested) -> {
+          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
+          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
+          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
         });
       }
-      MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(pool.taken().peak());
+      long most = pool.taken().peak();
+      MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(most);
       return new MemoryStatistics(
           sums[0],
           allocated,
           MemoryStatistics.Quantity.of(pool.reserved()),
-          allocated,
+          allocated.andStill(waiting.bytes()).withPeakAtMost(most),
           MemoryStatistics.Quantity.of(pool.inactive()),
-          sums[2].withPeakAtMost(pool.taken().peak()),
+          sums[2].withPeakAtMost(most),
           pool.retries(),
           outOfMemory,
           pool.systemCalls());
@@ -188,7 +222,10 @@ public final class Allocator implements AutoCloseable {
     return List.copyOf(result);
   }
 
-  /** Gives all memory back to the system, live blocks included; the allocator is then unusable. */
+  /**
+   * Gives all memory back to the system, live blocks included, when no stream uses freed ones any
+   * more; the allocator is then unusable.
+   */
   @Override
   public void close() {
     synchronized (pool) {
@@ -199,26 +236,65 @@ public final class Allocator implements AutoCloseable {
       for (Magazine magazine : magazines) {
         magazine.close();
       }
+    }
+    // Nothing is added any more.
+    while (waiting.first().isPresent()) {
+      waiting.first().get().await();
+      synchronized (pool) {
+        waiting.collect(giveBack);
+      }
+    }
+    synchronized (pool) {
       pool.close();
     }
   }
 
+  /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
   private Magazine magazine() {
-    return magazines[(int) Thread.currentThread().threadId() & magazines.length - 1];
+    int thread = (int) Thread.currentThread().threadId();
+    return magazines[thread * APART + (thread >>> rounds) & magazines.length - 1];
+  }
+
+  private void requireOpen(String op) {
+    if (closed) {
+      throw new IllegalStateException(
+          op + ": got a closed allocator, expected an open one; close it after its last user");
+    }
+  }
+
+  private void requireKnown(long handle, long address) {
+    if (handle == Magazine.UNKNOWN) {
+      synchronized (pool) {
+        requireOpen("free");
+      }
+      throw new IllegalStateException(
+          "free: got 0x%x, which is not live, expected a live block; free each block once"
+              .formatted(address));
+    }
   }
 
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
-    synchronized (pool) {
-      if (size >= Pool.LARGE) {
-        mine.drain(giveBack);
+    while (true) {
+      Event event;
+      synchronized (pool) {
+        requireOpen("allocate");
+        if (size >= Pool.LARGE) {
+          mine.drain(giveBack);
+        }
+        waiting.collect(giveBack);
+        long address = pool.allocate(size);
+        if (address != 0) {
+          mine.add(address, size, bytes, pool.handle(), holder);
+          return address;
+        }
+        if (waiting.first().isEmpty() || size > budget) {
+          outOfMemory++;
+          throw outOfBudget(bytes, holder);
+        }
+        event = waiting.first().get();
       }
-      long address = pool.allocate(size);
-      if (address == 0) {
-        outOfMemory++;
-        throw outOfBudget(bytes, holder);
-      }
-      mine.add(address, size, bytes, pool.handle(), holder);
-      return address;
+      // Without the lock: the stream may need memory to get there.
+      event.await();
     }
   }
 

@@ -7,14 +7,13 @@ package dev.tern.internal.memory;
 public final class ArenaStatistics {
   /** A quantity over time: what it is, its highest value, and what was ever added and taken off. */
   public static final class Stat {
-    private long current;
     private long peak;
     private long added;
     private long removed;
 
     /** What it is. */
     public long current() {
-      return current;
+      return added - removed;
     }
 
     /** The highest value it had. */
@@ -33,13 +32,22 @@ public final class ArenaStatistics {
     }
 
     void change(long by) {
-      current += by;
-      if (by > 0) {
-        added += by;
-        peak = Math.max(peak, current);
+      if (by < 0) {
+        remove(-by);
       } else {
-        removed -= by;
+        add(by);
       }
+    }
+
+    void add(long by) {
+      added += by;
+      if (added - removed > peak) {
+        peak = added - removed;
+      }
+    }
+
+    void remove(long by) {
+      removed += by;
     }
   }
 
@@ -60,11 +68,6 @@ public final class ArenaStatistics {
 
   /** Bytes of live blocks, each rounded up to 64. */
   public Stat allocatedBytes() {
-    return allocated;
-  }
-
-  /** Bytes of live blocks and of those that wait for another stream to be done with them. */
-  public Stat activeBytes() {
     return allocated;
   }
 

@@ -1,5 +1,7 @@
 package dev.tern.internal.memory;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Map;
 
@@ -17,8 +19,19 @@ final class Magazine {
   /** Freed, and kept for the next request of its size. */
   static final long KEPT = -2;
 
-  private static final int NONE = -1;
-  private static final String NOBODY = "";
+  private static final int NONE = MagazineRows.NONE;
+  private static final VarHandle LOCKED;
+
+  static {
+    try {
+      LOCKED = MethodHandles.lookup().findVarHandle(Magazine.class, "locked", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** How often a thread looks whether the lock is free before it lets others run. */
+  private static final int SPINS = 100;
 
   /** How many of a bin are looked at for an exact size. */
   private static final int LOOKS = 4;
@@ -29,25 +42,19 @@ final class Magazine {
     void accept(long address, long handle);
   }
 
+  @SuppressWarnings("UnusedVariable") // Used through LOCKED.
+  private volatile int locked;
+
   private final long most;
-  private final AddressIndex slots = new AddressIndex();
-  private long[] address = new long[64];
-  private long[] size = new long[64];
-  private long[] requested = new long[64];
-  private long[] handle = new long[64];
-  private String[] holder = new String[64];
-  private boolean[] isLive = new boolean[64];
-
-  /** The next slot of its bin, or of those not in use. */
-  private int[] next = new int[64];
-
-  private int count;
-  private int spare = NONE;
-  private final int[] bins = new int[BlockRows.BINS];
-  private final long[] filled = new long[BlockRows.BINS / 64];
   private long kept;
-  private boolean closed;
-  private final ArenaStatistics statistics = new ArenaStatistics();
+  private final MagazineRows rows = new MagazineRows();
+
+  /** Slots of blocks that are kept, each the first of a list. */
+  private final int[] bins = new int[BlockRows.BINS];
+
+  private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
+  private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
+  private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
 
   /** A magazine that keeps at most {@code most} bytes. */
   Magazine(long most) {
@@ -56,156 +63,171 @@ final class Magazine {
   }
 
   /** Makes a block of exactly {@code bytes} live that was kept; 0 when there is none. */
-  synchronized long take(long bytes, long asked, String by) {
-    requireOpen("allocate");
-    int bin = BlockRows.binOf(bytes);
-    int previous = NONE;
-    int slot = bins[bin];
-    for (int look = 0; slot != NONE && size[slot] != bytes; look++) {
-      previous = slot;
-      slot = look == LOOKS ? NONE : next[slot];
+  long take(long bytes, long asked, String by) {
+    lock();
+    try {
+      int bin = BlockRows.binOf(bytes);
+      int previous = NONE;
+      int slot = bins[bin];
+      for (int look = 0; slot != NONE && rows.size(slot) != bytes; look++) {
+        previous = slot;
+        slot = look == LOOKS ? NONE : rows.next(slot);
+      }
+      if (slot == NONE) {
+        return 0;
+      }
+      if (previous == NONE) {
+        bins[bin] = rows.next(slot);
+      } else {
+        rows.setNext(previous, rows.next(slot));
+      }
+      kept -= bytes;
+      enliven(slot, bytes, asked, by);
+      return rows.address(slot);
+    } finally {
+      unlock();
     }
-    if (slot == NONE) {
-      return 0;
-    }
-    unlink(bin, previous, slot);
-    enliven(slot, asked, by);
-    return address[slot];
   }
 
   /** Adds a live block. */
-  synchronized void add(long at, long bytes, long asked, long byHandle, String by) {
-    int slot = spare;
-    if (slot != NONE) {
-      spare = next[slot];
-    } else {
-      slot = count++;
-      if (slot == size.length) {
-        grow(2 * slot);
-      }
+  void add(long address, long bytes, long asked, long handle, String by) {
+    lock();
+    try {
+      enliven(rows.add(address, bytes, handle), bytes, asked, by);
+    } finally {
+      unlock();
     }
-    address[slot] = at;
-    size[slot] = bytes;
-    handle[slot] = byHandle;
-    slots.put(at, slot);
-    enliven(slot, asked, by);
   }
 
   /** Frees a block: KEPT, UNKNOWN, or the handle of a block that is no longer of this magazine. */
-  synchronized long free(long at) {
-    requireOpen("free");
-    int slot = slots.get(at);
-    if (slot == AddressIndex.NONE || !isLive[slot]) {
-      return UNKNOWN;
+  long free(long address) {
+    return free(address, most);
+  }
+
+  /** Frees a block that it does not keep: UNKNOWN, or its handle. */
+  long remove(long address) {
+    return free(address, 0);
+  }
+
+  private long free(long address, long mostKept) {
+    lock();
+    try {
+      int slot = rows.find(address);
+      if (slot == NONE || rows.requested(slot) == MagazineRows.NOT_LIVE) {
+        return UNKNOWN;
+      }
+      long bytes = rows.size(slot);
+      remove(1, bytes, rows.requested(slot));
+      rows.setRequested(slot, MagazineRows.NOT_LIVE);
+      if (bytes > mostKept - kept) {
+        rows.remove(slot);
+        return rows.handle(slot);
+      }
+      int bin = BlockRows.binOf(bytes);
+      rows.setNext(slot, bins[bin]);
+      bins[bin] = slot;
+      kept += bytes;
+      return KEPT;
+    } finally {
+      unlock();
     }
-    long bytes = size[slot];
-    statistics.freed(bytes, requested[slot]);
-    isLive[slot] = false;
-    holder[slot] = NOBODY;
-    if (bytes > most - kept) {
-      forget(slot);
-      return handle[slot];
-    }
-    int bin = BlockRows.binOf(bytes);
-    next[slot] = bins[bin];
-    bins[bin] = slot;
-    filled[bin >>> 6] |= 1L << bin;
-    kept += bytes;
-    return KEPT;
   }
 
   /** Hands over all that is kept; false when there is nothing. */
-  synchronized boolean drain(Sink sink) {
-    if (kept == 0) {
-      return false;
-    }
-    for (int word = 0; word < filled.length; word++) {
-      for (long bits = filled[word]; bits != 0; bits &= bits - 1) {
-        int bin = (word << 6) + Long.numberOfTrailingZeros(bits);
+  boolean drain(Sink sink) {
+    lock();
+    try {
+      if (kept == 0) {
+        return false;
+      }
+      for (int bin = 0; bin < bins.length; bin++) {
         for (int slot = bins[bin]; slot != NONE; ) {
-          int after = next[slot];
-          sink.accept(address[slot], handle[slot]);
-          forget(slot);
+          int after = rows.next(slot);
+          sink.accept(rows.address(slot), rows.handle(slot));
+          rows.remove(slot);
           slot = after;
         }
         bins[bin] = NONE;
       }
-      filled[word] = 0;
+      kept = 0;
+      return true;
+    } finally {
+      unlock();
     }
-    kept = 0;
-    return true;
   }
 
   /** Adds what its live blocks hold to the sums by holder. */
-  synchronized void addHoldings(Map<String, Long> sums) {
-    for (int slot = 0; slot < count; slot++) {
-      if (isLive[slot]) {
-        sums.merge(holder[slot], size[slot], Long::sum);
+  void addHoldings(Map<String, Long> sums) {
+    lock();
+    try {
+      for (int slot = 0; slot < rows.count(); slot++) {
+        if (rows.requested(slot) != MagazineRows.NOT_LIVE) {
+          sums.merge(rows.holder(slot), rows.size(slot), Long::sum);
+        }
       }
+    } finally {
+      unlock();
     }
   }
 
   /** Gives what was counted of live blocks, while nothing changes. */
-  synchronized void read(Statistics reader) {
-    reader.read(statistics);
+  void read(Counts reader) {
+    lock();
+    try {
+      reader.read(blocks, allocated, requested);
+    } finally {
+      unlock();
+    }
   }
 
-  /** Looks at what was counted. */
+  /** Looks at what was counted of live blocks: their number, bytes, and bytes asked for. */
   @FunctionalInterface
-  interface Statistics {
-    void read(ArenaStatistics statistics);
+  interface Counts {
+    void read(
+        ArenaStatistics.Stat blocks,
+        ArenaStatistics.Stat allocated,
+        ArenaStatistics.Stat requested);
   }
 
-  /** Forgets all blocks; the magazine is then unusable. */
-  synchronized void close() {
-    closed = true;
-    for (int slot = 0; slot < count; slot++) {
-      if (isLive[slot]) {
-        statistics.freed(size[slot], requested[slot]);
-        isLive[slot] = false;
+  /** Forgets all blocks. */
+  void close() {
+    lock();
+    try {
+      remove(blocks.current(), allocated.current(), requested.current());
+      rows.clear();
+      Arrays.fill(bins, NONE);
+      kept = 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  private void enliven(int slot, long bytes, long asked, String by) {
+    rows.setRequested(slot, asked);
+    rows.setHolder(slot, by);
+    blocks.add(1);
+    allocated.add(bytes);
+    requested.add(asked);
+  }
+
+  private void remove(long number, long bytes, long asked) {
+    blocks.remove(number);
+    allocated.remove(bytes);
+    requested.remove(asked);
+  }
+
+  /** A lock of one atomic operation, where a monitor takes two. */
+  private void lock() {
+    for (int spin = 0; !LOCKED.compareAndSet(this, 0, 1); spin++) {
+      if (spin < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
       }
     }
   }
 
-  private void enliven(int slot, long asked, String by) {
-    isLive[slot] = true;
-    requested[slot] = asked;
-    holder[slot] = by;
-    statistics.allocated(size[slot], asked);
-  }
-
-  private void unlink(int bin, int previous, int slot) {
-    if (previous != NONE) {
-      next[previous] = next[slot];
-    } else {
-      bins[bin] = next[slot];
-      if (next[slot] == NONE) {
-        filled[bin >>> 6] &= ~(1L << bin);
-      }
-    }
-    kept -= size[slot];
-  }
-
-  private void forget(int slot) {
-    slots.remove(address[slot]);
-    next[slot] = spare;
-    spare = slot;
-  }
-
-  private void grow(int length) {
-    address = Arrays.copyOf(address, length);
-    size = Arrays.copyOf(size, length);
-    requested = Arrays.copyOf(requested, length);
-    handle = Arrays.copyOf(handle, length);
-    holder = Arrays.copyOf(holder, length);
-    isLive = Arrays.copyOf(isLive, length);
-    next = Arrays.copyOf(next, length);
-  }
-
-  private void requireOpen(String op) {
-    if (closed) {
-      throw new IllegalStateException(
-          op + ": got a closed allocator, expected an open one; close it after its last user");
-    }
+  private void unlock() {
+    LOCKED.setRelease(this, 0);
   }
 }

@@ -7,8 +7,7 @@ package dev.tern.internal.memory;
  * @param allocations live blocks, a number
  * @param allocated bytes of live blocks, each rounded up to 64
  * @param reserved bytes held from the system
- * @param active bytes of live blocks and of those that wait to be done with, of which there are
- *     none
+ * @param active bytes of live blocks and of freed ones that another stream still uses
  * @param inactiveSplit bytes held from the system that are in no live block; counted when a block
  *     comes from or goes to the arena, not when a freed one is kept for the next request of its
  *     size
@@ -32,8 +31,8 @@ public record MemoryStatistics(
    * A quantity over time.
    *
    * @param current what it is
-   * @param peak the highest value it had; where threads took and freed at the same time, not below
-   *     that, and above it by no more than what they keep for themselves
+   * @param peak the highest value it had; where several threads allocate, bounds from above that
+   *     take freed blocks which threads keep for themselves as live
    * @param totalAllocated the sum of all that was added
    * @param totalFreed the sum of all that was taken off
    */
@@ -48,6 +47,12 @@ public record MemoryStatistics(
           peak + other.peak,
           totalAllocated + other.totalAllocated,
           totalFreed + other.totalFreed);
+    }
+
+    /** With what was taken off but counts all the same. */
+    Quantity andStill(ArenaStatistics.Stat stat) {
+      long more = stat.current();
+      return new Quantity(current + more, peak + stat.peak(), totalAllocated, totalFreed - more);
     }
 
     Quantity withPeakAtMost(long most) {

@@ -94,6 +94,11 @@ final class Pool {
     return ranges.handle();
   }
 
+  /** Bytes of a block. */
+  long size(long address, long handle) {
+    return ranges.get(ranges.indexOf(address)).size(handle);
+  }
+
   /** Frees a block. */
   void free(long address, long handle) {
     int index = ranges.indexOf(address);

@@ -114,14 +114,20 @@ final class Range {
     return given;
   }
 
-  /** Takes memory from a free block: that of whole units. Returns the bytes. */
+  /**
+   * Takes memory from a free block and from the untouched one behind it, which may share a unit:
+   * that of whole units. Returns the bytes.
+   */
   long release(int block, long most) {
     if (backing == Backing.ARENAS) {
       return 0;
     }
     long unit = 1L << unitShift;
     int from = (int) ((arena.start(block) + unit - 1) >> unitShift);
-    int to = (int) (arena.start(block) + arena.size(block) >> unitShift);
+    int next = arena.after(block);
+    boolean isFree = next != BlockArena.NONE && arena.tag(next) == BlockArena.NONE;
+    long behind = isFree ? arena.size(next) : 0;
+    int to = (int) (arena.start(block) + arena.size(block) + behind >> unitShift);
     long given = 0;
     int at = filled.nextSetBit(from);
     while (at >= 0 && at < to && given < most) {

@@ -7,6 +7,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
+import dev.tern.internal.memory.BufferPlan;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
@@ -147,15 +148,20 @@ public final class Interpreter implements AutoCloseable {
     private final Execution execution;
     private final Program program;
     private final Interpreter interpreter;
-    private final long arena;
+    private final BufferPlan memory;
     private final Sizes sizes;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Interpreter interpreter, long arena, Sizes sizes) {
+    Bound(
+        Execution execution,
+        Program program,
+        Interpreter interpreter,
+        BufferPlan memory,
+        Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
-      this.arena = arena;
+      this.memory = memory;
       this.sizes = sizes;
     }
 
@@ -183,7 +189,7 @@ public final class Interpreter implements AutoCloseable {
     @Override
     public void close() {
       if (!closed && !interpreter.closed) {
-        interpreter.allocator.free(arena);
+        memory.close();
       }
       closed = true;
     }
@@ -213,12 +219,14 @@ public final class Interpreter implements AutoCloseable {
       Op.Leaf leaf = (Op.Leaf) leaves.get(plan.leaves()[i]).op();
       addresses[i] = leaf.buffer().address();
     }
-    long arenaBytes = (plan.arenaBytes() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    long scratch = Execution.scratchBytes(plan, workers.threads());
-    long arena = allocator.allocate(arenaBytes + scratch, "activations");
-    Execution execution = new Execution(plan, workers, addresses, arena, arena + arenaBytes);
-    Sizes sizes = new Sizes(arenaBytes + scratch, room, whole.arenaBytes() + lanes);
-    return new Bound(execution, program, this, arena, sizes);
+    BufferPlan memory = new BufferPlan(allocator, "activations");
+    int values = memory.reserve(plan.arenaBytes(), ALIGNMENT);
+    int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
+    memory.allocate();
+    Execution execution =
+        new Execution(plan, workers, addresses, memory.address(values), memory.address(scratch));
+    Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
+    return new Bound(execution, program, this, memory, sizes);
   }
 
   private Plan fitted(Program program, long most) {
