@@ -26,6 +26,11 @@ final class Lifetimes implements Watcher {
 
   @Override
   public void settled(int of, long size) {
+    add(of, size, now++, Integer.MAX_VALUE);
+  }
+
+  /** Adds a life of a storage, whose lives are added in their order. */
+  void add(int of, long size, int from, int to) {
     if (of >= current.length) {
       current = Arrays.copyOf(current, 2 * of);
       lives = Arrays.copyOf(lives, 2 * of);
@@ -38,8 +43,8 @@ final class Lifetimes implements Watcher {
     }
     storage[count] = of;
     bytes[count] = size == 0 ? 0 : BlockArena.rounded(size);
-    start[count] = now++;
-    end[count] = Integer.MAX_VALUE;
+    start[count] = from;
+    end[count] = to;
     current[of] = count++;
     lives[of]++;
   }
