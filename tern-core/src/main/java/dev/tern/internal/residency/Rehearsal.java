@@ -89,7 +89,7 @@ public final class Rehearsal {
   }
 
   /** The best of a few ways, which suit chains and steps like them; quick for long steps too. */
-  static Guide sketch(Step step, long budget, double limit) {
+  public static Guide sketch(Step step, long budget, double limit) {
     Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
     rehearsal.searchAll(Candidate.few(rehearsal.facts, budget), 1, WORK);
     return rehearsal.best;
