@@ -67,6 +67,7 @@ final class ResidencyBench {
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
+    ChainBench.run().forEach(result -> print(result, arguments.json()));
     int ops = arguments.positive("--ops");
     int runs = arguments.positive("--runs");
     for (Policy policy : List.of(Policy.H_DTR_EQ, DTR)) {

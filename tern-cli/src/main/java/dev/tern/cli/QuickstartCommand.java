@@ -60,7 +60,7 @@ final class QuickstartCommand implements Callable<Integer> {
     Path predictions = RunFolder.predictions(config.run().dir());
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
       TrainRun.Outcome outcome =
-          TrainRun.run(config, earlier, RunFolder.Maker.QUICKSTART, progress);
+          TrainRun.run(config, earlier, RunFolder.Maker.QUICKSTART, progress, Optional.empty());
       if (outcome.stopped()) {
         return TrainCommand.INTERRUPTED;
       }

@@ -35,8 +35,8 @@ final class ReplayCommand implements Callable<Integer> {
       defaultValue = Replay.DTR,
       description =
           "What to evict. Published: none, lru, size, h_dtr, h_dtr_eq, local, msps, which know the"
-              + " past of the step alone. dtr learned from an equal step before; planned learned"
-              + " the same by a longer search (default ${DEFAULT-VALUE}).")
+              + " past of the step alone. dtr learned from an equal step before, in about a"
+              + " second; planned searches up to a minute (default ${DEFAULT-VALUE}).")
   private String policy = Replay.DTR;
 
   @Option(

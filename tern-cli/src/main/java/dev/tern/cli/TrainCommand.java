@@ -47,6 +47,12 @@ final class TrainCommand implements Callable<Integer> {
       description = "Replace an earlier run in the folder: the files that Tern wrote, no others.")
   private boolean overwrite;
 
+  @Option(
+      names = "--record",
+      paramLabel = "FILE",
+      description = "Write a log of a training step, which tern replay reads.")
+  private Optional<Path> record = Optional.empty();
+
   @Option(names = "--help-config", description = "Print all keys of a configuration.")
   private boolean helpConfig;
 
@@ -73,7 +79,8 @@ final class TrainCommand implements Callable<Integer> {
             ? RunFolder.Earlier.RESUME
             : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
-      TrainRun.Outcome outcome = TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress);
+      TrainRun.Outcome outcome =
+          TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress, record);
       print(out, resolved, outcome);
       return outcome.stopped() ? INTERRUPTED : 0;
     }

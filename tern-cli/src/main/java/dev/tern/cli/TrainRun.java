@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
@@ -24,6 +25,7 @@ import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
@@ -41,8 +43,10 @@ final class TrainRun {
   private final RunFolder folder;
   private final Progress progress;
   private final DataSource source;
+  private final Optional<Path> record;
 
-  private TrainRun(Config config, RunFolder folder, Progress progress) {
+  private TrainRun(Config config, RunFolder folder, Progress progress, Optional<Path> record) {
+    this.record = record;
     this.config = config;
     this.folder = folder;
     this.progress = progress;
@@ -58,12 +62,30 @@ final class TrainRun {
    */
   record Outcome(Optional<MetricsLine> best, Optional<Optimum> reachable, boolean stopped) {}
 
-  /** Trains as {@code config} says, on behalf of the command {@code maker}. */
+  /**
+   * Trains as {@code config} says, on behalf of the command {@code maker}.
+   *
+   * @param record where to write a log of a step
+   */
   static Outcome run(
-      Config config, RunFolder.Earlier earlier, RunFolder.Maker maker, Progress progress) {
+      Config config,
+      RunFolder.Earlier earlier,
+      RunFolder.Maker maker,
+      Progress progress,
+      Optional<Path> record) {
+    record.ifPresent(TrainRun::requireFolder);
     List<Path> files = DataSource.files(config.data().train());
     try (RunFolder folder = RunFolder.open(config, earlier, maker, files)) {
-      return new TrainRun(config, folder, progress).run(earlier);
+      return new TrainRun(config, folder, progress, record).run(earlier);
+    }
+  }
+
+  /** An error that would else come after the training. */
+  private static void requireFolder(Path file) {
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      throw new ConfigException(
+          "--record: got " + file + ", expected a file in a folder that is there; make the folder");
     }
   }
 
@@ -80,6 +102,7 @@ final class TrainRun {
       try (MetricsLog log = folder.metrics(trainer.step())) {
         stopped = train(trainer, eval, log);
         lines = List.copyOf(log.lines());
+        record.ifPresent(trainer::record);
       }
     } catch (RuntimeException | Error e) {
       if (!Checkpoint.existsAt(folder.checkpoints())) {

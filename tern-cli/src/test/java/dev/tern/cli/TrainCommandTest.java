@@ -76,6 +76,24 @@ final class TrainCommandTest {
     return files;
   }
 
+  @Test
+  void recordedStepIsReplayed() {
+    Path log = temp.resolve("step.log");
+    assertThat(train("--record", log.toString()).code()).isZero();
+    Result replayed = tern("replay", log.toString(), "--policy", "dtr", "--budget", "1", "--json");
+    assertThat(replayed.code()).isZero();
+    assertThat(replayed.out()).contains("\"case\":\"step.log\"", "\"status\":\"ok\"");
+    assertThat(Files.exists(temp.resolve("step.log.part"))).isFalse();
+  }
+
+  @Test
+  void recordIntoAFolderThatIsNotThereIsRefusedBeforeTheTraining() {
+    Result result = train("--record", temp.resolve("none").resolve("step.log").toString());
+    assertThat(result.code()).isNotZero();
+    assertThat(result.err()).contains("--record: got", "make the folder");
+    assertThat(Files.exists(run)).isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "--overwrite", "--resume"})
   void filesThatTernDidNotWriteSurvive(String option) throws IOException {

@@ -4,8 +4,10 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
+import dev.tern.internal.replay.StepLogWriter;
 import dev.tern.internal.runtime.Execution;
 import dev.tern.internal.runtime.Interpreter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -131,6 +133,16 @@ public final class Computation implements AutoCloseable {
     }
     Interpreter.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
+  }
+
+  /**
+   * Writes a log of its steps and their storages, to be replayed within budgets: times are means of
+   * the runs so far, or estimates before the first.
+   *
+   * @throws java.io.UncheckedIOException when the file cannot be written
+   */
+  public void record(Path file) {
+    StepLogWriter.write(bound.recorded(), file);
   }
 
   /** Frees the computation's memory; variables stay. */

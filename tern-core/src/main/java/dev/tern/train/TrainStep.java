@@ -15,6 +15,7 @@ import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +96,11 @@ final class TrainStep implements AutoCloseable {
   /** Memory and times of what it computes. */
   StepProfile profile() {
     return computation.profile();
+  }
+
+  /** Writes a log of what it computes. */
+  void record(Path file) {
+    computation.record(file);
   }
 
   /** What its parts have cost so far. */

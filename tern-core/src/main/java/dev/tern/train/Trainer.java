@@ -291,6 +291,21 @@ public final class Trainer implements AutoCloseable {
                 "profile: got a run without a step, expected one; train on at least one batch"));
   }
 
+  /**
+   * Writes a log of a training step: what it computes, for how long on average, and in how many
+   * bytes. {@code tern replay} reads it.
+   *
+   * @throws IllegalStateException before the first step
+   * @throws java.io.UncheckedIOException when the file cannot be written
+   */
+  public void record(Path file) {
+    trainStep
+        .orElseThrow(() ->
+            new IllegalStateException(
+                "record: got a run without a step, expected one; train on at least one batch"))
+        .record(file);
+  }
+
   @Override
   public void close() {
     trainStep.ifPresent(TrainStep::close);

@@ -78,7 +78,7 @@ final class BudgetedTrainingTest {
                 .withActivation(Activation.DICE, true)
                 .withDropout(0.1f),
             plain,
-            0.55),
+            0.65),
         Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.65),
         Arguments.of(
             new ModelConfig(ModelConfig.Type.DLRM, 4, List.of(widths(10, 128)), 0, List.of(16), 3),

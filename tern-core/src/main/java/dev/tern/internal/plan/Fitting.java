@@ -97,24 +97,35 @@ final class Fitting {
       List<Place> outputs,
       long budget) {
     Fitting fitting = new Fitting(steps, storages, over, leaves.length);
-    for (Place output : outputs) {
-      fitting.lastUse[output.storage()] = steps.size();
-    }
-    for (int i = 0; i < steps.size(); i++) {
-      fitting.add(i);
-    }
-    for (Place output : outputs) {
-      for (int value : fitting.contents[output.storage()].values) {
-        fitting.events.add(new Pin(value));
-      }
-    }
+    dev.tern.internal.residency.Step step = fitting.state(outputs);
     long scratch = fitting.scratchBytes();
-    dev.tern.internal.residency.Step step =
-        new dev.tern.internal.residency.Step(
-            fitting.events, steps.stream().map(Step::label).toList());
     Schedule schedule =
         Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
     return fitting.write(schedule, leaves, outputs, scratch);
+  }
+
+  /**
+   * The steps as a step of a residency in which no value is written over; leaves and scratch memory
+   * are no part of it.
+   */
+  static dev.tern.internal.residency.Step stated(
+      List<Step> steps, Storages storages, int[] leaves, List<Place> outputs) {
+    return new Fitting(steps, storages, Map.of(), leaves.length).state(outputs);
+  }
+
+  private dev.tern.internal.residency.Step state(List<Place> outputs) {
+    for (Place output : outputs) {
+      lastUse[output.storage()] = steps.size();
+    }
+    for (int i = 0; i < steps.size(); i++) {
+      add(i);
+    }
+    for (Place output : outputs) {
+      for (int value : contents[output.storage()].values) {
+        events.add(new Pin(value));
+      }
+    }
+    return new dev.tern.internal.residency.Step(events, steps.stream().map(Step::label).toList());
   }
 
   private long scratchBytes() {

@@ -88,6 +88,17 @@ public final class Planner {
     return Fitting.plan(steps, storages, over, leafOrder(original), outputs(), budget);
   }
 
+  /**
+   * The steps of a program without a budget and the storages that they read and write, to be
+   * replayed within budgets; leaves are no part of it.
+   */
+  public static dev.tern.internal.residency.Step stated(Program program, int threads) {
+    Planner planner = new Planner(Lowering.lower(program), threads);
+    List<Step> steps = planner.steps((storage, dying) -> {});
+    return Fitting.stated(
+        steps, planner.storages, planner.leafOrder(program.leaves()), planner.outputs());
+  }
+
   private int[] leafOrder(List<Node> original) {
     return leaves.stream().mapToInt(original::indexOf).toArray();
   }

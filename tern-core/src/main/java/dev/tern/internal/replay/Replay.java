@@ -21,10 +21,10 @@ import java.util.Locale;
  * the whole step; values that are referred to at the end are resident together at the end.
  */
 public final class Replay {
-  /** The policy that learned from an equal step before: this one, recorded. */
+  /** The policy that learned from an equal step before: this one, recorded. See Rehearsal.learn. */
   public static final String DTR = "dtr";
 
-  /** The same with a longer search. */
+  /** A search with full knowledge of the step; never worse than DTR. See Rehearsal.plan. */
   public static final String PLANNED = "planned";
 
   private static final double LIMIT = 2;

@@ -29,6 +29,14 @@ record Candidate(Policy policy, double[] weights, double time) {
     return all;
   }
 
+  /** Those that know no more than the uses of storages. */
+  static List<Candidate> learned() {
+    List<Candidate> learned = new ArrayList<>();
+    add(List.of(new boolean[0]), Variants.LEARNED, learned);
+    learned.sort(Comparator.comparing(candidate -> candidate.policy.neighbourhood().work()));
+    return learned;
+  }
+
   /** Those that suit chains and steps like them. */
   static List<Candidate> few(StepFacts facts, long budget) {
     List<Candidate> few = new ArrayList<>();

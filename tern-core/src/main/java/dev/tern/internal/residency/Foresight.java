@@ -11,6 +11,8 @@ public interface Foresight {
   /** No place. */
   long ANYWHERE = -1;
 
+  int[] NO_STORAGES = {};
+
   /** What to multiply the score of a storage by: above 1 to keep it, below to give it up. */
   default double weight(int storage) {
     return 1;
@@ -37,6 +39,15 @@ public interface Foresight {
    */
   default long room() {
     return Long.MAX_VALUE;
+  }
+
+  /**
+   * Storages to evict after a run, where they may go.
+   *
+   * @param run how many ops ran before
+   */
+  default int[] dropsAfter(int run) {
+    return NO_STORAGES;
   }
 
   /**

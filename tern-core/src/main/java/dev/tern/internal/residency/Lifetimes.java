@@ -30,24 +30,29 @@ final class Lifetimes implements Watcher {
 
   @Override
   public void settled(int of, long size) {
+    begin(of, add(size, now++, Integer.MAX_VALUE));
+  }
+
+  @Override
+  public void replaced(int of, int by, long size) {
+    begin(by, current[of]);
+  }
+
+  /** Adds a life and returns its number; lives count from 0. */
+  int add(long size, int from, int to) {
     if (count == bytes.length) {
       bytes = Arrays.copyOf(bytes, 2 * count);
       start = Arrays.copyOf(start, 2 * count);
       end = Arrays.copyOf(end, 2 * count);
     }
     bytes[count] = size == 0 ? 0 : BlockArena.rounded(size);
-    start[count] = now++;
-    end[count] = Integer.MAX_VALUE;
-    begin(of, count++);
+    start[count] = from;
+    end[count] = to;
+    return count++;
   }
 
-  @Override
-  public void replaced(int of, int by) {
-    begin(by, current[of]);
-  }
-
-  /** A storage has the place of a life from here on. */
-  private void begin(int of, int life) {
+  /** Notes that a storage lies, from some time on, where a life does; its lives come in order. */
+  void begin(int of, int life) {
     if (of >= current.length) {
       current = Arrays.copyOf(current, 2 * of);
       lives = Arrays.copyOf(lives, 2 * of);

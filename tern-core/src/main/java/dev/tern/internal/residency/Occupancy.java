@@ -79,7 +79,7 @@ final class Occupancy {
     long handle = bytes == 0 ? Space.NONE : space.pass(ledger.handle(storage), bytes, by);
     ledger.vacate(storage);
     ledger.settle(by, handle);
-    watcher.replaced(storage, by);
+    watcher.replaced(storage, by, bytes);
     evictor.update(storage);
     costs.evicted(storage);
     costs.recomputed(by);

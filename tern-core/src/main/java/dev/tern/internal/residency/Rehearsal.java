@@ -27,16 +27,16 @@ public final class Rehearsal {
   private static final long SMALL = 5_000;
   private static final double LEAST_GAIN = 1e-5;
   private static final int FINALISTS = 4;
-  private static final int MORE_FINALISTS = 10;
+  private static final int FEW_FINALISTS = 2;
 
   /** How many candidates stay for each finalist. */
   private static final int CANDIDATES = 4;
 
   /** How long to search, in storages and lives looked at; a thousand million take some seconds. */
-  private static final long WORK = 900_000_000;
+  private static final long WORK = 300_000_000;
 
-  private static final long MORE_WORK = 4 * WORK;
-  private static final long LITTLE_WORK = WORK / 8;
+  private static final long LITTLE_WORK = 110_000_000;
+  private static final long LEARNING_WORK = 75_000_000;
 
   /** Shares of the work after which no more candidates are timed, and none placed. */
   private static final double TIMED = 0.4;
@@ -53,7 +53,7 @@ public final class Rehearsal {
   private static final double HOPE = 0.5;
 
   /** A trial that takes more than that is given up. */
-  private static final long MOST_WORK_OF_TRIAL = WORK / 25;
+  private static final long MOST_WORK_OF_TRIAL = 36_000_000;
 
   /** How many lives are looked at in the time of a storage. */
   private static final long LIVES_A_STORAGE = 4;
@@ -89,7 +89,7 @@ public final class Rehearsal {
   }
 
   /** The best of a few ways, which suit chains and steps like them; quick for long steps too. */
-  static Guide sketch(Step step, long budget, double limit) {
+  public static Guide sketch(Step step, long budget, double limit) {
     Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
     rehearsal.searchAll(Candidate.few(rehearsal.facts, budget), 1, WORK);
     return rehearsal.best;
@@ -100,16 +100,27 @@ public final class Rehearsal {
     return search(step, budget, limit, FINALISTS, LITTLE_WORK);
   }
 
-  /** The best way found with a moderate search, as between two steps of training. */
+  /**
+   * The best of some policies that know when each storage is used next: each runs the step once
+   * with bytes only counted, and those that recompute least are placed. Takes about a second for
+   * steps of some thousand ops, little enough for every new shape of a step.
+   */
   public static Guide learn(Step step, long budget, double limit) {
-    return search(step, budget, limit, FINALISTS, WORK);
+    Rehearsal rehearsal = new Rehearsal(new StepFacts(step), budget, limit);
+    rehearsal.searchAll(Candidate.learned(), FEW_FINALISTS, LEARNING_WORK);
+    return rehearsal.best;
   }
 
-  /** The best way found with a longer search; not worse than what is learned. */
+  /**
+   * The best way found in up to a minute with full knowledge of the step: policies, sets to keep at
+   * the moment of most memory, and decisions for each use of each storage. Not worse than what is
+   * learned.
+   */
   public static Guide plan(Step step, long budget, double limit) {
     Guide learned = learn(step, budget, limit);
-    Guide planned = search(step, budget, limit, MORE_FINALISTS, MORE_WORK);
-    return planned.time() < learned.time() ? planned : learned;
+    Guide searched = search(step, budget, limit, FINALISTS, WORK);
+    Guide known = searched.time() < learned.time() ? searched : learned;
+    return Planning.after(new StepFacts(step), budget, known).orElse(known);
   }
 
   /**
@@ -175,16 +186,21 @@ public final class Rehearsal {
   /** Tries places for the lives of a candidate that is held to {@code room} bytes. */
   private boolean place(Candidate candidate, long room) {
     double cut = Math.min(limit, best.time * (1 - LEAST_GAIN));
-    Lifetimes lives = new Lifetimes();
-    if (count(candidate, room, lives, cut) > cut) {
+    Script script = new Script(facts.recipes());
+    if (count(candidate, room, script, cut) > cut) {
       return false;
     }
-    long[][] places = lives.place(budget);
-    work += lives.work() / LIVES_A_STORAGE;
-    leastSpread = Math.min(leastSpread, lives.reach() / (double) room);
-    run(candidate, room, new Rehearsed(facts, candidate.weights(), places, room));
-    run(candidate, room, new Rehearsed(facts, candidate.weights(), places, Long.MAX_VALUE));
-    return lives.reach() <= budget;
+    long[][] places = script.place(budget);
+    work += script.work() / LIVES_A_STORAGE;
+    leastSpread = Math.min(leastSpread, script.reach() / (double) room);
+    double[] weights = candidate.weights();
+    if (script.reach() <= budget) {
+      run(candidate, room, new Rehearsed(facts, weights, places, room, script.drops()));
+      return true;
+    }
+    run(candidate, room, new Rehearsed(facts, weights, places, room));
+    run(candidate, room, new Rehearsed(facts, weights, places, Long.MAX_VALUE));
+    return false;
   }
 
   /** Runs a candidate on real addresses. */

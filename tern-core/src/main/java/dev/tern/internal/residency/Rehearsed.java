@@ -7,9 +7,21 @@ package dev.tern.internal.residency;
  * @param weights by storage; those beyond are 1
  * @param places offsets by storage and life; none where not known
  * @param room bytes that may be in use at a time
+ * @param drops by run: storages that go after it; none where that is left to the policy
  */
-record Rehearsed(StepFacts facts, double[] weights, long[][] places, long room)
+record Rehearsed(StepFacts facts, double[] weights, long[][] places, long room, int[][] drops)
     implements Foresight {
+  private static final int[][] LEFT_TO_POLICY = {};
+
+  Rehearsed(StepFacts facts, double[] weights, long[][] places, long room) {
+    this(facts, weights, places, room, LEFT_TO_POLICY);
+  }
+
+  @Override
+  public int[] dropsAfter(int run) {
+    return run < drops.length ? drops[run] : NO_STORAGES;
+  }
+
   @Override
   public double weight(int storage) {
     return storage < weights.length ? weights[storage] : 1;

@@ -35,7 +35,10 @@ public final class Residency {
   private final Ledger ledger;
   private final Occupancy occupancy;
   private final Executor executor;
+  private final Foresight foresight;
+  private final Watcher watcher;
   private final WaitingOps waiting = new WaitingOps();
+  private int runs;
   private double clock = 1;
 
   /** A residency that manages {@code space}, empty at first. */
@@ -53,6 +56,8 @@ public final class Residency {
       Watcher watcher) {
     this.recipes = recipes;
     this.executor = executor;
+    this.foresight = foresight;
+    this.watcher = watcher;
     ledger = new Ledger(recipes);
     occupancy = new Occupancy(recipes, ledger, space, policy, foresight, watcher);
   }
@@ -68,6 +73,7 @@ public final class Residency {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       ledger.refer(recipes.storage(value), 1);
     }
+    watcher.begins(op);
     int[] readers = readersOfLost(op);
     if (readers.length > 0) {
       expireBefore(op, readers);
@@ -145,6 +151,7 @@ public final class Residency {
    * and with it what could be computed from that.
    */
   public void expire(int... ops) {
+    watcher.expires();
     Deque<int[]> ahead = new ArrayDeque<>();
     Set<Integer> unreferenced = new LinkedHashSet<>();
     ahead.add(ops);
@@ -182,6 +189,7 @@ public final class Residency {
 
   /** Makes a value resident and keeps it so until it is unpinned. */
   public void pin(int value) {
+    watcher.pins(recipes.storage(value));
     ensure(value);
     occupancy.setPinned(recipes.storage(value), true);
   }
@@ -238,6 +246,16 @@ public final class Residency {
       execute(top, again || waiting.size() > 1);
       unlockInputs();
       waiting.pop();
+      dropAfterRun();
+    }
+  }
+
+  private void dropAfterRun() {
+    for (int storage : foresight.dropsAfter(runs++)) {
+      // A run that went another way than what is foreseen may not have come to it.
+      if (storage < recipes.storages() && ledger.isEvictable(storage)) {
+        occupancy.evict(storage);
+      }
     }
   }
 
@@ -302,6 +320,7 @@ public final class Residency {
       }
     }
     executor.run(op, again);
+    watcher.ran(op);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       ledger.define(value);

@@ -100,12 +100,12 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
     }
 
     @Override
-    public void replaced(int storage, int by) {
+    public void replaced(int storage, int by, long bytes) {
       long at = offset[storage];
       Life life = lives.get(lifeOf[storage]);
       lives.set(
           lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size()));
-      settledAt(by, at, life.bytes);
+      settledAt(by, at, bytes);
       leaving.add(storage);
     }
 

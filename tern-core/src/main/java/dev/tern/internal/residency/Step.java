@@ -1,5 +1,6 @@
 package dev.tern.internal.residency;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -58,6 +59,19 @@ public record Step(List<Event> events, List<String> names) {
   /** A step whose ops have no names. */
   public Step(List<Event> events) {
     this(events, List.of());
+  }
+
+  /** The same step with other times of its ops, in their order. */
+  public Step withCosts(double[] costs) {
+    List<Event> timed = new ArrayList<>();
+    int op = 0;
+    for (Event event : events) {
+      timed.add(
+          event instanceof Run run
+              ? new Run(costs[op++], run.isRepeatable, run.reads, run.bytes, run.viewOf)
+              : event);
+    }
+    return new Step(timed, names);
   }
 
   /** Adds an op to recipes; its number is the last. */

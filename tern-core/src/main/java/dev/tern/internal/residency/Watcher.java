@@ -1,6 +1,6 @@
 package dev.tern.internal.residency;
 
-/** Gets to know where storages come and go. */
+/** Gets to know when storages come and go. */
 interface Watcher {
   /** Ignores all. */
   Watcher NONE = new Watcher() {};
@@ -12,5 +12,20 @@ interface Watcher {
   default void vacated(int storage) {}
 
   /** A storage takes the memory of another, which has none any more. */
-  default void replaced(int storage, int by) {}
+  default void replaced(int storage, int by, long bytes) {
+    vacated(storage);
+    settled(by, bytes);
+  }
+
+  /** The program runs an op; what it lacks is computed from here on. */
+  default void begins(int op) {}
+
+  /** An op ran. */
+  default void ran(int op) {}
+
+  /** Ops are about to expire; what is resident may be all there will be of it. */
+  default void expires() {}
+
+  /** The program needs a storage from here to the end. */
+  default void pins(int storage) {}
 }

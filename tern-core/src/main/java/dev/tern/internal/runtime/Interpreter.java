@@ -13,12 +13,14 @@ import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.residency.NoRoomException;
+import dev.tern.internal.residency.Step;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -184,6 +186,23 @@ public final class Interpreter implements AutoCloseable {
     public void run() {
       execution().run();
       Reference.reachabilityFence(program);
+    }
+
+    /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
+    public Step recorded() {
+      Step step = Planner.stated(program, interpreter.workers.threads());
+      Plan plan = execution().plan();
+      long[] nanos = execution.nanos();
+      List<String> names = new ArrayList<>();
+      List<Double> means = new ArrayList<>();
+      for (int i = 0; i < nanos.length; i++) {
+        if (!plan.again().get(i)) {
+          names.add(plan.steps().get(i).label());
+          means.add(nanos[i] / (double) Math.max(1, execution.runs()));
+        }
+      }
+      boolean isMeasured = execution.runs() > 0 && names.equals(step.names());
+      return isMeasured ? step.withCosts(means.stream().mapToDouble(mean -> mean).toArray()) : step;
     }
 
     @Override

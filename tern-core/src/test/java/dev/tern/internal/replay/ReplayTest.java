@@ -119,7 +119,7 @@ final class ReplayTest {
       assertThat(result.status()).as(policy).isEqualTo(Trial.Status.OK);
       assertThat(result.slowdown()).isEqualTo(1);
       assertThat(result.budgetRatio()).isEqualTo(1);
-      assertThat(result.peakReserved()).isEqualTo(8 * SLOT);
+      assertThat(result.peakReserved()).isLessThanOrEqualTo(8 * SLOT);
     }
   }
 

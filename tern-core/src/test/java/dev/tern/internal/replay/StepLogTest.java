@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,41 @@ final class StepLogTest {
     assertThat(step.peakLive()).isEqualTo(64 + 128 + 128);
     assertThat(step.recipes().storages()).isEqualTo(3);
     assertThat(step.recipes().isView(2)).isTrue();
+  }
+
+  @Test
+  void stepThatIsWrittenIsReadAsItWas() throws IOException {
+    Step step = StepLog.read(write(LOG));
+    Path copy = folder.resolve("copy.log");
+    StepLogWriter.write(step, copy);
+    List<Step.Event> read = StepLog.read(copy).events();
+    // What is needed at the end has no order.
+    int end = read.size() - 3;
+    assertThat(read.subList(0, end))
+        .usingRecursiveFieldByFieldElementComparator()
+        .isEqualTo(step.events().subList(0, end));
+    assertThat(read.subList(end, read.size()))
+        .containsExactlyInAnyOrderElementsOf(step.events().subList(end, read.size()));
+    assertThat(StepLog.read(copy).names()).contains("f", "g_");
+    assertThat(folder).isDirectoryNotContaining("glob:**.part");
+  }
+
+  @Test
+  void resultsOfAnOpThatCannotRunAgainAreWrittenAsConstants() {
+    Step.Run once = new Step.Run(7, false, new int[0], new long[] {64}, new int[] {-1});
+    Path file = folder.resolve("once.log");
+    StepLogWriter.write(new Step(List.of(once)), file);
+    Step read = StepLog.read(file);
+    assertThat(read.cost()).isEqualTo(7);
+    assertThat(read.recipes().isRepeatable(read.recipes().maker(0))).isFalse();
+  }
+
+  @Test
+  void logThatCannotBeWrittenIsAnError() {
+    Path file = folder.resolve("none").resolve("step.log");
+    assertThatThrownBy(() -> StepLogWriter.write(new Step(List.of()), file))
+        .isInstanceOf(java.io.UncheckedIOException.class)
+        .hasMessageContaining("record: got an error writing");
   }
 
   @Test

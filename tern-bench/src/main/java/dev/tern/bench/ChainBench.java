@@ -1,0 +1,71 @@
+package dev.tern.bench;
+
+import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.residency.Foresight;
+import dev.tern.internal.residency.Policy;
+import dev.tern.internal.residency.Rehearsal;
+import dev.tern.internal.residency.Space;
+import dev.tern.internal.residency.Step;
+import dev.tern.internal.residency.Trial;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How often each layer of a chain runs forward when there are slots for twice the root of its
+ * length, besides the constant and the op that runs: at most twice (Kirisame et al. 2021, theorem
+ * 1; Chen et al. 2016).
+ */
+final class ChainBench {
+  private static final int[] LAYERS = {100, 1_000, 10_000};
+  private static final long SLOT = 64;
+  private static final int BESIDES = 4;
+
+  private ChainBench() {}
+
+  static List<Result> run() {
+    List<Result> results = new ArrayList<>();
+    for (int layers : LAYERS) {
+      Step step = chain(layers);
+      long slots = 2 * (long) Math.sqrt(layers) + BESIDES;
+      Space space = new Space.Placed(new BlockArena(SLOT * slots), Foresight.NONE);
+      Trial online =
+          Trial.run(step, space, Policy.H_DTR_EQ, Foresight.NONE, Double.POSITIVE_INFINITY);
+      results.add(result(Policy.H_DTR_EQ.name(), layers, slots, online.time()));
+      double planned = Rehearsal.sketch(step, SLOT * slots, Double.POSITIVE_INFINITY).time();
+      results.add(result("segments", layers, slots, planned));
+    }
+    return results;
+  }
+
+  /** Ops take one unit of time each; as many as there are layers run backward, once. */
+  private static Result result(String policy, int layers, long slots, double time) {
+    String name =
+        String.format(Locale.ROOT, "chain of %d layers, %d slots, %s", layers, slots, policy);
+    List<Double> forward = List.of((time - layers) / layers);
+    return new Result("residency", name, 1, forward, "forward/layer", "", List.of());
+  }
+
+  /** Layers in a row, each read once more from the last to the first. */
+  private static Step chain(int layers) {
+    List<Step.Event> events = new ArrayList<>();
+    events.add(new Step.Run(0, false, new int[0], new long[] {SLOT}, new int[] {-1}));
+    for (int i = 1; i <= layers; i++) {
+      events.add(op(i - 1));
+    }
+    int gradient = layers;
+    for (int i = layers; i >= 1; i--) {
+      events.add(op(gradient, i));
+      if (gradient != layers) {
+        events.add(new Step.Release(gradient));
+      }
+      gradient = layers + 1 + layers - i;
+      events.add(new Step.Release(i));
+    }
+    return new Step(events);
+  }
+
+  private static Step.Run op(int... reads) {
+    return new Step.Run(1, true, reads, new long[] {SLOT}, new int[] {-1});
+  }
+}
