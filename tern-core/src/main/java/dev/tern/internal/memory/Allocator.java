@@ -285,6 +285,7 @@ public final class Allocator implements AutoCloseable {
         long address = pool.allocate(size);
         if (address != 0) {
           mine.add(address, size, bytes, pool.handle(), holder);
+          AllocationEvent.note(holder, size, pool);
           return address;
         }
         if (waiting.first().isEmpty() || size > budget) {

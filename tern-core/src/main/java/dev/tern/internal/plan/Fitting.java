@@ -252,12 +252,15 @@ final class Fitting {
     outputs.forEach(place -> kept.add(last.get(contents[place.storage()].number)));
     List<Plan.Life> lives = new ArrayList<>();
     for (Schedule.Life life : schedule.lives()) {
+      boolean isDropped = last.get(life.storage()) != life;
       int to = kept.contains(life) ? schedule.runs().size() : life.to();
-      lives.add(new Plan.Life(life.from(), false, life.offset(), life.bytes(), life.from(), to));
+      lives.add(
+          new Plan.Life(
+              life.from(), false, life.offset(), life.bytes(), life.from(), to, isDropped));
     }
     if (scratch > 0) {
       long end = Storages.align(schedule.reservedBytes());
-      lives.add(new Plan.Life(0, true, end, scratch, 0, schedule.runs().size()));
+      lives.add(new Plan.Life(0, true, end, scratch, 0, schedule.runs().size(), false));
     }
     return lives;
   }

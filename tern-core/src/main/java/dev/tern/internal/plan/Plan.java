@@ -30,8 +30,10 @@ public record Plan(
    * @param isScratch whether its content matters during steps alone
    * @param from the first step that finds it there
    * @param to one past the last step that does
+   * @param isDropped whether what it holds is computed again later
    */
-  public record Life(int maker, boolean isScratch, long offset, long bytes, int from, int to) {}
+  public record Life(
+      int maker, boolean isScratch, long offset, long bytes, int from, int to, boolean isDropped) {}
 
   public Plan {
     steps = List.copyOf(steps);

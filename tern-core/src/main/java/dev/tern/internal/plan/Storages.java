@@ -114,7 +114,7 @@ final class Storages {
       if (s.sameAs < 0 && s.last >= 0) {
         int to = Math.min(s.last + 1, steps.size());
         boolean isScratch = scratch.contains(leaves + i);
-        lives.add(new Plan.Life(s.first, isScratch, s.offset, align(s.bytes), s.first, to));
+        lives.add(new Plan.Life(s.first, isScratch, s.offset, align(s.bytes), s.first, to, false));
       }
     }
     lives.sort(Comparator.comparingInt(Plan.Life::from));

@@ -76,16 +76,39 @@ public final class Execution {
 
   /** Computes outputs and stores updates. */
   public void run() {
+    boolean isRecorded = StepEvent.isRecorded();
     long start = System.nanoTime();
     times[0] = start;
     for (int i = 0; i < steps.size(); i++) {
-      steps.get(i).run();
+      if (isRecorded) {
+        runRecorded(i);
+      } else {
+        steps.get(i).run();
+      }
       long end = System.nanoTime();
       nanos[i] += end - start;
       start = end;
       times[i + 1] = end;
     }
     runs++;
+  }
+
+  private void runRecorded(int index) {
+    StepEvent event = new StepEvent();
+    event.begin();
+    steps.get(index).run();
+    event.end();
+    event.what = plan.steps().get(index).label();
+    event.again = plan.again().get(index);
+    event.commit();
+    for (Plan.Life life : plan.lives()) {
+      if (life.isDropped() && life.to() == index + 1) {
+        DropEvent drop = new DropEvent();
+        drop.maker = plan.steps().get(life.maker()).label();
+        drop.bytes = life.bytes();
+        drop.commit();
+      }
+    }
   }
 
   /**
