@@ -357,4 +357,14 @@ final class ResidencyTest {
     assertThat(place(new Step(events), 2 * 64, Policy.H_DTR_EQ).status())
         .isEqualTo(Trial.Status.OOM);
   }
+
+  /** v1 has no bytes: it never goes, and what reads it finds it while others are evicted. */
+  @Test
+  void valuesWithoutBytesAreThereWhileOthersAreEvicted() {
+    List<Step.Event> events =
+        List.of(constant(64), op(1, 0, 0), op(1, 640, 1), op(1, 640, 1), op(1, 64, 1, 2));
+    Trial trial = place(new Step(events), 64 + 640 + 64, Policy.H_DTR);
+    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    assertThat(trial.time()).isEqualTo(4 + 1);
+  }
 }
