@@ -135,13 +135,18 @@ final class MemoryModel {
     isPinned[recipes.storage(value)] = pinned;
   }
 
-  /** True when a value is there or can be computed again. */
+  /**
+   * True when a value is there or can be computed again. A view whose op cannot run again is not
+   * asked for: its storage may have gone and come back without it.
+   */
   boolean isAvailable(int value) {
-    boolean isRepeatable =
-        value < recipes.values()
-            && recipes.isRepeatable(recipes.maker(value))
-            && isRepeatable(recipes.storage(value));
-    return value < recipes.values() && (isReferred(value) || isRepeatable);
+    if (value >= recipes.values()) {
+      return false;
+    }
+    boolean mayRun = recipes.isRepeatable(recipes.maker(value));
+    return recipes.isView(value)
+        ? mayRun && (isReferred(value) || isRepeatable(recipes.storage(value)))
+        : mayRun || isReferred(value);
   }
 
   private boolean isRepeatable(int storage) {
