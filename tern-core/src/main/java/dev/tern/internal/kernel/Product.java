@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
 
 /**
@@ -12,7 +13,8 @@ import dev.tern.internal.runtime.Workers;
  * sums that the one before left in C: neither the cut nor the number of threads changes a bit.
  *
  * <p>Packing is left out where it does not pay: rows of A are read in place when there are few
- * panels, rows of B when there are few strips.
+ * panels, rows of B when there are few strips or few terms. With few terms, the few rows of C
+ * beyond whole strips are combinations of the rows of B, computed by a task of their own.
  */
 final class Product {
   private static final int ROWS = TileKernel.ROWS;
@@ -55,6 +57,12 @@ final class Product {
   private static final int FEW_STRIPS = 4;
   private static final int FEW_PANELS = 2;
 
+  /** Terms up to which a panel of B in place fits into a few sets of the first-level cache. */
+  private static final int FEW_TERMS = 16;
+
+  /** Rows of few terms that cost less one by one than as a strip. */
+  private static final int FEW_ROWS = 3;
+
   private final MatMul.Spec spec;
   private final int width = Tiles.columns();
   private final long aRow;
@@ -62,7 +70,11 @@ final class Product {
   private final long bStep;
   private final long bColumn;
   private final long cRow;
+
+  /** Rows in strips; {@link #lone} others follow. */
   private final int m;
+
+  private final int lone;
   private final int n;
   private final int k;
   private final long ownBytes;
@@ -95,11 +107,13 @@ final class Product {
     bStep = 4 * spec.brs();
     bColumn = 4 * spec.bcs();
     cRow = 4 * spec.ldc();
-    m = spec.m();
     n = spec.n();
     k = spec.k();
     ownBytes = ownBytes(k, width);
-    packB = bColumn != 4 || strips(m) > FEW_STRIPS;
+    packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
+    int left = spec.m() % ROWS;
+    lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS ? left : 0;
+    m = spec.m() - lone;
     packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
   }
 
@@ -145,7 +159,7 @@ final class Product {
       long addressB,
       long addressC,
       long scratch) {
-    int threads = (long) m * n * k < WORTH_SHARING ? 1 : workers.threads();
+    int threads = (long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads();
     run(tiles, workers, threads, addressA, addressB, addressC, scratch);
   }
 
@@ -209,12 +223,13 @@ final class Product {
     if (threads == 1) {
       chunks = 1;
       rows(0, 0);
+      loneRows(0);
     } else {
       int whole = (strips + STRIPS - 1) / STRIPS;
       int even = (whole + threads - 1) / threads * threads;
       int most = Math.max(threads, strips / CHUNK_STRIPS / threads * threads);
       chunks = Math.min(strips, Math.max(even, Math.min(most, CHUNKS_PER_THREAD * threads)));
-      workers.run(chunks, computing);
+      workers.run(lone > 0 ? chunks + 1 : chunks, computing);
     }
   }
 
@@ -252,8 +267,12 @@ final class Product {
     }
   }
 
-  /** One chunk of rows against the slab. */
+  /** One chunk of rows against the slab; the one after the last is of the lone rows. */
   private void rows(int chunk, int worker) {
+    if (chunk == chunks) {
+      loneRows(worker);
+      return;
+    }
     int strips = strips(m);
     int from = (int) ((long) strips * chunk / chunks);
     int to = (int) ((long) strips * (chunk + 1) / chunks);
@@ -262,6 +281,23 @@ final class Product {
       for (int block = 0; term + block * depth < termEnd; block++) {
         block(strip, count, block, own + worker * ownBytes);
       }
+    }
+  }
+
+  /** The rows beyond whole strips; all their terms are in one slab. */
+  private void loneRows(int worker) {
+    for (int row = m; row < m + lone; row++) {
+      long target = c + row * cRow + 4L * column;
+      if (!spec.accumulate()) {
+        Memory.zero(target, 4L * (columnEnd - column));
+      }
+      long x = a + row * aRow;
+      if (aStep != 4) {
+        long gathered = own + worker * ownBytes;
+        Packing.pack(kernel, x, aRow, aStep, 1, k, gathered, 1);
+        x = gathered;
+      }
+      kernel.combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
     }
   }
 
