@@ -55,10 +55,10 @@ final class Expiry {
     }
   }
 
-  /** Referenced values that are not resident and that only these ops could make. */
+  /** Referenced values that are not resident and that only these ops can make. */
   int[] wanted() {
     return IntStream.range(0, expires.length)
-        .filter(op -> expires[op])
+        .filter(op -> expires[op] && recipes.isRepeatable(op))
         .flatMap(op -> IntStream.range(recipes.firstOutput(op), recipes.endOutput(op)))
         .filter(value -> !ledger.isDefined(value) && ledger.references(recipes.storage(value)) > 0)
         .toArray();
