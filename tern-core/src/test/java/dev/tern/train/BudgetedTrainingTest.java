@@ -68,8 +68,8 @@ final class BudgetedTrainingTest {
   static List<Arguments> models() {
     TrainOptions plain = TrainOptions.of(ADAM);
     return List.of(
-        Arguments.of(residual(12), plain, 0.5),
-        Arguments.of(residual(12).withDropout(0.2f), plain.clipNorm(0.1f), 0.5),
+        Arguments.of(residual(12), plain, 0.35),
+        Arguments.of(residual(12).withDropout(0.2f), plain.clipNorm(0.1f), 0.35),
         Arguments.of(
             ModelConfig.of(ModelConfig.Type.TRANSFORMER, 8, 16, 16, 16).withHeads(2), plain, 0.5),
         Arguments.of(
@@ -78,12 +78,12 @@ final class BudgetedTrainingTest {
                 .withActivation(Activation.DICE, true)
                 .withDropout(0.1f),
             plain,
-            0.65),
-        Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.65),
+            0.5),
+        Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.5),
         Arguments.of(
             new ModelConfig(ModelConfig.Type.DLRM, 4, List.of(widths(10, 128)), 0, List.of(16), 3),
             plain,
-            0.7));
+            0.45));
   }
 
   @ParameterizedTest

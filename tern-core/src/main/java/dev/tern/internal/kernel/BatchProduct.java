@@ -53,7 +53,7 @@ public final class BatchProduct {
     this.bStep = 4 * bStep;
     this.cStep = 4 * cStep;
     this.scratch = scratch;
-    scratchEach = scratchEach(spec.n(), spec.k());
+    scratchEach = scratchEach(spec.m(), spec.n(), spec.k());
     products = new Product[workers.threads()];
     for (int i = 0; i < products.length; i++) {
       products[i] = new Product(spec);
@@ -74,12 +74,12 @@ public final class BatchProduct {
   }
 
   /** Bytes of scratch for products of these sizes. */
-  public static long scratchBytes(int n, int k, int threads) {
-    return threads * scratchEach(n, k);
+  public static long scratchBytes(int m, int n, int k, int threads) {
+    return threads * scratchEach(m, n, k);
   }
 
-  private static long scratchEach(int n, int k) {
-    return Product.scratchBytes(n, k, Tiles.columns(), 1) + 63 & -64;
+  private static long scratchEach(int m, int n, int k) {
+    return Product.scratchBytes(m, n, k, Tiles.columns(), 1) + 63 & -64;
   }
 
   /** Runs all products on matrices that begin at these addresses. */

@@ -112,7 +112,7 @@ public final class MatMul {
     if (m <= 1 || n <= 1) {
       return 4L * k;
     }
-    long whole = Product.scratchBytes(n, k, Tiles.columns(), threads);
+    long whole = Product.scratchBytes(m, n, k, Tiles.columns(), threads);
     return SplitProduct.pays(m, n, k)
         ? Math.max(whole, SplitProduct.scratchBytes(m, n, k, threads))
         : whole;

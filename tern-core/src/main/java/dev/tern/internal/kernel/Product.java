@@ -109,7 +109,7 @@ final class Product {
     cRow = 4 * spec.ldc();
     n = spec.n();
     k = spec.k();
-    ownBytes = ownBytes(k, width);
+    ownBytes = ownBytes(spec.m(), k, width);
     packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
     int left = spec.m() % ROWS;
     lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS ? left : 0;
@@ -117,8 +117,8 @@ final class Product {
     packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
   }
 
-  static long scratchBytes(int n, int k, int width, int threads) {
-    return slabBytes(n, k, width) + threads * ownBytes(k, width);
+  static long scratchBytes(int m, int n, int k, int width, int threads) {
+    return slabBytes(n, k, width) + threads * ownBytes(m, k, width);
   }
 
   private static long slabBytes(int n, int k, int width) {
@@ -127,8 +127,13 @@ final class Product {
   }
 
   /** A worker's packed strips and, after them, a tile for the edges of C. */
-  private static long ownBytes(int k, int width) {
-    return STRIPS * stripBytes(Math.min(k, DEPTH)) + 4L * ROWS * width + 63 & -64;
+  private static long ownBytes(int rows, int k, int width) {
+    return stripsBytes(rows, k) + 4L * ROWS * width + 63 & -64;
+  }
+
+  /** The strips that are packed at a time. */
+  private static long stripsBytes(int rows, int k) {
+    return Math.min(STRIPS, strips(rows)) * stripBytes(Math.min(k, DEPTH));
   }
 
   /**
@@ -387,7 +392,7 @@ final class Product {
     long stepB = direct ? bStep : 4L * width;
     long target = c + row * cRow + 4L * first;
     boolean start = spec.accumulate() || from > 0;
-    long edge = mine + STRIPS * stripBytes(Math.min(k, DEPTH));
+    long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 4L * width;
     if (start) {
       kernel.copy(target, cRow, edge, edgeRow, rows, columns);

@@ -74,7 +74,8 @@ final class SplitProduct {
   }
 
   private static long ownBytes(int m, int n, int terms) {
-    return Product.scratchBytes(isTransposed(m, n) ? m : n, terms, Tiles.columns(), 1);
+    boolean transposed = isTransposed(m, n);
+    return Product.scratchBytes(transposed ? n : m, transposed ? m : n, terms, Tiles.columns(), 1);
   }
 
   /** Whether a product of these sizes is worth splitting; C must be dense. */

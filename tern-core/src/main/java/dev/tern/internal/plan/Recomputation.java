@@ -13,24 +13,27 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Has groups compute anew what another group would write for them alone, where that is one cheap op
- * that reads no more from memory than the value itself: on one operand of its size and smaller
+ * Has groups compute anew what another group would write for them alone, where that is cheap and
+ * reads no more from memory than the value itself: one op on one operand of its size and smaller
  * ones, such as {@code x - mean}, or {@code x > 0} where x itself is in memory. What is left of
- * writing and reading the value is reading x.
+ * writing and reading the value is reading x. Where its readers read x in any case, it may be a few
+ * ops: {@code p * (1 - p)} costs no memory beside p.
  *
- * <p>Several ops would save as much, but measured slower: then more streams are read at once, and
- * the reader can no longer write its result over the value.
+ * <p>Without that, several ops would save as much, but measured slower: then more streams are read
+ * at once, and the reader can no longer write its result over the value.
  */
 final class Recomputation {
+  private static final int MAX_OPS = 4;
+
   private final Program program;
   private final List<Group> groups;
   private final Map<Node, Group> owner = new IdentityHashMap<>();
   private final Map<Node, List<Node>> readers = new IdentityHashMap<>();
   private final Set<Node> results = Collections.newSetFromMap(new IdentityHashMap<>());
-  private final Set<Node> updated = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Map<Node, Node> updated = new IdentityHashMap<>();
 
-  /** The values that their readers compute anew. */
-  private final Set<Node> chosen = Collections.newSetFromMap(new IdentityHashMap<>());
+  /** By value that its readers compute anew: the ops that do, itself the last. */
+  private final Map<Node, List<Node>> chosen = new IdentityHashMap<>();
 
   /** By node: what stands for it in the new program. */
   private final Map<Node, Node> rebuilt = new IdentityHashMap<>();
@@ -52,7 +55,7 @@ final class Recomputation {
     results.addAll(program.outputs());
     for (Program.Update update : program.updates()) {
       results.add(update.value());
-      updated.add(update.leaf());
+      updated.put(update.leaf(), update.value());
     }
   }
 
@@ -96,48 +99,79 @@ final class Recomputation {
 
   private void choose(Node value) {
     Group group = owner.get(value);
-    if (group == null
-        || !group.fused
-        || results.contains(value)
-        || !value.op().isPointwise()
-        || !value.shape().equals(group.space)
-        || !isCheap(value.op())
-        || !readsOneOfItsSize(value, group)) {
+    if (group == null || !group.fused || results.contains(value) || !isCheap(value, group)) {
       return;
     }
-    boolean isReadOutside = false;
+    Set<Group> outside = Collections.newSetFromMap(new IdentityHashMap<>());
     for (Node reader : readers.getOrDefault(value, List.of())) {
       Group other = owner.get(reader);
       if (other == null || !other.fused || !other.space.equals(group.space)) {
         return;
       }
-      if (other != group && !hasRoom(other, value)) {
-        return;
+      if (other != group) {
+        outside.add(other);
       }
-      isReadOutside |= other != group;
     }
-    if (isReadOutside) {
-      chosen.add(value);
+    List<Node> ops = new ArrayList<>();
+    Set<Node> large = Collections.newSetFromMap(new IdentityHashMap<>());
+    if (!outside.isEmpty()
+        && readsWhatIsThere(value, group, outside, ops, large)
+        && large.size() == 1
+        && (ops.size() == 1 || outside.stream().allMatch(other -> areRead(large, other)))
+        && outside.stream().allMatch(other -> hasRoom(other, ops))) {
+      chosen.put(value, ops);
     }
   }
 
-  /** Whether the value's operands are in memory, last as long, and all but one are smaller. */
-  private boolean readsOneOfItsSize(Node value, Group group) {
-    int large = 0;
+  /**
+   * Whether the operands of {@code ops}, which compute the value and are collected here, are in
+   * memory and last as long as it would; {@code large} are those of its size.
+   */
+  private boolean readsWhatIsThere(
+      Node value, Group group, Set<Group> outside, List<Node> ops, Set<Node> large) {
     for (Node input : value.inputs()) {
-      if (!Fusion.isConstant(input)) {
-        Node base = base(input);
-        boolean isAtHand = owner.get(base) != group || (input == base && isStoredAnyway(base));
-        if (!isAtHand || updated.contains(base) || chosen.contains(base)) {
-          return false;
+      Node base = base(input);
+      if (Fusion.isConstant(input) || ops.contains(input)) {
+        continue;
+      }
+      if (input.type().bytes() > value.type().bytes() || !isUnchanged(base, outside)) {
+        return false;
+      }
+      if (!chosen.containsKey(base) && isAtHand(input, group, outside)) {
+        if (isLarge(input, group)) {
+          large.add(input);
         }
-        large += isLarge(input, group) ? 1 : 0;
-        if (input.type().bytes() > value.type().bytes()) {
-          return false;
-        }
+      } else if (owner.get(input) != group
+          || !isCheap(input, group)
+          || !readsWhatIsThere(input, group, outside, ops, large)) {
+        return false;
       }
     }
-    return large == 1;
+    ops.add(value);
+    return ops.size() <= MAX_OPS;
+  }
+
+  /** Whether the node is no variable, or one whose new value needs these groups in any case. */
+  private boolean isUnchanged(Node node, Set<Group> outside) {
+    Node update = updated.get(node);
+    if (update == null) {
+      return true;
+    }
+    Group writer = owner.get(base(update));
+    return writer != null
+        && outside.stream().allMatch(other -> other != writer && writer.needsEventually(other));
+  }
+
+  /** Whether the operand is another group's, or is stored for other readers or these. */
+  private boolean isAtHand(Node input, Group group, Set<Group> outside) {
+    Node base = base(input);
+    return owner.get(base) != group
+        || (input == base
+            && (isStoredAnyway(base) || outside.stream().allMatch(o -> areRead(Set.of(base), o))));
+  }
+
+  private boolean areRead(Set<Node> nodes, Group group) {
+    return nodes.stream().allMatch(node -> isReadIn(node, group));
   }
 
   /** Whether a step that is not fused reads the node, so that it has memory. */
@@ -160,8 +194,11 @@ final class Recomputation {
     return base;
   }
 
-  private static boolean isCheap(Op op) {
-    return !op.isPolynomial()
+  private static boolean isCheap(Node node, Group group) {
+    Op op = node.op();
+    return op.isPointwise()
+        && node.shape().equals(group.space)
+        && !op.isPolynomial()
         && op != Op.Binary.DIV
         && op != Op.Unary.SQRT
         && op != Op.Unary.RSQRT
@@ -174,11 +211,16 @@ final class Recomputation {
     return base.shape().elements() == group.space.elements();
   }
 
-  private boolean hasRoom(Group group, Node more) {
-    List<Node> all = new ArrayList<>(group.nodes);
-    all.add(more);
-    chosen.stream().filter(node -> isReadIn(node, group)).forEach(all::add);
-    return Fusion.isSmall(all);
+  private boolean hasRoom(Group group, List<Node> more) {
+    Set<Node> all = Collections.newSetFromMap(new IdentityHashMap<>());
+    all.addAll(group.nodes);
+    all.addAll(more);
+    chosen.forEach((node, ops) -> {
+      if (isReadIn(node, group)) {
+        all.addAll(ops);
+      }
+    });
+    return Fusion.isSmall(List.copyOf(all));
   }
 
   private boolean isReadIn(Node node, Group group) {
@@ -194,7 +236,7 @@ final class Recomputation {
       List<Node> inputs = node.inputs().stream().map(i -> own.getOrDefault(i, found(i))).toList();
       rebuilt.put(node, node.withInputs(inputs));
       nodes.add(found(node));
-      if (chosen.contains(node)) {
+      if (chosen.containsKey(node)) {
         computeAnew(node, nodes);
       }
     }
@@ -208,10 +250,14 @@ final class Recomputation {
       if (group != writer) {
         group.needs.addAll(writer.needs);
         Map<Node, Node> own = anew.computeIfAbsent(group, g -> new IdentityHashMap<>());
-        if (!own.containsKey(value)) {
-          Node twin = found(value).twin();
-          own.put(value, twin);
-          nodes.add(twin);
+        for (Node op : Objects.requireNonNull(chosen.get(value))) {
+          if (!own.containsKey(op)) {
+            List<Node> inputs =
+                op.inputs().stream().map(input -> own.getOrDefault(input, found(input))).toList();
+            Node twin = found(op).withInputs(inputs).twin();
+            own.put(op, twin);
+            nodes.add(twin);
+          }
         }
       }
     }
@@ -221,7 +267,7 @@ final class Recomputation {
   private Set<Node> alive(List<Node> nodes) {
     Set<Node> alive = Collections.newSetFromMap(new IdentityHashMap<>());
     results.forEach(node -> alive.add(found(node)));
-    updated.forEach(node -> alive.add(found(node)));
+    updated.keySet().forEach(node -> alive.add(found(node)));
     for (Node node : nodes.reversed()) {
       if (alive.contains(node)) {
         alive.addAll(node.inputs());

@@ -229,7 +229,7 @@ final class StepBuilder {
     int scratch =
         storages.add(
             BatchProduct.pays(batch, m, n, k)
-                ? BatchProduct.scratchBytes(n, k, threads)
+                ? BatchProduct.scratchBytes(m, n, k, threads)
                 : MatMul.scratchBytes(m, n, k, threads));
     storages.use(scratch, step);
     return new Step.MatMul(

@@ -83,6 +83,40 @@ final class FusionTest {
   }
 
   @Test
+  void whatFollowsCheaplyFromAValueThatIsReadInAnyCaseIsNotWritten() {
+    Node share = Nodes.unary(Op.Unary.SIGMOID, leaf());
+    Node slope = Nodes.mul(share, Nodes.sub(Nodes.constant(1), share));
+    Node steepness = Nodes.reduce(Op.Reduce.Kind.SUM, slope, 0, 1);
+    Node product = Nodes.matmul(share, Interpreter.put(Shape.of(5, 5), new float[25]));
+    Node result = Nodes.add(Nodes.mul(product, share), Nodes.mul(product, slope));
+    assertThat(slopesIn(Program.of(List.of(steepness, result), List.of()))).isEqualTo(2);
+  }
+
+  /** How many kernels compute 1 - share. */
+  private static long slopesIn(Program program) {
+    List<Step> steps = Planner.plan(program, 1).steps();
+    return steps.stream().filter(step -> step.label().contains("sub(")).count();
+  }
+
+  @Test
+  void aVariableIsReadAgainWhereItsUpdateWaitsForTheReader() {
+    Node weight = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node share = Nodes.unary(Op.Unary.SIGMOID, leaf());
+    Node distance = Nodes.sub(share, weight);
+    Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, distance, 0, 1);
+    Node product = Nodes.matmul(share, Interpreter.put(Shape.of(5, 5), new float[25]));
+    Node gradient =
+        Nodes.reduce(Op.Reduce.Kind.SUM, Nodes.mul(Nodes.mul(product, share), distance), 0, 1);
+    Program late =
+        Program.of(List.of(sum), List.of(new Program.Update(weight, Nodes.add(weight, gradient))));
+    assertThat(slopesIn(late)).isEqualTo(2);
+    Program early =
+        Program.of(
+            List.of(sum, gradient), List.of(new Program.Update(weight, Nodes.add(weight, sum))));
+    assertThat(slopesIn(early)).isEqualTo(1);
+  }
+
+  @Test
   void aProgramIsCutInTheSameWayEachTime() {
     Set<String> plans = new HashSet<>();
     for (int attempt = 0; attempt < 40; attempt++) {
