@@ -14,7 +14,7 @@ import java.util.Map;
  * {@code bench budget}: deep models trained with only a share of the memory that the values of a
  * step take without a limit. Each run is a process of its own; shares take turns. A run counts only
  * if all that it trained is the same to the last bit as without a limit, and {@code outside}, the
- * most memory that the process held for values of a step, should be at most the budget and {@value
+ * most memory that the process held for values of a step, is at most the budget and {@value
  * #SLACK_MIB} MiB. Last comes the largest batch that trains in the memory that a small one takes
  * without a limit.
  */
@@ -22,7 +22,7 @@ final class BudgetBench {
   private static final long MIB = 1L << 20;
   private static final int SLACK_MIB = 64;
   private static final int UNITS = 12;
-  private static final int BLOCKS = 4;
+  private static final int BLOCKS = 8;
 
   /** Parts of the small batch by which the large one grows in trials. */
   private static final double GROWTH = 0.5;
@@ -73,7 +73,7 @@ final class BudgetBench {
     }
   }
 
-  /** Deep models: 12 residual units of two layers, or 4 blocks of attention over 40 tokens. */
+  /** Deep models: 12 residual units of two layers, or 8 blocks of attention over 40 tokens. */
   static ModelConfig model(String name) {
     return switch (name) {
       case "residual" ->
@@ -173,6 +173,11 @@ final class BudgetBench {
             mib(outside),
             runs.getFirst().digest());
     System.out.println((arguments.json() ? head.substring(0, head.length() - 1) : head) + tail);
+    if (share < 1 && outside > budget + SLACK_MIB * MIB) {
+      throw new IllegalStateException(
+          "bench budget: %s held %.1f MiB for values of a step, expected at most %.1f and %d more"
+              .formatted(name, mib(outside), mib(budget), SLACK_MIB));
+    }
   }
 
   private static double mib(long bytes) {

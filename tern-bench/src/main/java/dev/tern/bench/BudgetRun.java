@@ -54,6 +54,7 @@ final class BudgetRun {
     try {
       System.out.println(train(model, threads, data, batch, steps, limit, resident));
     } catch (OutOfBudgetException e) {
+      System.err.println(e.getMessage());
       System.out.println(REFUSED);
     }
     System.exit(0);
