@@ -2,6 +2,8 @@ package dev.tern.internal.kernel;
 
 import java.lang.foreign.Arena;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** The tile kernel in use: scalar at first, vectors once compiled; both give the same bits. */
 final class Tiles {
@@ -11,13 +13,21 @@ final class Tiles {
   private static final int GROUPS = DEPTH / 4;
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static volatile TileKernel active =
-      VectorSupport.available() && Warmup.EAGER ? new VectorTile() : new ScalarTile(COLUMNS);
+      VectorSupport.available() && Warmup.EAGER
+          ? new TwoTermTile(new VectorTile(), new VectorPackedTile())
+          : new ScalarTile(COLUMNS);
 
-  private static volatile boolean pending = VectorSupport.available() && !Warmup.EAGER;
+  /** Once it is ready; of the warm-up thread. */
+  private static @Nullable PackedTile packed;
+
+  /** Kernels that may still come into use. */
+  private static final AtomicInteger PENDING = new AtomicInteger();
 
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
+      PENDING.set(2);
       Warmup.enqueue(() -> Optional.of(new TileWarmup()));
+      Warmup.enqueue(() -> Optional.of(new PackedWarmup()));
     }
   }
 
@@ -27,9 +37,9 @@ final class Tiles {
     return active;
   }
 
-  /** Whether the vector kernel is being made ready. */
+  /** Whether vector kernels are being made ready. */
   static boolean isPending() {
-    return pending;
+    return PENDING.get() > 0;
   }
 
   /** Columns of a tile. */
@@ -61,7 +71,7 @@ final class Tiles {
 
     @Override
     public void adopt() {
-      active = turns[0];
+      use(turns[0]);
       giveUp();
     }
 
@@ -72,15 +82,68 @@ final class Tiles {
 
     @Override
     public void giveUp() {
-      pending = false;
+      PENDING.decrementAndGet();
       arena.close();
     }
+  }
+
+  /** The faster loop over packed operands, which joins the kernel. */
+  private static final class PackedWarmup implements Warmup.Candidate {
+    private static final int ATTEMPTS = 3;
+    private static final PackedTile IDLE = (a, aTurn, b, bTurn, start, row, c, cRow, k) -> {};
+    private static final PackedTile IDLE_2 = (a, aTurn, b, bTurn, start, row, c, cRow, k) -> {};
+    private static final PackedTile IDLE_3 = (a, aTurn, b, bTurn, start, row, c, cRow, k) -> {};
+
+    private final PackedTile[] turns = {new VectorPackedTile(), IDLE, IDLE_2, IDLE_3};
+    private final Arena arena = Arena.ofConfined();
+    private final long a = arena.allocate(4L * TileKernel.ROWS * DEPTH, 64).address();
+    private final long b = arena.allocate(4L * COLUMNS * DEPTH, 64).address();
+    private final long c = arena.allocate(4L * COLUMNS * TileKernel.ROWS, 64).address();
+
+    @Override
+    public void round(boolean large) {
+      long row = 4L * COLUMNS;
+      long stripTurn = 4L * TileKernel.ROWS * PackedTile.TURN;
+      for (int repeat = 0; repeat < 2 * REPEATS; repeat++) {
+        for (PackedTile turn : turns) {
+          turn.run(a, stripTurn, b, row * PackedTile.TURN, c, row, c, row, DEPTH);
+        }
+      }
+    }
+
+    @Override
+    public void adopt() {
+      packed = turns[0];
+      if (!(active instanceof ScalarTile)) {
+        use(active);
+      }
+      giveUp();
+    }
+
+    @Override
+    public int attempts() {
+      return ATTEMPTS;
+    }
+
+    @Override
+    public void renew() {
+      turns[0] = (PackedTile) FreshCode.copyOf(VectorPackedTile.class);
+    }
+
+    @Override
+    public void giveUp() {
+      PENDING.decrementAndGet();
+      arena.close();
+    }
+  }
+
+  private static void use(TileKernel kernel) {
+    active = packed == null ? kernel : new TwoTermTile(kernel, packed);
   }
 
   private static void drive(TileKernel kernel, long a, long b, long c, long packed) {
     long row = 4L * COLUMNS;
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
-    kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH - 1);
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, SHALLOW);
     kernel.rows(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS, DEPTH);

@@ -38,16 +38,6 @@ final class VectorTile implements TileKernel {
 
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
-  private static final long LIMIT_8 = 1L << 57;
-
-  /** Terms in a turn of the loop over packed operands; C1 runs out of registers at three. */
-  private static final int TURN = 2;
-
-  /** Below this many terms those left over from whole turns cost more than the turns save. */
-  private static final int MANY = 32;
-
-  private static final long STRIP = 4L * ROWS;
-  private static final long PANEL = 2L * BYTES;
 
   @Override
   public int columns() {
@@ -57,113 +47,7 @@ final class VectorTile implements TileKernel {
   @Override
   public void tile(
       long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    int whole = k - k % TURN;
-    if (aStep != STRIP || bStep != PANEL || (k < MANY && whole < k)) {
-      steps(a, aStep, b, bStep, start, startRow, c, cRow, k);
-      return;
-    }
-    packed(a, TURN * STRIP, b, TURN * PANEL, start, startRow, c, cRow, whole);
-    if (whole < k) {
-      steps(a + whole * STRIP, STRIP, b + whole * PANEL, PANEL, c, cRow, c, cRow, k - whole);
-    }
-  }
-
-  /**
-   * {@link #tile} of a packed strip and a packed panel, two terms a turn: {@code k} is even. The
-   * turns' lengths are arguments, for a compiler that knows them would move the checks out of the
-   * loop, and they would no longer keep order.
-   */
-  private static void packed(
-      long a, long aTurn, long b, long bTurn, long start, long startRow, long c, long cRow, int k) {
-    long t = Objects.checkIndex(start, LIMIT);
-    FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s20 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s21 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s30 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s31 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s40 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s41 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s50 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    FloatVector s51 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
-    long nextA = a;
-    long nextB = b;
-    for (int p = 0; p < k; p += TURN) {
-      long y = Objects.checkIndex(nextB, LIMIT);
-      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
-      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
-      long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
-      s00 = v.fma(b0, s00);
-      s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 4)).reinterpretAsFloats();
-      s10 = v.fma(b0, s10);
-      s11 = v.fma(b1, s11);
-      x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 8)).reinterpretAsFloats();
-      s20 = v.fma(b0, s20);
-      s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 12)).reinterpretAsFloats();
-      s30 = v.fma(b0, s30);
-      s31 = v.fma(b1, s31);
-      y = Objects.checkIndex(y, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 16)).reinterpretAsFloats();
-      s40 = v.fma(b0, s40);
-      s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 20)).reinterpretAsFloats();
-      s50 = v.fma(b0, s50);
-      s51 = v.fma(b1, s51);
-      y = Objects.checkIndex(y, LIMIT_4);
-      b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y + 2 * BYTES, ORDER);
-      b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + 3 * BYTES, ORDER);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 24)).reinterpretAsFloats();
-      s00 = v.fma(b0, s00);
-      s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 28)).reinterpretAsFloats();
-      s10 = v.fma(b0, s10);
-      s11 = v.fma(b1, s11);
-      x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 32)).reinterpretAsFloats();
-      s20 = v.fma(b0, s20);
-      s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 36)).reinterpretAsFloats();
-      s30 = v.fma(b0, s30);
-      s31 = v.fma(b1, s31);
-      x = Objects.checkIndex(x, LIMIT_8);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 40)).reinterpretAsFloats();
-      s40 = v.fma(b0, s40);
-      s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 44)).reinterpretAsFloats();
-      s50 = v.fma(b0, s50);
-      s51 = v.fma(b1, s51);
-      nextA += aTurn;
-      nextB += bTurn;
-    }
-    t = Objects.checkIndex(c, LIMIT);
-    s00.intoMemorySegment(ALL, t, ORDER);
-    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s10.intoMemorySegment(ALL, t, ORDER);
-    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s20.intoMemorySegment(ALL, t, ORDER);
-    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s30.intoMemorySegment(ALL, t, ORDER);
-    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s40.intoMemorySegment(ALL, t, ORDER);
-    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s50.intoMemorySegment(ALL, t, ORDER);
-    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+    steps(a, aStep, b, bStep, start, startRow, c, cRow, k);
   }
 
   private static void steps(

@@ -34,6 +34,7 @@ final class MatMulTest {
     kernels.add(new ScalarTile(Tiles.columns()));
     if (VectorSupport.available()) {
       kernels.add(new VectorTile());
+      kernels.add(new TwoTermTile(new VectorTile(), new VectorPackedTile()));
     }
     return kernels;
   }
