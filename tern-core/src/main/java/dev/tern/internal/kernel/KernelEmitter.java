@@ -27,11 +27,23 @@ import java.util.function.Consumer;
  * <pre>
  * for (i0 = 0; i0 &lt; n0; i0++)            // operand addresses advance by their outer strides
  *   for (i1 = 0; i1 &lt; n1; i1++)          // ... by their middle strides
- *     load BROADCAST operands
- *     for each pass of Phases               // most kernels have one
- *       compute row values
- *       pass over the inner loop            // see PassEmitter
+ *     load BROADCAST operands, compute row values
+ *     pass over the inner loop              // see PassEmitter
  *     store row values and what was reduced
+ * </pre>
+ *
+ * Where {@link Phases} says that a row takes several passes, the middle loop takes a block of rows
+ * at a time, so that the processor computes parts of several short rows at once, each of which has
+ * to wait for its own reductions:
+ *
+ * <pre>
+ *   for each block of rows
+ *     for each pass of Phases
+ *       for each row of the block
+ *         read row values back             // of earlier passes, from scratch memory
+ *         pass over the inner loop
+ *         compute and keep row values      // of the reductions of this pass
+ *         store row values and what was reduced, in the last pass
  * </pre>
  *
  * A pass with reductions, and each of several, is a method of its own: C1 cannot compile very large
@@ -44,6 +56,7 @@ final class KernelEmitter {
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
+  private static final ClassDesc MATH = desc(Math.class);
   private static final ClassDesc F = ConstantDescs.CD_float;
   private static final ClassDesc J = ConstantDescs.CD_long;
   private static final ClassDesc I = ConstantDescs.CD_int;
@@ -70,6 +83,18 @@ final class KernelEmitter {
   private final Frames frames;
   private final int[] outer;
   private final int[] middle;
+
+  /** Addresses of the row at hand: of operands, then of rows of scratch memory. */
+  private final int[] at;
+
+  /** Address of the lanes of the row at hand. */
+  private final int lanesAt;
+
+  /** Address of the row values of the row at hand. */
+  private final int valuesAt;
+
+  private final int block;
+  private final int rowBytes;
   private final int[] rows;
 
   private KernelEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code) {
@@ -84,7 +109,13 @@ final class KernelEmitter {
       slot += TypeKind.from(parameter).slotSize();
     }
     outer = locals(spec.operands(), TypeKind.LONG);
-    middle = locals(spec.operands() + phases.scratchRows(), TypeKind.LONG);
+    middle = locals(spec.operands(), TypeKind.LONG);
+    boolean blocks = phases.count() > 1;
+    at = blocks ? locals(spec.operands() + phases.scratchRows(), TypeKind.LONG) : middle;
+    lanesAt = blocks ? code.allocateLocal(TypeKind.LONG) : SCRATCH;
+    valuesAt = code.allocateLocal(TypeKind.LONG);
+    block = code.allocateLocal(TypeKind.INT);
+    rowBytes = code.allocateLocal(TypeKind.LONG);
     rows = locals(spec.values(), TypeKind.FLOAT);
   }
 
@@ -207,7 +238,6 @@ final class KernelEmitter {
       code.aload(SCALARS).loadConstant(c).faload();
       frames.store(F, rows[spec.loads().size() + c]);
     }
-    scratchRows();
     loop(
         N0,
         () -> {
@@ -215,12 +245,16 @@ final class KernelEmitter {
             code.lload(outer[k]);
             frames.store(J, middle[k]);
           }
-          loop(
-              N1,
-              () -> {
-                innerLoop();
-                advance(middle, 1);
-              });
+          if (phases.count() == 1) {
+            loop(
+                N1,
+                () -> {
+                  row(0);
+                  advance(middle, 1);
+                });
+          } else {
+            blocks();
+          }
           advance(outer, 0);
         });
     code.return_();
@@ -247,66 +281,142 @@ final class KernelEmitter {
     }
   }
 
-  private void innerLoop() {
+  /** All rows, a block at a time. */
+  private void blocks() {
+    code.iload(N).invokestatic(LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
+    frames.store(I, block);
+    code.iload(N).loadConstant(Lanes.COUNT - 1).iadd().loadConstant(-Lanes.COUNT).iand();
+    code.i2l().loadConstant((long) Float.BYTES).lmul();
+    frames.store(J, rowBytes);
+    int left = code.allocateLocal(TypeKind.INT);
+    int count = code.allocateLocal(TypeKind.INT);
+    code.iload(N1);
+    frames.store(I, left);
+    frames.loop(
+        end -> code.iload(left).ifle(end),
+        () -> {
+          code.iload(left).iload(block);
+          code.invokestatic(MATH, "min", MethodTypeDesc.of(I, I, I));
+          frames.store(I, count);
+          for (int phase = 0; phase < phases.count(); phase++) {
+            int each = phase;
+            firstRow();
+            loop(
+                count,
+                () -> {
+                  row(each);
+                  nextRow();
+                });
+          }
+          for (int k = 0; k < middle.length; k++) {
+            code.lload(at[k]).lstore(middle[k]);
+          }
+          code.iload(left).iload(count).isub().istore(left);
+        });
+  }
+
+  private void firstRow() {
+    for (int k = 0; k < middle.length; k++) {
+      code.lload(middle[k]);
+      frames.store(J, at[k]);
+    }
+    code.lload(SCRATCH);
+    frames.store(J, lanesAt);
+    code.lload(SCRATCH).iload(block).loadConstant(spec.laneBytes()).imul().i2l().ladd();
+    frames.store(J, valuesAt);
+    for (int r = spec.operands(); r < at.length; r++) {
+      int bytes = spec.laneBytes() + phases.rowValueBytes();
+      code.lload(SCRATCH).iload(block).loadConstant(bytes).imul().i2l().ladd();
+      code.lload(rowBytes).loadConstant((long) r - spec.operands()).lmul().ladd();
+      frames.store(J, at[r]);
+    }
+  }
+
+  private void nextRow() {
+    advance(at, 1);
+    code.lload(lanesAt).loadConstant((long) spec.laneBytes()).ladd().lstore(lanesAt);
+    code.lload(valuesAt).loadConstant((long) phases.rowValueBytes()).ladd().lstore(valuesAt);
+    for (int r = spec.operands(); r < at.length; r++) {
+      code.lload(rowBytes).loadConstant((long) phases.scratchRows()).lmul();
+      code.lload(at[r]).ladd().lstore(at[r]);
+    }
+  }
+
+  /** A pass over the row at hand, and what comes before and after it. */
+  private void row(int phase) {
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
-        code.lload(middle[k]);
+        code.lload(at[k]);
         code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
         frames.store(F, rows[k]);
       }
     }
-    for (int phase = 0; phase < phases.count(); phase++) {
-      rowValues(phase);
-      pass(phase);
+    boolean last = phase == phases.count() - 1;
+    if (phase == 0) {
+      rowValues(0, !last);
+    } else {
+      phases.rowValuesUpTo(phase).forEach(this::reload);
     }
-    rowValues(phases.count());
-    endLanes();
-    rowStores();
+    pass(phase);
+    rowValues(phase + 1, !last);
+    if (last) {
+      endLanes();
+      rowStores();
+    }
+  }
+
+  private void reload(int value) {
+    rowValueAddress(value);
+    code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+    frames.store(F, rows[value]);
+  }
+
+  private void rowValueAddress(int value) {
+    long bytes = (long) Float.BYTES * phases.rowValuesUpTo(phases.count()).indexOf(value);
+    code.lload(valuesAt).loadConstant(bytes).ladd();
   }
 
   private void pass(int phase) {
     if (isInline(phases)) {
-      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, SCRATCH, middle, rows);
+      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, lanesAt, at, rows);
       new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
       return;
     }
-    code.aload(STRIDES).iload(N).lload(SCRATCH);
-    phases.places(phase).forEach(place -> code.lload(middle[place]));
+    code.aload(STRIDES).iload(N).lload(lanesAt);
+    phases.places(phase).forEach(place -> code.lload(at[place]));
     phases.rowsUsed(phase).forEach(value -> code.fload(rows[value]));
     code.invokestatic(SELF, "pass" + phase, passType(spec, phases, phase));
   }
 
-  /** Where the rows of scratch memory lie: behind the lanes, each of whole sets of lanes. */
-  private void scratchRows() {
-    for (int r = spec.operands(); r < middle.length; r++) {
-      code.lload(SCRATCH).loadConstant((long) spec.laneReductions() * Lanes.BYTES).ladd();
-      code.iload(N).loadConstant(Lanes.COUNT - 1).iadd().loadConstant(-Lanes.COUNT).iand();
-      code.loadConstant(Float.BYTES * (r - spec.operands())).imul().i2l().ladd();
-      frames.store(J, middle[r]);
-    }
-  }
-
-  private void rowValues(int phase) {
+  /** Computes those that a pass needs; {@code keep} for later passes. */
+  private void rowValues(int phase, boolean keep) {
     for (int value : phases.rowValues(phase)) {
       int slot = phases.slotOf(value);
       if (slot >= 0) {
         combineLanes(slot, phases.reductions().get(slot).mode());
-        frames.store(F, rows[value]);
-        continue;
+      } else {
+        rowValue(spec.instruction(value));
       }
-      Instruction instruction = spec.instruction(value);
-      for (int argument : instruction.arguments()) {
-        code.fload(rows[argument]);
-      }
-      List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), F);
-      code.invokestatic(POINTWISE, instruction.method(), MethodTypeDesc.of(F, types));
       frames.store(F, rows[value]);
+      if (keep) {
+        rowValueAddress(value);
+        code.fload(rows[value]);
+        code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+      }
     }
+  }
+
+  private void rowValue(Instruction instruction) {
+    for (int argument : instruction.arguments()) {
+      code.fload(rows[argument]);
+    }
+    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), F);
+    code.invokestatic(POINTWISE, instruction.method(), MethodTypeDesc.of(F, types));
   }
 
   private void rowStores() {
     for (int s : phases.rowStores()) {
-      code.lload(middle[spec.loads().size() + s]);
+      code.lload(at[spec.loads().size() + s]);
       code.fload(rows[spec.stores().get(s).value()]);
       code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
     }
@@ -317,7 +427,7 @@ final class KernelEmitter {
     for (int s = 0; s < spec.stores().size(); s++) {
       Store store = spec.stores().get(s);
       if (store.reducesLanes()) {
-        int target = middle[spec.loads().size() + s];
+        int target = at[spec.loads().size() + s];
         code.lload(target).lload(target);
         code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
         combineLanes(r++, store.mode());
@@ -333,7 +443,7 @@ final class KernelEmitter {
     lanesAddress(slot);
     String name = mode == Mode.SUM ? "total" : "largest";
     MethodTypeDesc type = MethodTypeDesc.of(F, J);
-    if (lanes == 4 || lanes == 8) {
+    if (lanes == 4 || lanes == 8 || lanes == 16) {
       VectorCode.insert(code, name + lanes, type);
     } else {
       code.invokestatic(LANES, name, type);
@@ -341,7 +451,7 @@ final class KernelEmitter {
   }
 
   private void lanesAddress(int slot) {
-    code.lload(SCRATCH).loadConstant((long) slot * Lanes.BYTES).ladd();
+    code.lload(lanesAt).loadConstant((long) slot * Lanes.BYTES).ladd();
   }
 
   private int[] locals(int count, TypeKind kind) {

@@ -97,9 +97,19 @@ public record KernelSpec(
         + (int) instructions.stream().filter(i -> i.op() instanceof Op.Reduce).count();
   }
 
-  /** Bytes that a kernel's lanes and kept rows take, with an inner loop of {@code n} elements. */
+  /** Bytes of the lanes of a row. */
+  int laneBytes() {
+    return Lanes.BYTES * laneReductions();
+  }
+
+  /**
+   * Bytes that a kernel's lanes, row values and kept rows take, with an inner loop of {@code n}
+   * elements.
+   */
   public long scratchBytes(int n) {
-    return (long) Lanes.BYTES * laneReductions() + new Phases(this).scratchRows() * rowBytes(n);
+    Phases phases = new Phases(this);
+    long row = laneBytes() + phases.rowValueBytes() + phases.scratchRows() * rowBytes(n);
+    return phases.count() == 1 ? laneBytes() : Lanes.rowsAtATime(n) * row;
   }
 
   /** Bytes of a row of scratch memory: whole sets of lanes. */

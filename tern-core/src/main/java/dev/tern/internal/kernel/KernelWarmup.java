@@ -2,7 +2,9 @@ package dev.tern.internal.kernel;
 
 import dev.tern.internal.kernel.KernelSpec.Access;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Drives the vector form of one kernel until it is compiled: see {@link Warmup}. */
 final class KernelWarmup implements Warmup.Candidate {
@@ -61,7 +63,13 @@ final class KernelWarmup implements Warmup.Candidate {
       addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
       strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
-    scratch = arena.allocate(Lanes.BYTES + spec.scratchBytes(LONG), 64).address();
+    long most =
+        Stream.of(SMALL, LARGE)
+            .flatMap(Arrays::stream)
+            .mapToLong(sizes -> spec.scratchBytes(sizes[2]))
+            .max()
+            .orElseThrow();
+    scratch = arena.allocate(Lanes.BYTES + most, 64).address();
   }
 
   /** Has the kernel's vector form driven. */

@@ -14,7 +14,17 @@ public final class Lanes {
   /** Bytes of one set of lanes. */
   public static final int BYTES = COUNT * Float.BYTES;
 
+  /** Elements of the rows that a kernel of several passes takes at a time, and most rows. */
+  private static final int BLOCK_ELEMENTS = 1024;
+
+  private static final int BLOCK_ROWS = 8;
+
   private Lanes() {}
+
+  /** Rows of {@code n} elements that a kernel of several passes takes at a time. */
+  public static int rowsAtATime(int n) {
+    return Math.clamp(BLOCK_ELEMENTS / Math.max(1, n), 1, BLOCK_ROWS);
+  }
 
   /** Sets all lanes at {@code scratch} to {@code value}. */
   public static void fill(long scratch, float value) {

@@ -209,6 +209,23 @@ final class Phases {
     return found;
   }
 
+  /** Row values computed by ops before pass {@code p} or an earlier one. */
+  List<Integer> rowValuesUpTo(int p) {
+    List<Integer> found = new ArrayList<>();
+    for (int v = firstInstruction; v < phase.length; v++) {
+      if (row[v] && phase[v] <= p) {
+        found.add(v);
+      }
+    }
+    return found;
+  }
+
+  /** Bytes of the row values that one row keeps: whole sets of lanes. */
+  int rowValueBytes() {
+    int values = rowValuesUpTo(count).size();
+    return (values + Lanes.COUNT - 1) / Lanes.COUNT * Lanes.BYTES;
+  }
+
   /** Indexes of the stores of row values. */
   List<Integer> rowStores() {
     List<Integer> found = new ArrayList<>();

@@ -4,6 +4,7 @@ import dev.tern.internal.memory.Memory;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -17,7 +18,16 @@ final class Vectors {
   static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
   static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
+  // Lane i takes that of lane i + 8, 4 or 2; of use with 16 lanes.
+  static final VectorShuffle<Float> EIGHT_ON = on(8);
+  static final VectorShuffle<Float> FOUR_ON = on(4);
+  static final VectorShuffle<Float> TWO_ON = on(2);
+
   private Vectors() {}
+
+  private static VectorShuffle<Float> on(int lanes) {
+    return VectorShuffle.fromOp(SPECIES, lane -> (lane + lanes) % SPECIES.length());
+  }
 
   static FloatVector load(long address) {
     return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
@@ -49,6 +59,16 @@ final class Vectors {
     return first + third + (second + fourth);
   }
 
+  /** As {@link Lanes#total} by vectors of 16 lanes; overwrites the numbers. */
+  static float total16(long scratch) {
+    FloatVector sums = load(scratch);
+    sums = sums.add(sums.rearrange(EIGHT_ON));
+    sums = sums.add(sums.rearrange(FOUR_ON));
+    sums = sums.add(sums.rearrange(TWO_ON));
+    store(sums, scratch);
+    return Memory.getFloat(scratch) + Memory.getFloat(scratch + 4);
+  }
+
   /** As {@link Lanes#largest} by vectors of 4 lanes; overwrites the first four numbers. */
   static float largest4(long scratch) {
     FloatVector even = load(scratch).max(load(scratch + 32));
@@ -65,6 +85,16 @@ final class Vectors {
     float third = Math.max(Memory.getFloat(scratch + 8), Memory.getFloat(scratch + 24));
     float fourth = Math.max(Memory.getFloat(scratch + 12), Memory.getFloat(scratch + 28));
     return Math.max(Math.max(first, third), Math.max(second, fourth));
+  }
+
+  /** As {@link Lanes#largest} by vectors of 16 lanes; overwrites the numbers. */
+  static float largest16(long scratch) {
+    FloatVector most = load(scratch);
+    most = most.max(most.rearrange(EIGHT_ON));
+    most = most.max(most.rearrange(FOUR_ON));
+    most = most.max(most.rearrange(TWO_ON));
+    store(most, scratch);
+    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
   }
 
   static FloatVector copy(FloatVector x) {

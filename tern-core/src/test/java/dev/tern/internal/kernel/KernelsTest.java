@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each elementwise op, emitted without and with vectors. */
 final class KernelsTest {
@@ -80,33 +81,76 @@ final class KernelsTest {
   }
 
   /** Softmax, whose powers lie in scratch memory between passes, and the rows' sums. */
+  private static final KernelSpec ROWS =
+      new KernelSpec(
+          LOADS,
+          1,
+          List.of(
+              new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(0)),
+              new Instruction(Op.Binary.SUB, List.of(1, 4)),
+              new Instruction(Op.Unary.EXP, List.of(5)),
+              new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(6)),
+              new Instruction(Op.Unary.LOG, List.of(7)),
+              new Instruction(Op.Binary.MUL, List.of(6, 8))),
+          List.of(
+              new Store(9, Mode.WRITE, Access.CONTIGUOUS),
+              new Store(8, Mode.WRITE, Access.BROADCAST)));
+
   @Test
   void vectorKernelsOfSeveralPassesGiveTheBitsOfScalarKernels() {
     assumeThat(VectorSupport.available()).isTrue();
-    KernelSpec spec =
-        new KernelSpec(
-            LOADS,
-            1,
-            List.of(
-                new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(0)),
-                new Instruction(Op.Binary.SUB, List.of(1, 4)),
-                new Instruction(Op.Unary.EXP, List.of(5)),
-                new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(6)),
-                new Instruction(Op.Unary.LOG, List.of(7)),
-                new Instruction(Op.Binary.MUL, List.of(6, 8))),
-            List.of(
-                new Store(9, Mode.WRITE, Access.CONTIGUOUS),
-                new Store(8, Mode.WRITE, Access.BROADCAST)));
-    assertThat(spec.scratchBytes(17)).isEqualTo(2 * 64 + 128);
+    assertThat(ROWS.scratchBytes(17)).isEqualTo(8 * (2 * 64 + 64 + 128));
     for (int n : SIZES) {
-      int[] expected = run(spec, 1, n);
-      assertThat(run(spec, VectorSupport.lanes(), n))
+      int[] expected = run(ROWS, 1, n);
+      assertThat(run(ROWS, VectorSupport.lanes(), n))
           .as("%d elements", n)
           .containsExactly(expected);
     }
   }
 
-  /** Bits of the {@code n} results and of their sum; all NaN have the same bits. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 16, 17, 129, 400, 1000, 1025})
+  void rowsTakenTogetherGiveTheBitsOfEachAlone(int n) {
+    for (int lanes : new int[] {1, VectorSupport.lanes()}) {
+      assertThat(rows(n, lanes, 19)).containsExactly(rows(n, lanes, 1));
+    }
+  }
+
+  /** Results of 19 rows, so many at a time. */
+  private static int[] rows(int n, int lanes, int atATime) {
+    int rows = 19;
+    Kernel kernel = Kernels.define(ROWS, lanes);
+    Random random = new Random(n);
+    try (Arena arena = Arena.ofConfined()) {
+      long[] addresses = new long[LOADS.size() + 2];
+      long[] strides = new long[3 * addresses.length];
+      for (int k = 0; k < addresses.length; k++) {
+        boolean isScalar = k == 2 || k == 4;
+        addresses[k] = arena.allocate(4L * rows * n, 64).address();
+        strides[3 * k + 1] = isScalar ? 4 : 4L * n;
+        for (int i = 0; i < rows * n; i++) {
+          Memory.setFloat(addresses[k] + 4L * i, random.nextFloat(-3, 3));
+        }
+      }
+      long scratch = arena.allocate(ROWS.scratchBytes(n), 64).address();
+      int[] bits = new int[rows * (n + 1)];
+      for (int row = 0; row < rows; row += atATime) {
+        long[] first = addresses.clone();
+        for (int k = 0; k < first.length; k++) {
+          first[k] += row * strides[3 * k + 1];
+        }
+        kernel.run(first, strides, 1, atATime, n, new float[] {0.75f}, scratch);
+      }
+      for (int i = 0; i < rows * n; i++) {
+        bits[i] = Float.floatToIntBits(Memory.getFloat(addresses[3] + 4L * i));
+      }
+      for (int row = 0; row < rows; row++) {
+        bits[rows * n + row] = Float.floatToIntBits(Memory.getFloat(addresses[4] + 4L * row));
+      }
+      return bits;
+    }
+  }
+
   private static int[] run(KernelSpec spec, int lanes, int n) {
     Kernel kernel = Kernels.define(spec, lanes);
     Random random = new Random(n);
