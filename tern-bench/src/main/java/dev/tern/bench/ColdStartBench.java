@@ -18,11 +18,14 @@ import java.util.regex.Pattern;
  * is as fast as that, so that one lucky step does not count.
  *
  * <p>Steady speeds of all processes show whether some stay slow for life: the worst over the median
- * is the figure to watch.
+ * is the figure to watch. What the machine itself could do is measured by this process before and
+ * after each of them ({@link Limits#gigaflops}): neighbours and clocks that change between runs
+ * show there as well, and no longer in steady speed over it.
  */
 final class ColdStartBench {
   private static final double NEAR = 0.9;
   private static final int IN_A_ROW = 5;
+  private static final int MACHINE_ROUNDS = 9;
   private static final Pattern STEPS = Pattern.compile("\\d+");
 
   private ColdStartBench() {}
@@ -50,10 +53,11 @@ final class ColdStartBench {
    * @param first milliseconds from its start to the end of its first step
    * @param near milliseconds from its start until it ran at 90% of its steady speed
    * @param speed steady samples a second
+   * @param peak billions of operations a second that the machine did before and after it
    */
-  record Start(double first, double near, double speed) {
+  record Start(double first, double near, double speed, double peak) {
     /** Of the microseconds since the start of the process at which steps of {@code batch} ended. */
-    static Start of(long[] ends, int batch) {
+    static Start of(long[] ends, int batch, double peak) {
       if (ends.length < 4 * IN_A_ROW) {
         throw new IllegalStateException(
             "coldstart: got %d steps, expected at least %d; raise --seconds"
@@ -71,7 +75,7 @@ final class ColdStartBench {
           && Result.median(micros.subList(reached, reached + IN_A_ROW)) * NEAR > steady) {
         reached++;
       }
-      return new Start(ends[0] / 1e3, ends[reached + 1] / 1e3, batch * 1e6 / steady);
+      return new Start(ends[0] / 1e3, ends[reached + 1] / 1e3, batch * 1e6 / steady, peak);
     }
   }
 
@@ -80,25 +84,42 @@ final class ColdStartBench {
     void measure() {
       int runs = arguments.positive("--runs");
       List<Start> starts = new ArrayList<>();
+      double before = machine();
       for (int run = 0; run < runs; run++) {
-        Start start = start();
+        long[] ends = ends();
+        double after = machine();
+        Start start = Start.of(ends, arguments.positive("--batch"), (before + after) / 2);
+        before = after;
         starts.add(start);
         if (!arguments.json()) {
           System.out.printf(
               Locale.ROOT,
-              "run %2d  first step %.0f ms, 90%% of steady speed %.0f ms, steady %.0f samples/s%n",
+              "run %2d  first step %.0f ms, 90%% of steady speed %.0f ms, steady %.0f samples/s"
+                  + " where the machine does %.0f GFLOP/s%n",
               run + 1,
               start.first(),
               start.near(),
-              start.speed());
+              start.speed(),
+              start.peak());
         }
       }
       print("first step", "ms", starts.stream().map(Start::first).toList(), false);
       print("90% of steady speed", "ms", starts.stream().map(Start::near).toList(), false);
       print("steady speed", "samples/s", starts.stream().map(Start::speed).toList(), true);
+      List<Double> shares = starts.stream().map(start -> start.speed() / start.peak()).toList();
+      print("steady speed over the machine's", "samples/GFLOP", shares, true);
     }
 
-    private Start start() {
+    /** About a second of it. */
+    private double machine() {
+      List<Double> peaks = new ArrayList<>();
+      for (int i = 0; i < MACHINE_ROUNDS; i++) {
+        peaks.add(Limits.gigaflops(threads));
+      }
+      return Result.median(peaks);
+    }
+
+    private long[] ends() {
       List<String> options = List.of("-Xmx2g");
       try {
         String output =
@@ -114,8 +135,7 @@ final class ColdStartBench {
                 arguments.text("--peers"),
                 arguments.text("--seconds"));
         Matcher ends = STEPS.matcher(output);
-        long[] times = ends.results().mapToLong(end -> Long.parseLong(end.group())).toArray();
-        return Start.of(times, arguments.positive("--batch"));
+        return ends.results().mapToLong(end -> Long.parseLong(end.group())).toArray();
       } catch (IOException e) {
         throw new UncheckedIOException("coldstart: cannot run java", e);
       }
