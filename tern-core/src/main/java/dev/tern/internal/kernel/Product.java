@@ -80,6 +80,10 @@ final class Product {
   private final long ownBytes;
   private final boolean packB;
   private final boolean packA;
+
+  /** Half a tile's columns do, for twice its rows, of A as it lies. */
+  private final boolean isNarrow;
+
   private final Workers.Task packing = this::packTask;
   private final Workers.Task computing = this::rows;
 
@@ -114,7 +118,8 @@ final class Product {
     int left = spec.m() % ROWS;
     lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS ? left : 0;
     m = spec.m() - lone;
-    packA = !(aStep == 4 && panels(n) <= FEW_PANELS);
+    isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
+    packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
   }
 
   static long scratchBytes(int m, int n, int k, int width, int threads) {
@@ -355,11 +360,48 @@ final class Product {
   /** Tiles over an edge of C. */
   private void edges(
       int strip, int from, int count, int block, int panel, int panelEnd, long mine) {
+    if (isNarrow && panel < panelEnd) {
+      int whole = Math.max(0, Math.min(count, m / ROWS - strip));
+      int paired = Math.max(from, whole - (whole - from & 1));
+      for (int s = from; s < paired; s += 2) {
+        narrow(strip + s, block, mine);
+      }
+      for (int s = paired; s < count; s++) {
+        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, panel, mine);
+      }
+      return;
+    }
     for (int p = panel; p < panelEnd; p++) {
       for (int s = from; s < count; s++) {
         edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine);
       }
     }
+  }
+
+  /** Two whole strips of a narrow C. */
+  private void narrow(int strip, int block, long mine) {
+    int from = term + block * depth;
+    int row = strip * ROWS;
+    long y = packedPanel(block, 0);
+    long stepB = 4L * width;
+    long x = a + row * aRow + from * aStep;
+    long target = c + row * cRow;
+    boolean start = spec.accumulate() || from > 0;
+    if (n == width / 2) {
+      long startAt = start ? target : MatMul.ZEROS;
+      long startRow = start ? cRow : 0;
+      kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, blockTerms(block));
+      return;
+    }
+    long edge = mine + stripsBytes(spec.m(), k);
+    long edgeRow = 2L * width;
+    if (start) {
+      kernel.copy(target, cRow, edge, edgeRow, 2 * ROWS, n);
+    }
+    long startAt = start ? edge : MatMul.ZEROS;
+    long startRow = start ? edgeRow : 0;
+    kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
+    kernel.copy(edge, edgeRow, target, cRow, 2 * ROWS, n);
   }
 
   private void packStrips(int strip, int count, int terms, int from, long mine) {

@@ -30,7 +30,7 @@ final class ScalarTile implements TileKernel {
   @Override
   public void tile(
       long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    blocks(a, 4, aStep, b, bStep, start, startRow, c, cRow, k);
+    blocks(ROWS, columns, a, 4, aStep, b, bStep, start, startRow, c, cRow, k);
   }
 
   @Override
@@ -45,10 +45,11 @@ final class ScalarTile implements TileKernel {
       long c,
       long cRow,
       int k) {
-    blocks(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+    blocks(ROWS, columns, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
   }
 
-  private void blocks(
+  @Override
+  public void narrow(
       long a,
       long aRow,
       long aStep,
@@ -59,7 +60,23 @@ final class ScalarTile implements TileKernel {
       long c,
       long cRow,
       int k) {
-    for (int i = 0; i < ROWS; i += 2) {
+    blocks(2 * ROWS, columns / 2, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+  }
+
+  private static void blocks(
+      int rows,
+      int columns,
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k) {
+    for (int i = 0; i < rows; i += 2) {
       for (int j = 0; j < columns; j += 4) {
         block(
             a + i * aRow,

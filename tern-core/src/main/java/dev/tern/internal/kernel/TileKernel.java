@@ -41,6 +41,19 @@ interface TileKernel {
       long cRow,
       int k);
 
+  /** Like {@link #rows}, but of {@code 2 * ROWS} rows and half the columns. */
+  void narrow(
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k);
+
   /**
    * Combination of rows: y[j] += sum over p of x[p] * row p [j].
    *

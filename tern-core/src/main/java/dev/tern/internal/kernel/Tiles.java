@@ -146,6 +146,7 @@ final class Tiles {
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, DEPTH);
     kernel.tile(a, 4L * TileKernel.ROWS, b, row, c, row, c, row, SHALLOW);
     kernel.rows(a, 4L * DEPTH, 4, b, row, c, row, c, row, DEPTH);
+    kernel.narrow(a, 64, 4, b, row, c, row / 2, c, row / 2, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS, DEPTH);
     kernel.combine(a, b, row, c, COLUMNS - 1, DEPTH - 1);
     kernel.outer(a, 4, b, c, row, TileKernel.ROWS, COLUMNS);
@@ -180,6 +181,19 @@ final class Tiles {
 
     @Override
     public void rows(
+        long a,
+        long aRow,
+        long aStep,
+        long b,
+        long bStep,
+        long start,
+        long startRow,
+        long c,
+        long cRow,
+        int k) {}
+
+    @Override
+    public void narrow(
         long a,
         long aRow,
         long aStep,

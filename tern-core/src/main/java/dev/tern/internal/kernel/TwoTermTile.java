@@ -50,6 +50,21 @@ record TwoTermTile(TileKernel others, PackedTile packed) implements TileKernel {
   }
 
   @Override
+  public void narrow(
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k) {
+    others.narrow(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+  }
+
+  @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
     others.combine(x, rows, rowStep, y, count, k);
   }

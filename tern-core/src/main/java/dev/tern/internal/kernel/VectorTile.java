@@ -206,6 +206,112 @@ final class VectorTile implements TileKernel {
   }
 
   @Override
+  public void narrow(
+      long a,
+      long aRow,
+      long aStep,
+      long b,
+      long bStep,
+      long start,
+      long startRow,
+      long c,
+      long cRow,
+      int k) {
+    long r1 = Objects.checkIndex(aRow, LIMIT_4);
+    long r2 = Objects.checkIndex(2 * aRow, LIMIT_4);
+    long r3 = Objects.checkIndex(3 * aRow, LIMIT_4);
+    long r4 = Objects.checkIndex(4 * aRow, LIMIT_4);
+    long r5 = Objects.checkIndex(5 * aRow, LIMIT_4);
+    long t = Objects.checkIndex(start, LIMIT);
+    FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s2 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s3 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s4 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s5 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s6 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s7 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s8 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s9 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    t = Objects.checkIndex(t + startRow, LIMIT);
+    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
+    long nextA = a;
+    long nextB = b;
+    long further = ROWS * aRow;
+    for (int p = 0; p < k; p++) {
+      long y = Objects.checkIndex(nextB, LIMIT);
+      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      long x = Objects.checkIndex(nextA, LIMIT);
+      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
+      s0 = v.fma(b0, s0);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
+      s1 = v.fma(b0, s1);
+      x = Objects.checkIndex(x, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
+      s2 = v.fma(b0, s2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
+      s3 = v.fma(b0, s3);
+      x = Objects.checkIndex(x, LIMIT_4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
+      s4 = v.fma(b0, s4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
+      s5 = v.fma(b0, s5);
+      x = Objects.checkIndex(nextA + further, LIMIT);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
+      s6 = v.fma(b0, s6);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
+      s7 = v.fma(b0, s7);
+      x = Objects.checkIndex(x, LIMIT_2);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
+      s8 = v.fma(b0, s8);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
+      s9 = v.fma(b0, s9);
+      x = Objects.checkIndex(x, LIMIT_4);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
+      s10 = v.fma(b0, s10);
+      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
+      s11 = v.fma(b0, s11);
+      nextA += aStep;
+      nextB += bStep;
+    }
+    t = Objects.checkIndex(c, LIMIT);
+    s0.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s1.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s2.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s3.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s4.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s5.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s6.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s7.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s8.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s9.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s10.intoMemorySegment(ALL, t, ORDER);
+    t = Objects.checkIndex(t + cRow, LIMIT);
+    s11.intoMemorySegment(ALL, t, ORDER);
+  }
+
+  @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
     VectorBlocks.combine(x, rows, rowStep, y, count, k);
   }
