@@ -6,10 +6,12 @@ final class Occupancy {
   private final Ledger ledger;
   private final Space space;
   private final Policy policy;
-  private final Costs costs;
-  private final Evictor evictor;
+  private final Foresight foresight;
+  private Costs costs;
+  private Evictor evictor;
   private final Watcher watcher;
   private long evictions;
+  private long forRoom;
 
   Occupancy(
       Recipes recipes,
@@ -22,6 +24,7 @@ final class Occupancy {
     this.ledger = ledger;
     this.space = space;
     this.policy = policy;
+    this.foresight = foresight;
     this.watcher = watcher;
     costs = new Costs(recipes, ledger, policy);
     evictor = new Evictor(recipes, ledger, policy, foresight, costs);
@@ -30,6 +33,11 @@ final class Occupancy {
   /** How often memory was taken from a storage. */
   long evictions() {
     return evictions;
+  }
+
+  /** How often it was because there was no room. */
+  long forRoom() {
+    return forRoom;
   }
 
   /** How many storages were looked at to find those to evict. */
@@ -67,7 +75,8 @@ final class Occupancy {
    */
   void settle(int op, int storage, WaitingOps waiting, double now) {
     long bytes = recipes.bytes(storage);
-    long handle = bytes == 0 ? Space.NONE : room(op, storage, waiting, now);
+    int life = ledger.lives(storage);
+    long handle = bytes == 0 ? Space.NONE : room(op, storage, bytes, life, waiting, now);
     ledger.settle(storage, handle);
     watcher.settled(storage, bytes);
     costs.recomputed(storage);
@@ -85,21 +94,56 @@ final class Occupancy {
     costs.recomputed(by);
   }
 
-  private long room(int op, int storage, WaitingOps waiting, double now) {
-    long bytes = recipes.bytes(storage);
-    int life = ledger.lives(storage);
+  /**
+   * A handle to memory for an op besides its results, or NONE where it takes none. No storage may
+   * be given memory before it is given back.
+   *
+   * @throws NoRoomException when nothing is left to evict
+   */
+  long workspace(int op, WaitingOps waiting, double now) {
+    long bytes = recipes.workspace(op);
+    // Nobody asks for the tag: it goes before the next choice of what to evict.
+    return bytes == 0 ? Space.NONE : room(op, recipes.storages(), bytes, 0, waiting, now);
+  }
+
+  /** Takes the memory back that an op had besides its results. */
+  void giveWorkspace(int op, long handle) {
+    if (handle != Space.NONE) {
+      space.give(handle, recipes.workspace(op));
+    }
+  }
+
+  /** Takes on the numbers that the recipes gave to what they kept. */
+  void renumber(Recipes.Renumbered to) {
+    ledger.renumber(to);
+    costs = new Costs(recipes, ledger, policy);
+    evictor = new Evictor(recipes, ledger, policy, foresight, costs);
+    for (int storage = 0; storage < recipes.storages(); storage++) {
+      if (ledger.isResident(storage)) {
+        if (recipes.bytes(storage) > 0) {
+          space.renumber(ledger.handle(storage), storage);
+        }
+        evictor.update(storage);
+      } else if (ledger.lives(storage) > 0) {
+        costs.evicted(storage);
+      }
+    }
+  }
+
+  private long room(int op, int storage, long bytes, int life, WaitingOps waiting, double now) {
     while (true) {
       long handle = space.take(storage, bytes, life);
       if (handle != Space.NONE) {
         return handle;
       }
       int count = evictor.choose(space, bytes, now);
+      forRoom += count;
       for (int i = 0; i < count; i++) {
         evict(evictor.victim(i));
       }
       if (count == 0 && !evictHeld(waiting)) {
         space.gaveUp();
-        throw new RoomReport(recipes, ledger, space).refusal(op, storage, waiting);
+        throw new RoomReport(recipes, ledger, space).refusal(op, bytes, waiting);
       }
     }
   }
@@ -119,6 +163,7 @@ final class Occupancy {
       return false;
     }
     evict(storage);
+    forRoom++;
     return true;
   }
 

@@ -20,6 +20,9 @@ public sealed interface Space {
   /** A handle to the same memory for another storage. */
   long pass(long handle, long bytes, int toStorage);
 
+  /** Notes that memory belongs to a storage that is called otherwise now. */
+  default void renumber(long handle, int storage) {}
+
   /** Notes that a request was given up. */
   default void gaveUp() {}
 
@@ -67,6 +70,11 @@ public sealed interface Space {
       long offset = arena.offset(handle);
       arena.free(handle);
       return arena.allocateAt(offset, bytes, toStorage);
+    }
+
+    @Override
+    public void renumber(long handle, int storage) {
+      arena.setTag(handle, storage);
     }
 
     @Override
