@@ -138,7 +138,7 @@ final class SessionTest {
       assertThat(session.get(Tensor.zeros(Shape.of(2)).add(1))).containsExactly(1, 1);
       assertThat(session.get(Tensor.ofLongs(Shape.of(2), 7, 8))).containsExactly(7, 8);
       assertThat(session.get(Tensor.zeros(Shape.of(0, 3)).exp())).isEmpty();
-      assertThat(session.statistics().bytes()).isEqualTo(before + 64);
+      assertThat(session.statistics().bytes()).isLessThanOrEqualTo(before + 64);
     }
   }
 

@@ -64,6 +64,11 @@ final class Ledger {
     }
   }
 
+  /** Notes that the memory of a storage lies elsewhere. */
+  void move(int storage, long itsHandle) {
+    handle[storage] = itsHandle;
+  }
+
   long handle(int storage) {
     return handle[storage];
   }

@@ -1,5 +1,8 @@
 package dev.tern.internal.residency;
 
+import dev.tern.internal.memory.BlockArena;
+import java.util.stream.IntStream;
+
 /** Which storages have memory: gives it to one and takes it from others where there is no room. */
 final class Occupancy {
   private final Recipes recipes;
@@ -131,20 +134,66 @@ final class Occupancy {
   }
 
   private long room(int op, int storage, long bytes, int life, WaitingOps waiting, double now) {
+    boolean isGathered = false;
     while (true) {
       long handle = space.take(storage, bytes, life);
       if (handle != Space.NONE) {
         return handle;
       }
       int count = evictor.choose(space, bytes, now);
-      forRoom += count;
       for (int i = 0; i < count; i++) {
         evict(evictor.victim(i));
       }
-      if (count == 0 && !evictHeld(waiting)) {
+      forRoom += count;
+      if (count > 0) {
+        continue;
+      }
+      isGathered = !isGathered && gather(bytes, now);
+      if (!isGathered && !evictHeld(waiting)) {
         space.gaveUp();
         throw new RoomReport(recipes, ledger, space).refusal(op, bytes, waiting);
       }
+    }
+  }
+
+  /**
+   * Where storages that must stay cut free memory into gaps, makes one of them all, evicting what
+   * that takes; false where it cannot.
+   */
+  private boolean gather(long bytes, double now) {
+    if (!(space instanceof Space.Placed placed) || placed.mover().isEmpty()) {
+      return false;
+    }
+    while (space.capacity() - space.used() < BlockArena.rounded(bytes)) {
+      if (evictor.chooseOne(now) == 0) {
+        return false;
+      }
+      evict(evictor.victim(0));
+      forRoom++;
+    }
+    moveDown(placed.arena(), placed.mover().get());
+    return true;
+  }
+
+  /** Moves all that is not pinned to the lowest place there is below it. */
+  private void moveDown(BlockArena arena, Space.Mover mover) {
+    IntStream.Builder found = IntStream.builder();
+    for (int block = arena.firstBlock(); block != BlockArena.NONE; block = arena.after(block)) {
+      if (arena.tag(block) != BlockArena.NONE) {
+        found.add(arena.tag(block));
+      }
+    }
+    long end = 0;
+    for (int storage : found.build().toArray()) {
+      long at = arena.offset(ledger.handle(storage));
+      long bytes = recipes.bytes(storage);
+      if (at > end && !ledger.isPinned(storage)) {
+        arena.free(ledger.handle(storage));
+        ledger.move(storage, arena.allocateAt(end, bytes, storage));
+        mover.move(at, end, bytes);
+        at = end;
+      }
+      end = at + BlockArena.rounded(bytes);
     }
   }
 

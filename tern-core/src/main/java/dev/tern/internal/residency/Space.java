@@ -1,6 +1,7 @@
 package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
+import java.util.Optional;
 
 /** The memory that a {@link Residency} fills. */
 public sealed interface Space {
@@ -38,8 +39,22 @@ public sealed interface Space {
   /** How far memory was ever reached into. */
   long peakReserved();
 
-  /** Places in an arena: what does not find one does not fit. */
-  record Placed(BlockArena arena, Foresight foresight) implements Space {
+  /** Copies bytes from one offset to a lower one; the ranges may overlap. */
+  interface Mover {
+    void move(long from, long to, long bytes);
+  }
+
+  /**
+   * Places in an arena: what does not find one does not fit.
+   *
+   * @param mover moves storages to make one gap of several, unless there is none
+   */
+  record Placed(BlockArena arena, Foresight foresight, Optional<Mover> mover) implements Space {
+    /** Places that stay the same until memory is given back. */
+    public Placed(BlockArena arena, Foresight foresight) {
+      this(arena, foresight, Optional.empty());
+    }
+
     @Override
     public long take(int storage, long bytes, int life) {
       if (isFull(bytes)) {

@@ -54,7 +54,10 @@ final class Evaluator {
     residency =
         new Residency(
             recipes,
-            new Space.Placed(arena, Foresight.NONE),
+            new Space.Placed(
+                arena,
+                Foresight.NONE,
+                Optional.of((from, to, size) -> Memory.copy(memory + from, memory + to, size))),
             Policy.H_DTR_EQ,
             Foresight.NONE,
             this::execute);
