@@ -33,6 +33,8 @@ public final class Residency {
     void run(int op, boolean again);
   }
 
+  private static final int[] NOTHING = {};
+
   private final Recipes recipes;
   private final Ledger ledger;
   private final Occupancy occupancy;
@@ -110,6 +112,14 @@ public final class Residency {
 
   /** The ops that read what cannot be had again and what results of an op are written over. */
   private int[] readersOfLost(int op) {
+    boolean takes = false;
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      takes |= recipes.takes(recipes.storage(value)) >= 0;
+    }
+    return !takes ? NOTHING : lostReaders(op);
+  }
+
+  private int[] lostReaders(int op) {
     return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
         .filter(value -> !recipes.isView(value))
         .map(value -> recipes.takes(recipes.storage(value)))

@@ -151,10 +151,11 @@ final class EagerWorker {
       while (!closed) {
         Command command = queue.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
         values.removeUnreachable().forEach(evaluator::release);
-        if (command != null) {
+        if (command == null) {
+          statistics = evaluator.statistics();
+        } else {
           run(command, evaluator);
         }
-        statistics = evaluator.statistics();
       }
     } catch (InterruptedException _) {
       // Nobody has the thread to interrupt it.
@@ -168,6 +169,7 @@ final class EagerWorker {
   private void run(Command command, Evaluator evaluator) {
     try {
       Optional<Failure> failure = command.task.apply(evaluator);
+      statistics = evaluator.statistics();
       if (command.done != null) {
         command.done.complete(failure);
       }

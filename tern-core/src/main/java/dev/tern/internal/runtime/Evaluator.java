@@ -105,12 +105,7 @@ final class Evaluator {
   }
 
   private void run(Recipe recipe) {
-    int[] reads =
-        recipe.operands().stream()
-            .filter(Recipe.Operand.Value.class::isInstance)
-            .mapToInt(operand -> ((Recipe.Operand.Value) operand).held().number)
-            .toArray();
-    int op = recipes.addOp(recipe.plan().nanos(), true, reads);
+    int op = recipes.addOp(recipe.plan().nanos(), true, recipe.reads());
     recipes.name(op, recipe);
     recipes.setWorkspace(op, recipe.plan().workspace());
     byOp.add(recipe);
@@ -302,7 +297,9 @@ final class Evaluator {
         result.number = recipes.firstOutput(numbers[op]);
       } else {
         result.number = Held.NONE;
-        result.failure = result.failure == null ? Failure.lost(recipe) : result.failure;
+        if (result.failure == null) {
+          result.failure = Failure.lost(recipe);
+        }
       }
     }
     byOp = kept;

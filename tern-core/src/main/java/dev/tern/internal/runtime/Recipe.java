@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -33,6 +34,18 @@ record Recipe(
   /** The same for nobody. */
   Recipe abandoned() {
     return new Recipe(op, shape, type, plan, List.of(), new Held(), place);
+  }
+
+  /** Numbers of the values that it reads. */
+  int[] reads() {
+    int[] numbers = new int[operands.size()];
+    int count = 0;
+    for (Operand operand : operands) {
+      if (operand instanceof Operand.Value(Held held)) {
+        numbers[count++] = held.number;
+      }
+    }
+    return Arrays.copyOf(numbers, count);
   }
 
   /** Bytes of the result. */
