@@ -473,6 +473,19 @@ final class SessionTest {
     assertThat(whole[0]).isEqualTo(trainPlanned());
   }
 
+  @Test
+  void aTrainingLoopMayLeaveItsValuesToTheGarbageCollector() {
+    Variable w = Variable.zeros(device, "w", Shape.of(1024));
+    w.set(numbers(new SplittableRandom(1), 1024));
+    // Each step leaves a value behind that cannot be computed again once w is written.
+    try (Session session = device.session(16 * 4096)) {
+      for (int step = 0; step < 100; step++) {
+        session.store(Map.of(w, w.tensor().mul(0.5f).add(1)));
+      }
+      assertThat(session.get(w.tensor())).containsOnly(2);
+    }
+  }
+
   private static final int BATCH = 256;
 
   private record Network(Variable a, Variable b, Variable c, Tensor x, Tensor labels) {

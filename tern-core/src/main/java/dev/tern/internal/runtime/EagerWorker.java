@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,8 @@ final class EagerWorker {
 
   /** How soon one who waits for a place in the queue sees that the session was closed. */
   private static final int PUT_MILLIS = 20;
+
+  private static final int LOOKS = 50;
 
   private final Workers workers;
   private final Allocator allocator;
@@ -81,7 +84,7 @@ final class EagerWorker {
     try {
       failure = done.join();
     } catch (CompletionException e) {
-      throw new IllegalStateException(String.valueOf(e.getCause().getMessage()), e.getCause());
+      throw e.getCause() instanceof Closed ? new Closed() : e;
     }
     if (failure.isPresent()) {
       throw failure.get().exception();
@@ -107,9 +110,13 @@ final class EagerWorker {
     });
   }
 
-  static IllegalStateException refusal() {
-    return new IllegalStateException(
-        "session: got a closed one, expected an open one; close it after its last user");
+  /** What was asked of a closed session. */
+  static final class Closed extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+
+    Closed() {
+      super("session: got a closed one, expected an open one; close it after its last user");
+    }
   }
 
   private void enqueue(Command command) {
@@ -122,7 +129,7 @@ final class EagerWorker {
       }
     }
     if (closed && command.done == null) {
-      throw refusal();
+      throw new Closed();
     }
   }
 
@@ -147,7 +154,8 @@ final class EagerWorker {
 
   private void serve() {
     try {
-      Evaluator evaluator = new Evaluator(workers, memory, budget, this::isClosed);
+      Evaluator evaluator =
+          new Evaluator(workers, memory, budget, this::isClosed, this::findUnreachable);
       while (!closed) {
         Command command = queue.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
         values.removeUnreachable().forEach(evaluator::release);
@@ -183,6 +191,21 @@ final class EagerWorker {
     }
   }
 
+  /**
+   * Values of nodes that nobody can reach, for which it has the JVM look: when there is no room,
+   * and only then, that pays.
+   */
+  private List<Held> findUnreachable() {
+    System.gc();
+    List<Held> found = values.removeUnreachable();
+    for (int i = 0; found.isEmpty() && i < LOOKS; i++) {
+      // They are told of by another thread.
+      LockSupport.parkNanos(1_000_000);
+      found = values.removeUnreachable();
+    }
+    return found;
+  }
+
   private void refuseAll() {
     for (Command command = queue.poll(); command != null; command = queue.poll()) {
       refuse(command);
@@ -191,7 +214,7 @@ final class EagerWorker {
 
   private static void refuse(Command command) {
     if (command.done != null) {
-      command.done.completeExceptionally(refusal());
+      command.done.completeExceptionally(new Closed());
     }
   }
 }

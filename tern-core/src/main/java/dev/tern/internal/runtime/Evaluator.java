@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Runs single ops in a block of memory of fixed size and keeps their values; those for which there
@@ -31,6 +32,7 @@ final class Evaluator {
   private final Workers workers;
   private final long memory;
   private final BooleanSupplier isClosed;
+  private final Supplier<List<Held>> unreachable;
   private final BlockArena arena;
   private final Recipes recipes = new Recipes();
   private final Residency residency;
@@ -45,11 +47,18 @@ final class Evaluator {
   /**
    * @param memory address of {@code bytes} bytes
    * @param isClosed asked before each run of an op; where it says so no more are run
+   * @param unreachable finds values, at some cost, that may be given up
    */
-  Evaluator(Workers workers, long memory, long bytes, BooleanSupplier isClosed) {
+  Evaluator(
+      Workers workers,
+      long memory,
+      long bytes,
+      BooleanSupplier isClosed,
+      Supplier<List<Held>> unreachable) {
     this.workers = workers;
     this.memory = memory;
     this.isClosed = isClosed;
+    this.unreachable = unreachable;
     arena = new BlockArena(bytes);
     residency =
         new Residency(
@@ -74,8 +83,7 @@ final class Evaluator {
       try {
         run(recipe);
       } catch (NoRoomException e) {
-        // What nobody needs any more may lie where it cannot be evicted.
-        if (!forget()) {
+        if (!reclaim()) {
           throw e;
         }
         run(recipe);
@@ -147,7 +155,7 @@ final class Evaluator {
 
   private void requireOpen() {
     if (isClosed.getAsBoolean()) {
-      throw EagerWorker.refusal();
+      throw new EagerWorker.Closed();
     }
   }
 
@@ -222,7 +230,7 @@ final class Evaluator {
     try {
       residency.pin(held.number);
     } catch (NoRoomException e) {
-      if (!forget()) {
+      if (!reclaim()) {
         throw e;
       }
       residency.pin(held.number);
@@ -282,6 +290,28 @@ final class Evaluator {
       held.isReferred = false;
       residency.disown(held.number);
     }
+  }
+
+  /**
+   * Frees memory of what nobody needs any more and cannot be evicted, as it cannot be computed
+   * again; false where there is none.
+   */
+  private boolean reclaim() {
+    boolean isFreed = forget();
+    if (!isFreed && hasLasting()) {
+      unreachable.get().forEach(this::release);
+      isFreed = forget();
+    }
+    return isFreed;
+  }
+
+  private boolean hasLasting() {
+    for (int op = 0; op < byOp.size(); op++) {
+      if (!recipes.isRepeatable(op) && byOp.get(op).result().isReferred) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Forgets how to compute what nobody needs any more; true where that freed memory. */
