@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -423,12 +424,9 @@ final class SessionTest {
     try (Session session = device.session(1 << 20)) {
       int most = 0;
       for (int step = 0; step < 10_000; step++) {
-        Tensor loss = w.tensor().square().sum();
-        Tensor gradient = Tensor.gradients(loss, List.of(w.tensor())).get(0);
-        Tensor next = w.tensor().sub(gradient.mul(0.001f));
-        session.run(loss, next);
+        Tensor next = w.tensor().mul(0.99f);
         session.store(Map.of(w, next));
-        session.release(loss, next);
+        session.release(next);
         most = Math.max(most, session.statistics().recipes());
       }
       assertThat(most).isLessThan(4096);
@@ -520,7 +518,7 @@ final class SessionTest {
     Map<Variable, Tensor> updates(Tensor loss) {
       List<Tensor> gradients =
           Tensor.gradients(loss, parameters().stream().map(Variable::tensor).toList());
-      Map<Variable, Tensor> updates = new java.util.LinkedHashMap<>();
+      Map<Variable, Tensor> updates = new LinkedHashMap<>();
       for (int i = 0; i < gradients.size(); i++) {
         Variable w = parameters().get(i);
         updates.put(w, w.tensor().sub(gradients.get(i).mul(0.1f)));

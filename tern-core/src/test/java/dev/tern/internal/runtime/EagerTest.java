@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -44,7 +45,7 @@ final class EagerTest {
 
   private static Node row(float value) {
     float[] numbers = new float[1024];
-    java.util.Arrays.fill(numbers, value);
+    Arrays.fill(numbers, value);
     return Interpreter.put(ROW, numbers);
   }
 
