@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.internal.runtime.Eager;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -53,6 +54,26 @@ public final class Device implements AutoCloseable {
   /** Most bytes that were ever in use. */
   public long memoryPeak() {
     return interpreter.allocator().peak();
+  }
+
+  /**
+   * A session that computes tensors op by op, asynchronously.
+   *
+   * @param bytes of this device's memory that it takes at once, for all its values
+   */
+  public Session session(long bytes) {
+    return session(bytes, Session.Level.ASYNCHRONOUS, 10_000);
+  }
+
+  /**
+   * A session that computes tensors op by op.
+   *
+   * @param bytes of this device's memory that it takes at once, for all its values
+   * @param level when callers get to know of errors
+   * @param queued most ops that wait; who asks for more is held up
+   */
+  public Session session(long bytes, Session.Level level, int queued) {
+    return new Session(new Eager(interpreter, bytes, Eager.Level.valueOf(level.name()), queued));
   }
 
   /** For Tern's own packages. */

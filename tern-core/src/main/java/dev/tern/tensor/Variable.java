@@ -3,6 +3,7 @@ package dev.tern.tensor;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Eager;
 
 /**
  * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
@@ -60,16 +61,23 @@ public final class Variable implements AutoCloseable {
     return ((Op.Leaf) tensor.node().op()).buffer().address();
   }
 
+  /** Sessions keep what they need of the old content. */
+  private long addressToWrite() {
+    long address = address();
+    Eager.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
+    return address;
+  }
+
   /** Sets all elements, row-major; F32 variables only. */
   public void set(float... values) {
     requireF32("set", values.length);
-    Memory.copyIn(values, 0, address(), values.length);
+    Memory.copyIn(values, 0, addressToWrite(), values.length);
   }
 
   /** Sets the one element of an F32 variable. */
   public void set(float value) {
     requireF32("set", 1);
-    Memory.setFloat(address(), value);
+    Memory.setFloat(addressToWrite(), value);
   }
 
   /** Sets the one element of an I64 variable. */
@@ -78,7 +86,7 @@ public final class Variable implements AutoCloseable {
       throw new IllegalArgumentException(
           name + ": got a setLong of " + tensor + ", expected one I64 element");
     }
-    Memory.setLong(address(), value);
+    Memory.setLong(addressToWrite(), value);
   }
 
   /** A copy of all elements, row-major; F32 variables only. */
@@ -98,7 +106,7 @@ public final class Variable implements AutoCloseable {
   @Override
   public void close() {
     if (!closed && !device.interpreter().isClosed()) {
-      device.interpreter().allocator().free(address());
+      device.interpreter().allocator().free(addressToWrite());
     }
     closed = true;
   }

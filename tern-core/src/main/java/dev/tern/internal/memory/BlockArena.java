@@ -201,6 +201,11 @@ public final class BlockArena {
     return rows.isLive(block) ? rows.tag(block) : NONE;
   }
 
+  /** Gives a live block another tag. */
+  public void setTag(long handle, int tag) {
+    rows.setTag(live(handle, "setTag"), tag);
+  }
+
   /** How far into a block to take from it. */
   private long skip(int block, long size, End end) {
     boolean low = end == End.LOW || (end == End.INNER && rows.after(block) == untouched);

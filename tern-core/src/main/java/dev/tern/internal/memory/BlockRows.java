@@ -69,6 +69,10 @@ final class BlockRows {
     return tag[block];
   }
 
+  void setTag(int block, int by) {
+    tag[block] = by;
+  }
+
   boolean isFree(int block) {
     return state[block] == FREE;
   }

@@ -9,7 +9,7 @@ import java.util.List;
  * @param steps what to do, in order
  * @param leaves storage {@code i} is leaf {@code leaves[i]} of the program, counted in the order of
  *     its nodes
- * @param offsets byte offset in the arena of storage {@code leaves.length + i}
+ * @param offsets byte offset in the arena of storage {@code leaves.length + i}, or {@link #APART}
  * @param arenaBytes size of the arena
  * @param outputs place of each output, dense
  * @param again by step, whether it computes what was computed before and dropped
@@ -23,6 +23,9 @@ public record Plan(
     List<Step.Place> outputs,
     List<Boolean> again,
     List<Life> lives) {
+  /** The offset of an output that lies somewhere else, in memory of its own. */
+  public static final long APART = -1;
+
   /**
    * A storage has a place in the arena.
    *

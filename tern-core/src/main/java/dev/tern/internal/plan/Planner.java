@@ -63,14 +63,23 @@ public final class Planner {
    */
   public static Plan plan(Program program, int threads, long budget) {
     Program lowered = Lowering.lower(program);
-    Plan plan = new Planner(lowered, threads).plan(program.leaves());
+    Plan plan = new Planner(lowered, threads).plan(program.leaves(), false);
     return plan.arenaBytes() <= budget
         ? plan
         : new Planner(lowered, threads).fit(program.leaves(), budget);
   }
 
-  private Plan plan(List<Node> original) {
+  /** A plan whose arena holds everything but the one output, which lies {@link Plan#APART}. */
+  public static Plan planApart(Program program, int threads) {
+    Planner planner = new Planner(Lowering.lower(program), threads);
+    return planner.plan(program.leaves(), true);
+  }
+
+  private Plan plan(List<Node> original, boolean isApart) {
     List<Step> steps = steps(storages::takeOver);
+    if (isApart) {
+      storages.setApart(layout(program.outputs().getFirst()).storage());
+    }
     long[] offsets = storages.offsets();
     return new Plan(
         steps,

@@ -23,6 +23,7 @@ final class Storages {
     int first = Integer.MAX_VALUE;
     int last = -1;
     int sameAs = -1;
+    boolean isApart;
     long offset;
 
     Storage(long bytes) {
@@ -84,9 +85,17 @@ final class Storages {
     from.sameAs = find(dying);
   }
 
+  /** Keeps a storage out of the arena. */
+  void setApart(int storage) {
+    Storage apart = all.get(find(storage) - leaves);
+    apart.isApart = true;
+    apart.offset = Plan.APART;
+  }
+
   /** Byte offset of every storage in the arena. */
   long[] offsets() {
-    List<Storage> bySize = new ArrayList<>(all.stream().filter(s -> s.sameAs < 0).toList());
+    List<Storage> bySize = new ArrayList<>();
+    all.stream().filter(storage -> storage.sameAs < 0 && !storage.isApart).forEach(bySize::add);
     bySize.sort(Comparator.comparingLong((Storage s) -> -s.bytes));
     List<Storage> placed = new ArrayList<>();
     for (Storage storage : bySize) {
@@ -111,7 +120,7 @@ final class Storages {
     List<Plan.Life> lives = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       Storage s = all.get(i);
-      if (s.sameAs < 0 && s.last >= 0) {
+      if (s.sameAs < 0 && !s.isApart && s.last >= 0) {
         int to = Math.min(s.last + 1, steps.size());
         boolean isScratch = scratch.contains(leaves + i);
         lives.add(new Plan.Life(s.first, isScratch, s.offset, align(s.bytes), s.first, to, false));

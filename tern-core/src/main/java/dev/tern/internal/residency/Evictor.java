@@ -81,6 +81,15 @@ final class Evictor {
     if (space instanceof Space.Placed placed && !placed.isFull(bytes)) {
       chooseRun(placed.arena(), bytes, now);
     } else {
+      chooseOne(now);
+    }
+    return victimCount;
+  }
+
+  /** Chooses the best to evict wherever it lies; returns how many, at most 1. */
+  int chooseOne(double now) {
+    victimCount = 0;
+    if (policy != Policy.NONE && candidates.size() > 0) {
       addVictim(candidates.size() <= FEW ? best(now) : bestOfBins(now));
     }
     return victimCount;

@@ -64,6 +64,11 @@ final class Ledger {
     }
   }
 
+  /** Notes that the memory of a storage lies elsewhere. */
+  void move(int storage, long itsHandle) {
+    handle[storage] = itsHandle;
+  }
+
   long handle(int storage) {
     return handle[storage];
   }
@@ -133,5 +138,41 @@ final class Ledger {
         && !isPinned[storage]
         && recipes.bytes(storage) > 0
         && !recipes.isLasting(storage);
+  }
+
+  /** Takes on the numbers that the recipes gave to what they kept. */
+  void renumber(Recipes.Renumbered to) {
+    Ledger old = new Ledger(recipes);
+    old.become(this);
+    become(new Ledger(recipes));
+    extend();
+    for (int value = 0; value < to.values().length; value++) {
+      if (to.values()[value] >= 0) {
+        isDefined[to.values()[value]] = old.isDefined[value];
+      }
+    }
+    for (int storage = 0; storage < to.storages().length; storage++) {
+      int number = to.storages()[storage];
+      if (number >= 0) {
+        isResident[number] = old.isResident[storage];
+        isPinned[number] = old.isPinned[storage];
+        locks[number] = old.locks[storage];
+        references[number] = old.references[storage];
+        lives[number] = old.lives[storage];
+        lastUse[number] = old.lastUse[storage];
+        handle[number] = old.handle[storage];
+      }
+    }
+  }
+
+  private void become(Ledger other) {
+    isDefined = other.isDefined;
+    isResident = other.isResident;
+    isPinned = other.isPinned;
+    locks = other.locks;
+    references = other.references;
+    lives = other.lives;
+    lastUse = other.lastUse;
+    handle = other.handle;
   }
 }

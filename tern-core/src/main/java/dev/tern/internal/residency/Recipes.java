@@ -1,8 +1,7 @@
 package dev.tern.internal.residency;
 
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How every value was computed. An op reads values and makes new ones; a value is a storage of its
@@ -10,13 +9,14 @@ import java.util.Map;
  * count from 0 in the order they are added; values of one op are numbered in a row.
  */
 public final class Recipes {
-  private final IntLists inputs = new IntLists();
-  private final IntLists readers = new IntLists();
-  private final IntLists members = new IntLists();
+  private IntLists inputs = new IntLists();
+  private IntLists readers = new IntLists();
+  private IntLists members = new IntLists();
   private double[] cost = new double[64];
   private boolean[] repeatable = new boolean[64];
   private int[] firstOutput = new int[65];
-  private final Map<Integer, String> names = new HashMap<>();
+  private long[] workspace = new long[64];
+  private @Nullable Object[] name = new @Nullable Object[64];
   private int ops;
   private int[] maker = new int[64];
   private int[] storage = new int[64];
@@ -44,7 +44,11 @@ public final class Recipes {
       cost = Arrays.copyOf(cost, 2 * ops);
       repeatable = Arrays.copyOf(repeatable, 2 * ops);
       firstOutput = Arrays.copyOf(firstOutput, 2 * ops + 1);
+      workspace = Arrays.copyOf(workspace, 2 * ops);
+      name = Arrays.copyOf(name, 2 * ops);
     }
+    workspace[ops] = 0;
+    name[ops] = null;
     cost[ops] = costOfRun;
     repeatable[ops] = isRepeatable;
     firstOutput[ops] = values;
@@ -57,15 +61,45 @@ public final class Recipes {
     return ops++;
   }
 
-  /** Gives an op the name by which errors call it. */
-  public void name(int op, String name) {
-    names.put(op, name);
+  /** Gives an op the name, as it prints, by which errors call it. */
+  public void name(int op, Object itsName) {
+    name[op] = itsName;
+  }
+
+  /** Notes that an op takes so many bytes besides its results while it runs. */
+  public void setWorkspace(int op, long size) {
+    workspace[op] = size;
+  }
+
+  /** Bytes that an op takes besides its results while it runs. */
+  long workspace(int op) {
+    return workspace[op];
+  }
+
+  /** Notes what a run of an op took, while its results are resident or were never. */
+  public void setCost(int op, double costOfRun) {
+    double change = costOfRun - cost[op];
+    cost[op] = costOfRun;
+    for (int value = firstOutput(op); value < endOutput(op); value++) {
+      if (isFirstOfMaker(value)) {
+        storageCost[storage[value]] += change;
+      }
+    }
+  }
+
+  /** False where the op made an earlier value of the same storage. */
+  private boolean isFirstOfMaker(int value) {
+    for (int before = firstOutput(maker[value]); before < value; before++) {
+      if (storage[before] == storage[value]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** An op in an error: its number, and its name where it has one. */
   String describe(int op) {
-    String name = names.get(op);
-    return name == null ? "op " + op : "op " + op + " (" + name + ")";
+    return name[op] == null ? "op " + op : "op " + op + " (" + name[op] + ")";
   }
 
   /** A result of the last op with memory of its own. */
@@ -218,5 +252,72 @@ public final class Recipes {
   /** Lists by storage: its values. */
   IntLists members() {
     return members;
+  }
+
+  /**
+   * By what was known before, what is called so after others were forgotten; negative for what was
+   * forgotten itself.
+   */
+  record Renumbered(int[] ops, int[] values, int[] storages) {}
+
+  /**
+   * Forgets all ops but some, which keep their order. What these read is among what they make, or
+   * they cannot run again and read nothing from then on.
+   */
+  Renumbered retain(boolean[] kept) {
+    Recipes fresh = new Recipes();
+    Renumbered to = new Renumbered(none(ops), none(values), none(storages));
+    for (int op = 0; op < ops; op++) {
+      if (kept[op]) {
+        copy(op, fresh, to);
+      }
+    }
+    become(fresh);
+    return to;
+  }
+
+  private void copy(int op, Recipes fresh, Renumbered to) {
+    int[] reads =
+        repeatable[op] ? inputs.stream(op).map(value -> to.values[value]).toArray() : new int[0];
+    int number = fresh.addOp(cost[op], repeatable[op], reads);
+    fresh.workspace[number] = workspace[op];
+    fresh.name[number] = name[op];
+    to.ops[op] = number;
+    for (int value = firstOutput(op); value < endOutput(op); value++) {
+      int of = storage[value];
+      if (isView(value)) {
+        to.values[value] = fresh.addView(to.values[root(of)]);
+      } else {
+        to.storages[of] = fresh.storages;
+        to.values[value] = fresh.addOutput(bytes[of]);
+        fresh.takes[to.storages[of]] = takes[of] < 0 ? -1 : to.storages[takes[of]];
+      }
+    }
+  }
+
+  private static int[] none(int count) {
+    int[] numbers = new int[count];
+    Arrays.fill(numbers, -1);
+    return numbers;
+  }
+
+  private void become(Recipes other) {
+    inputs = other.inputs;
+    readers = other.readers;
+    members = other.members;
+    cost = other.cost;
+    repeatable = other.repeatable;
+    firstOutput = other.firstOutput;
+    workspace = other.workspace;
+    name = other.name;
+    ops = other.ops;
+    maker = other.maker;
+    storage = other.storage;
+    values = other.values;
+    bytes = other.bytes;
+    storageCost = other.storageCost;
+    isLasting = other.isLasting;
+    takes = other.takes;
+    storages = other.storages;
   }
 }

@@ -1,9 +1,11 @@
 package dev.tern.internal.residency;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -31,6 +33,8 @@ public final class Residency {
     void run(int op, boolean again);
   }
 
+  private static final int[] NOTHING = {};
+
   private final Recipes recipes;
   private final Ledger ledger;
   private final Occupancy occupancy;
@@ -40,6 +44,7 @@ public final class Residency {
   private final WaitingOps waiting = new WaitingOps();
   private int runs;
   private double clock = 1;
+  private long workspace = Space.NONE;
 
   /** A residency that manages {@code space}, empty at first. */
   public Residency(
@@ -65,8 +70,9 @@ public final class Residency {
   /**
    * Runs the op added to the recipes last; each of its results then has one reference.
    *
-   * @throws NoRoomException when its inputs and results do not fit together; a residency that
-   *     threw, or whose executor did, is of no further use
+   * @throws NoRoomException when its inputs and results do not fit together. Then, and when the
+   *     executor throws, the op has no results and never will; everything else is as it was, but
+   *     for what was evicted.
    */
   public void run(int op) {
     ledger.extend();
@@ -75,10 +81,18 @@ public final class Residency {
     }
     watcher.begins(op);
     int[] readers = readersOfLost(op);
-    if (readers.length > 0) {
-      expireBefore(op, readers);
+    boolean isDone = false;
+    try {
+      if (readers.length > 0) {
+        expireBefore(op, readers);
+      }
+      compute(op, false);
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        abandon(op);
+      }
     }
-    compute(op, false);
     if (readers.length > 0) {
       expire(op);
       recipes.inputs().stream(op).forEach(input -> dropSpent(recipes.storage(input)));
@@ -88,8 +102,24 @@ public final class Residency {
     }
   }
 
+  /** Sees to it that an op which failed is never run again. */
+  private void abandon(int op) {
+    recipes.expire(op);
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      ledger.refer(recipes.storage(value), -1);
+    }
+  }
+
   /** The ops that read what cannot be had again and what results of an op are written over. */
   private int[] readersOfLost(int op) {
+    boolean takes = false;
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      takes |= recipes.takes(recipes.storage(value)) >= 0;
+    }
+    return !takes ? NOTHING : lostReaders(op);
+  }
+
+  private int[] lostReaders(int op) {
     return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
         .filter(value -> !recipes.isView(value))
         .map(value -> recipes.takes(recipes.storage(value)))
@@ -100,18 +130,22 @@ public final class Residency {
 
   /** Expires ops while the inputs of another, which is to run next, are there to stay. */
   private void expireBefore(int op, int[] readers) {
-    recipes.inputs().stream(op)
-        .forEach(input -> {
-          ensure(input);
-          occupancy.lock(recipes.storage(input), 1);
-          ledger.refer(recipes.storage(input), 1);
-        });
-    expire(Arrays.stream(readers).filter(reader -> reader != op).toArray());
-    recipes.inputs().stream(op)
-        .forEach(input -> {
-          occupancy.lock(recipes.storage(input), -1);
-          ledger.refer(recipes.storage(input), -1);
-        });
+    List<Integer> held = new ArrayList<>();
+    try {
+      recipes.inputs().stream(op)
+          .forEach(input -> {
+            ensure(input);
+            held.add(recipes.storage(input));
+            occupancy.lock(recipes.storage(input), 1);
+            ledger.refer(recipes.storage(input), 1);
+          });
+      expire(Arrays.stream(readers).filter(reader -> reader != op).toArray());
+    } finally {
+      for (int storage : held) {
+        occupancy.lock(storage, -1);
+        ledger.refer(storage, -1);
+      }
+    }
   }
 
   /** Adds a reference to a value. */
@@ -132,6 +166,11 @@ public final class Residency {
     }
   }
 
+  /** Takes a reference off; memory of a storage without references stays until room is needed. */
+  public void disown(int value) {
+    ledger.refer(recipes.storage(value), -1);
+  }
+
   /**
    * Takes a reference off, as {@link #release}; memory of a storage without references goes back
    * also where it cannot be had again, and then what was computed from it cannot either.
@@ -149,14 +188,25 @@ public final class Residency {
    * Notes that ops cannot run again, as something that they read is about to change. Referenced
    * values that would need them are made resident before; what they made and nobody refers to goes,
    * and with it what could be computed from that.
+   *
+   * @throws NoRoomException when there is no room for these values; the ops can still run again
    */
   public void expire(int... ops) {
+    expire(true, ops);
+  }
+
+  /** The same, but referenced values that are not resident are lost. */
+  public void lose(int... ops) {
+    expire(false, ops);
+  }
+
+  private void expire(boolean keeps, int... ops) {
     watcher.expires();
     Deque<int[]> ahead = new ArrayDeque<>();
     Set<Integer> unreferenced = new LinkedHashSet<>();
     ahead.add(ops);
     while (!ahead.isEmpty()) {
-      for (int storage : expireThese(ahead.remove())) {
+      for (int storage : expireThese(keeps, ahead.remove())) {
         if (unreferenced.add(storage)) {
           ahead.add(Expiry.readers(recipes, storage));
         }
@@ -172,19 +222,21 @@ public final class Residency {
   }
 
   /** Returns the storages with what they made that nobody refers to. */
-  private int[] expireThese(int[] ops) {
-    IntStream.Builder kept = IntStream.builder();
-    Expiry expiry = Expiry.of(recipes, ledger, ops);
-    // What one of them takes to compute may push out another.
-    for (int[] wanted = expiry.wanted(); wanted.length > 0; wanted = expiry.wanted()) {
-      ensure(wanted[0]);
-      occupancy.lock(recipes.storage(wanted[0]), 1);
-      kept.add(wanted[0]);
-      expiry = Expiry.of(recipes, ledger, ops);
+  private int[] expireThese(boolean keeps, int[] ops) {
+    List<Integer> kept = new ArrayList<>();
+    try {
+      Expiry expiry = Expiry.of(recipes, ledger, ops);
+      // What one of them takes to compute may push out another.
+      for (int[] wanted = expiry.wanted(); keeps && wanted.length > 0; wanted = expiry.wanted()) {
+        ensure(wanted[0]);
+        occupancy.lock(recipes.storage(wanted[0]), 1);
+        kept.add(wanted[0]);
+        expiry = Expiry.of(recipes, ledger, ops);
+      }
+      return expiry.apply(occupancy);
+    } finally {
+      kept.forEach(value -> occupancy.lock(recipes.storage(value), -1));
     }
-    int[] unreferenced = expiry.apply(occupancy);
-    kept.build().forEach(value -> occupancy.lock(recipes.storage(value), -1));
-    return unreferenced;
   }
 
   /** Makes a value resident and keeps it so until it is unpinned. */
@@ -199,10 +251,16 @@ public final class Residency {
     occupancy.setPinned(recipes.storage(value), false);
   }
 
-  /** Makes a value resident, by running again what it takes. */
+  /**
+   * Makes a value resident, by running again what it takes.
+   *
+   * @throws LostException when something that it takes cannot run again
+   */
   public void ensure(int value) {
     if (!ledger.isDefined(value)) {
-      compute(recipes.maker(value), true);
+      int maker = recipes.maker(value);
+      requireRepeatable(maker, value);
+      compute(maker, true);
     }
   }
 
@@ -216,6 +274,49 @@ public final class Residency {
     return ledger.handle(storage);
   }
 
+  /** The handle to the memory that the op which runs has besides its results. */
+  public long workspace() {
+    return workspace;
+  }
+
+  /**
+   * Forgets ops whose results nobody refers to and nothing that is referred to is computed from,
+   * and the memory of these results. The others are numbered anew, in the same order, and so are
+   * values and storages, in the recipes too.
+   *
+   * @return by old number of an op its new one, or a negative number where it was forgotten
+   */
+  public int[] forget() {
+    boolean[] kept = keptOps();
+    for (int storage = 0; storage < recipes.storages(); storage++) {
+      if (ledger.isResident(storage) && !kept[recipes.maker(recipes.root(storage))]) {
+        occupancy.evict(storage);
+      }
+    }
+    Recipes.Renumbered to = recipes.retain(kept);
+    occupancy.renumber(to);
+    return to.ops();
+  }
+
+  /** Those that make what is referred to, and what these would need to run again. */
+  private boolean[] keptOps() {
+    boolean[] kept = new boolean[recipes.ops()];
+    boolean[] needed = new boolean[recipes.values()];
+    for (int op = recipes.ops() - 1; op >= 0; op--) {
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        int storage = recipes.storage(value);
+        if (needed[value] || ledger.references(storage) > 0 || ledger.isPinned(storage)) {
+          kept[op] = true;
+          needed[recipes.root(storage)] = true;
+        }
+      }
+      if (kept[op] && recipes.isRepeatable(op)) {
+        recipes.inputs().stream(op).forEach(input -> needed[input] = true);
+      }
+    }
+    return kept;
+  }
+
   /** Time of all runs of ops so far. */
   public double time() {
     return clock - 1;
@@ -226,6 +327,11 @@ public final class Residency {
     return occupancy.evictions();
   }
 
+  /** How many storages were evicted for want of room. */
+  public long evictionsForRoom() {
+    return occupancy.forRoom();
+  }
+
   /** How many storages were looked at to find those to evict: a measure of what decisions took. */
   long work() {
     return occupancy.work();
@@ -233,20 +339,29 @@ public final class Residency {
 
   /** Runs an op after those that make its missing inputs. */
   private void compute(int op, boolean again) {
-    push(op);
-    while (!waiting.isEmpty()) {
-      int top = waiting.top();
-      int missing = lockInputs(top);
-      if (missing >= 0) {
-        int maker = recipes.maker(missing);
-        requireRepeatable(maker, missing);
-        push(maker);
-        continue;
+    boolean isDone = false;
+    try {
+      push(op);
+      while (!waiting.isEmpty()) {
+        int top = waiting.top();
+        int missing = lockInputs(top);
+        if (missing >= 0) {
+          int maker = recipes.maker(missing);
+          requireRepeatable(maker, missing);
+          push(maker);
+          continue;
+        }
+        execute(top, again || waiting.size() > 1);
+        unlockInputs(waiting.firstHeld());
+        waiting.pop();
+        dropAfterRun();
       }
-      execute(top, again || waiting.size() > 1);
-      unlockInputs();
-      waiting.pop();
-      dropAfterRun();
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        unlockInputs(0);
+        waiting.clear();
+      }
     }
   }
 
@@ -261,7 +376,8 @@ public final class Residency {
 
   private void requireRepeatable(int op, int value) {
     if (!recipes.isRepeatable(op)) {
-      throw new IllegalStateException(
+      throw new LostException(
+          op,
           "residency: got value "
               + value
               + ", which was released and cannot be computed again, expected a live one; keep a"
@@ -303,8 +419,8 @@ public final class Residency {
     }
   }
 
-  private void unlockInputs() {
-    for (int i = waiting.firstHeld(); i < waiting.endHeld(); i++) {
+  private void unlockInputs(int from) {
+    for (int i = from; i < waiting.endHeld(); i++) {
       if (waiting.held(i) >= 0) {
         occupancy.lock(waiting.held(i), -1);
       }
@@ -313,19 +429,42 @@ public final class Residency {
 
   /** Runs an op; all of its results have memory then, also those that nobody asked for. */
   private void execute(int op, boolean again) {
+    boolean isDone = false;
     lockResults(op, 1);
-    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      if (!recipes.isView(value) && !ledger.isDefined(value)) {
-        settle(op, recipes.storage(value), again);
+    try {
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        if (!recipes.isView(value) && !ledger.isDefined(value)) {
+          settle(op, recipes.storage(value), again);
+        }
+      }
+      workspace = occupancy.workspace(op, waiting, clock);
+      try {
+        executor.run(op, again);
+      } finally {
+        occupancy.giveWorkspace(op, workspace);
+      }
+      isDone = true;
+    } finally {
+      lockResults(op, -1);
+      if (!isDone) {
+        vacateResults(op);
       }
     }
-    executor.run(op, again);
     watcher.ran(op);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       ledger.define(value);
     }
-    lockResults(op, -1);
+  }
+
+  /** Takes the memory of results back that a run which failed has not filled. */
+  private void vacateResults(int op) {
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      int storage = recipes.storage(value);
+      if (!recipes.isView(value) && !ledger.isDefined(value) && ledger.isResident(storage)) {
+        occupancy.evict(storage);
+      }
+    }
   }
 
   /** Gives a result memory: that of an input which serves nobody else, where it may. */

@@ -20,9 +20,8 @@ final class RoomReport {
     this.space = space;
   }
 
-  /** The error for a result of an op when nothing more may be evicted. */
-  NoRoomException refusal(int op, int result, WaitingOps waiting) {
-    long bytes = recipes.bytes(result);
+  /** The error for some bytes of an op when nothing more may be evicted. */
+  NoRoomException refusal(int op, long bytes, WaitingOps waiting) {
     long lacking = space.used() + bytes - space.capacity();
     boolean isLast = op == waiting.bottom();
     String again = isLast ? "" : ", run again for " + recipes.describe(waiting.bottom());

@@ -1,6 +1,7 @@
 package dev.tern.internal.residency;
 
 import dev.tern.internal.memory.BlockArena;
+import java.util.Optional;
 
 /** The memory that a {@link Residency} fills. */
 public sealed interface Space {
@@ -20,6 +21,9 @@ public sealed interface Space {
   /** A handle to the same memory for another storage. */
   long pass(long handle, long bytes, int toStorage);
 
+  /** Notes that memory belongs to a storage that is called otherwise now. */
+  default void renumber(long handle, int storage) {}
+
   /** Notes that a request was given up. */
   default void gaveUp() {}
 
@@ -35,8 +39,22 @@ public sealed interface Space {
   /** How far memory was ever reached into. */
   long peakReserved();
 
-  /** Places in an arena: what does not find one does not fit. */
-  record Placed(BlockArena arena, Foresight foresight) implements Space {
+  /** Copies bytes from one offset to a lower one; the ranges may overlap. */
+  interface Mover {
+    void move(long from, long to, long bytes);
+  }
+
+  /**
+   * Places in an arena: what does not find one does not fit.
+   *
+   * @param mover moves storages to make one gap of several, unless there is none
+   */
+  record Placed(BlockArena arena, Foresight foresight, Optional<Mover> mover) implements Space {
+    /** Places that stay the same until memory is given back. */
+    public Placed(BlockArena arena, Foresight foresight) {
+      this(arena, foresight, Optional.empty());
+    }
+
     @Override
     public long take(int storage, long bytes, int life) {
       if (isFull(bytes)) {
@@ -67,6 +85,11 @@ public sealed interface Space {
       long offset = arena.offset(handle);
       arena.free(handle);
       return arena.allocateAt(offset, bytes, toStorage);
+    }
+
+    @Override
+    public void renumber(long handle, int storage) {
+      arena.setTag(handle, storage);
     }
 
     @Override

@@ -113,14 +113,15 @@ public record Step(List<Event> events, List<String> names) {
 
   /** Has a residency do what happened; the recipes are those that it reads. */
   void replay(Residency residency, Recipes recipes) {
-    for (int op = 0; op < names.size(); op++) {
-      recipes.name(op, names.get(op));
-    }
     for (Event event : events) {
       switch (event) {
         case Run run -> {
           add(run, recipes);
-          residency.run(recipes.ops() - 1);
+          int op = recipes.ops() - 1;
+          if (op < names.size()) {
+            recipes.name(op, names.get(op));
+          }
+          residency.run(op);
         }
         case Retain(int value) -> residency.retain(value);
         case Release(int value) -> residency.release(value);

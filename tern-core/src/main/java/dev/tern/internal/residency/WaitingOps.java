@@ -64,6 +64,13 @@ final class WaitingOps {
     lowest = Math.min(lowest, Math.max(0, size - 1));
   }
 
+  /** Takes all off; what they held is held no more. */
+  void clear() {
+    size = 0;
+    heldCount = 0;
+    lowest = 0;
+  }
+
   /** Whether the op on top holds a storage. */
   boolean holds(int storage) {
     for (int i = firstHeld(); i < heldCount; i++) {

@@ -44,12 +44,18 @@ public final class Execution {
    * @param scratch address of {@link #scratchBytes} bytes
    */
   Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch) {
+    this(plan, workers, leaves, arena, scratch, 0);
+  }
+
+  /** The same, with an address for the output that lies {@link Plan#APART}. */
+  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch, long output) {
     this.plan = plan;
     this.workers = workers;
     storages = new long[leaves.length + plan.offsets().length];
     System.arraycopy(leaves, 0, storages, 0, leaves.length);
     for (int i = 0; i < plan.offsets().length; i++) {
-      storages[leaves.length + i] = arena + plan.offsets()[i];
+      long offset = plan.offsets()[i];
+      storages[leaves.length + i] = offset == Plan.APART ? output : arena + offset;
     }
     for (Step step : plan.steps()) {
       steps.add(bind(step, scratch));

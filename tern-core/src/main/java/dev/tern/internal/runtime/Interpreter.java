@@ -152,6 +152,7 @@ public final class Interpreter implements AutoCloseable {
     private final Interpreter interpreter;
     private final BufferPlan memory;
     private final Sizes sizes;
+    private final List<Buffer> written;
     private boolean closed;
 
     Bound(
@@ -165,6 +166,10 @@ public final class Interpreter implements AutoCloseable {
       this.interpreter = interpreter;
       this.memory = memory;
       this.sizes = sizes;
+      written =
+          program.updates().stream()
+              .map(update -> ((Op.Leaf) update.leaf().op()).buffer())
+              .toList();
     }
 
     /** Of its memory. */
@@ -184,7 +189,9 @@ public final class Interpreter implements AutoCloseable {
 
     /** Runs it once. */
     public void run() {
-      execution().run();
+      Execution open = execution();
+      written.forEach(Eager::beforeWrite);
+      open.run();
       Reference.reachabilityFence(program);
     }
 
@@ -269,6 +276,7 @@ public final class Interpreter implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    Eager.beforeClose(this);
     workers.close();
     allocator.close();
   }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * {@code n} threads are the caller and {@code n - 1} daemons. How a job is cut into tasks must not
  * depend on the number of threads; then neither do results.
  *
- * <p>Idle threads spin briefly, then park. One caller at a time; a task must not call {@link #run}.
+ * <p>Idle threads spin briefly, then park. Callers take turns; a task must not call {@link #run}.
  */
 public final class Workers implements AutoCloseable {
   private static final int SPINS = 20_000;

@@ -1,0 +1,346 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.memory.Buffer;
+import dev.tern.internal.memory.OutOfBudgetException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Computes nodes op by op, each once, on a thread of its own, and keeps their values within a
+ * budget ({@link Evaluator}): for programs whose shapes or control flow depend on values. A node is
+ * computed when it is first asked for or another needs it; its value stays that of this moment
+ * until it is released or the node becomes unreachable.
+ *
+ * <p>Callers put commands into a queue of limited length, in one order for all; a full queue holds
+ * them up. A failure belongs to the values it concerns and shows when they are read. Who writes
+ * memory that ops read says so before ({@link #beforeWrite}): ops that were asked for run first.
+ *
+ * <p>Any number of threads may call.
+ */
+public final class Eager implements AutoCloseable {
+  /** When callers get to know of errors. */
+  public enum Level {
+    /** All is done, and errors are thrown, before a call returns. */
+    SYNCHRONOUS,
+    /** An op that cannot fit into the budget is refused at the call. */
+    ERRORS_SYNCHRONOUS,
+    /** All errors show when values are read. */
+    ASYNCHRONOUS,
+  }
+
+  /**
+   * What was done so far.
+   *
+   * @param runs of ops
+   * @param runsAgain of these, those that computed what had been dropped
+   * @param evictions values dropped for want of room
+   * @param bytes of values in memory, in steps of 64
+   * @param peakBytes most of them at any time, with what ops take while they run
+   * @param budget most there may be
+   * @param recipes ops that are remembered
+   */
+  public record Statistics(
+      long runs,
+      long runsAgain,
+      long evictions,
+      long bytes,
+      long peakBytes,
+      long budget,
+      int recipes) {}
+
+  /** {@code node} becomes the content of {@code leaf}. */
+  public record Update(Node leaf, Node node) {}
+
+  private static final List<Eager> OPEN = new CopyOnWriteArrayList<>();
+  private static final StackWalker STACK = StackWalker.getInstance();
+
+  private final Interpreter interpreter;
+  private final Level level;
+  private final long budget;
+  private final OpPlans plans;
+  private final HeldNodes values = new HeldNodes();
+  private final EagerWorker worker;
+
+  /** Leaves that may be written, and that ops have read since they were last. */
+  private final Set<Buffer> read = ConcurrentHashMap.newKeySet();
+
+  /** Held while ops are put into the queue, so that each comes after those it needs. */
+  private final Object recording = new Object();
+
+  /**
+   * A session of its own thread.
+   *
+   * @param budget bytes of the interpreter's memory, in steps of 64, for values and for what ops
+   *     take while they run
+   * @param queued most ops that wait
+   * @throws OutOfBudgetException when the interpreter has not that much
+   */
+  public Eager(Interpreter interpreter, long budget, Level level, int queued) {
+    interpreter.requireOpen("session");
+    this.interpreter = interpreter;
+    this.level = level;
+    this.budget = budget & -BlockArena.rounded(1);
+    plans = new OpPlans(interpreter.workers().threads());
+    worker =
+        new EagerWorker(
+            interpreter.workers(), interpreter.allocator(), this.budget, values, queued);
+    OPEN.add(this);
+  }
+
+  /** Has nodes computed, and what they need; their values stay while there is room for others. */
+  public void run(List<Node> nodes) {
+    Object place = place();
+    List<Held> wanted = new ArrayList<>();
+    synchronized (recording) {
+      for (Node node : nodes) {
+        record(OpPlans.base(node), place).ifPresent(wanted::add);
+      }
+    }
+    if (level == Level.SYNCHRONOUS) {
+      EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
+    }
+  }
+
+  /**
+   * The numbers of a node, computed if need be, row-major, converted to float.
+   *
+   * @throws IllegalStateException when an op failed that it takes, naming the op and who ran it
+   */
+  public float[] get(Node node) {
+    float[] numbers = new float[node.shape().elements()];
+    EagerWorker.await(
+        withValue(
+            node,
+            (evaluator, source) ->
+                evaluator.read(
+                    source, address -> Evaluator.copyOut(address, node.type(), numbers))));
+    return numbers;
+  }
+
+  /**
+   * Writes the numbers of nodes into leaves of their shapes and types, one after the other; nodes
+   * that need what was in the leaves keep their values. Returns when it is done.
+   *
+   * @throws IllegalStateException when a node has no value; the leaves before it are written
+   */
+  public void store(List<Update> updates) {
+    run(updates.stream().map(Update::node).toList());
+    for (Update update : updates) {
+      Node node = update.node();
+      if (!(update.leaf().op() instanceof Op.Leaf(Buffer leaf))
+          || !update.leaf().shape().equals(node.shape())
+          || update.leaf().type() != node.type()) {
+        throw new IllegalArgumentException(
+            "store: got " + node + " for " + update.leaf() + ", expected its shape and type");
+      }
+      OPEN.stream().filter(other -> other != this).forEach(other -> other.expire(leaf::equals));
+      read.remove(leaf);
+      long bytes = (long) node.shape().elements() * node.type().bytes();
+      EagerWorker.await(
+          withValue(node, (evaluator, source) -> evaluator.store(source, leaf, bytes)));
+    }
+  }
+
+  /** Gives up the values of nodes; asked for again, they are computed anew. */
+  public void release(List<Node> nodes) {
+    synchronized (recording) {
+      for (Node node : nodes) {
+        values
+            .remove(OpPlans.base(node))
+            .ifPresent(held ->
+                worker.put(
+                    evaluator -> {
+                      evaluator.release(held);
+                      return Optional.empty();
+                    },
+                    List.of()));
+      }
+    }
+  }
+
+  /** Returns when all that was asked for is done. */
+  public void sync() {
+    EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of()));
+  }
+
+  /** What was done; commands that wait are not in it. */
+  public Statistics statistics() {
+    return worker.statistics();
+  }
+
+  /**
+   * To be called before a leaf is written from outside, or its memory freed. Returns when no
+   * session will read it for what was asked for before.
+   */
+  public static void beforeWrite(Buffer leaf) {
+    for (Eager session : OPEN) {
+      session.expire(leaf::equals);
+    }
+  }
+
+  /** To be called before an interpreter frees its memory. */
+  static void beforeClose(Interpreter interpreter) {
+    for (Eager session : OPEN) {
+      if (session.interpreter == interpreter) {
+        session.close();
+      } else {
+        session.expire(leaf -> leaf.owner() == interpreter);
+      }
+    }
+  }
+
+  /**
+   * Ends the session after the op that runs, and frees its memory. Who waits for a value gets an
+   * IllegalStateException.
+   */
+  @Override
+  public void close() {
+    OPEN.remove(this);
+    worker.close();
+  }
+
+  private void expire(Predicate<Buffer> leaves) {
+    if (!read.removeIf(leaves)) {
+      return;
+    }
+    CompletableFuture<Optional<Failure>> done =
+        worker.submit(
+            evaluator -> {
+              evaluator.expire(leaves);
+              return Optional.empty();
+            },
+            List.of());
+    if (!worker.isClosed()) {
+      EagerWorker.await(done);
+    }
+  }
+
+  /** Puts an op, and those it needs, into the queue, unless they were; nothing for leaves. */
+  private Optional<Held> record(Node root, Object place) {
+    if (hasMemory(root)) {
+      return Optional.empty();
+    }
+    Deque<Node> ahead = new ArrayDeque<>();
+    ahead.push(root);
+    while (!ahead.isEmpty()) {
+      Node node = ahead.peek();
+      if (values.get(node).isPresent()) {
+        ahead.pop();
+        continue;
+      }
+      List<Node> operands = OpPlans.operands(node);
+      int missing = 0;
+      for (Node operand : operands.reversed()) {
+        if (!hasMemory(operand) && values.get(operand).isEmpty()) {
+          ahead.push(operand);
+          missing++;
+        }
+      }
+      if (missing == 0) {
+        ahead.pop();
+        apply(node, operands, place);
+      }
+    }
+    Optional<Held> held = values.get(root);
+    held.ifPresent(wanted -> wanted.isWanted = true);
+    return held;
+  }
+
+  /** Whether nothing is to be computed. */
+  private static boolean hasMemory(Node base) {
+    return base.op() instanceof Op.Leaf || base.op() instanceof Op.Constant;
+  }
+
+  private void apply(Node node, List<Node> operands, Object place) {
+    OpPlan plan = plans.of(node, operands);
+    List<Recipe.Operand> sources = new ArrayList<>(operands.size());
+    for (Node operand : operands) {
+      sources.add(source(operand));
+    }
+    Held held = new Held();
+    Recipe recipe = new Recipe(node.op(), node.shape(), node.type(), plan, sources, held, place);
+    if (level == Level.ERRORS_SYNCHRONOUS) {
+      requireRoom(recipe, operands);
+    }
+    worker.put(
+        evaluator -> {
+          evaluator.apply(recipe);
+          return Optional.empty();
+        },
+        List.of(node));
+    values.put(node, held);
+  }
+
+  private Recipe.Operand source(Node base) {
+    if (base.op() instanceof Op.Leaf(Buffer buffer)) {
+      if (buffer.owner() instanceof Interpreter) {
+        // No other memory is ever written again.
+        read.add(buffer);
+      }
+      return new Recipe.Operand.Leaf(buffer);
+    }
+    return new Recipe.Operand.Value(values.get(base).orElseThrow());
+  }
+
+  private void requireRoom(Recipe recipe, List<Node> operands) {
+    long bytes = BlockArena.rounded(recipe.bytes());
+    bytes += recipe.plan().workspace() > 0 ? BlockArena.rounded(recipe.plan().workspace()) : 0;
+    for (Node operand : operands) {
+      if (!hasMemory(operand)) {
+        bytes += BlockArena.rounded((long) operand.shape().elements() * operand.type().bytes());
+      }
+    }
+    if (bytes > budget) {
+      throw new OutOfBudgetException(
+          ("session: got %s of %s, which takes %d bytes with its operands, expected at most the %d"
+                  + " of the session's budget; raise it, or use a smaller batch")
+              .formatted(recipe, recipe.place(), bytes, budget));
+    }
+  }
+
+  /** What to do with a value. */
+  private interface Use {
+    Optional<Failure> of(Evaluator evaluator, Recipe.Operand value);
+  }
+
+  /** Has something done in turn with the value of a node, in memory without gaps. */
+  private CompletableFuture<Optional<Failure>> withValue(Node node, Use use) {
+    synchronized (recording) {
+      boolean isCopied = !OpPlans.isDense(node);
+      Node base = isCopied ? copy(node) : OpPlans.base(node);
+      record(base, place());
+      Recipe.Operand source = source(base);
+      var done = worker.submit(evaluator -> use.of(evaluator, source), List.of(base));
+      if (isCopied) {
+        release(List.of(base));
+      }
+      return done;
+    }
+  }
+
+  /** The same elements, one after the other in memory of their own. */
+  private static Node copy(Node view) {
+    return view.type().isFloatLike() ? Nodes.unary(Op.Unary.COPY, view) : Nodes.recast(view);
+  }
+
+  /** The line outside of Tern that calls; prints as in a stack trace. */
+  private static Object place() {
+    StackWalker.@Nullable StackFrame frame =
+        STACK.walk(frames ->
+            frames.filter(f -> !f.getClassName().startsWith("dev.tern.")).findFirst().orElse(null));
+    return frame == null ? "an unknown line" : frame;
+  }
+}
