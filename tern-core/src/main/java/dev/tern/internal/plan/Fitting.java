@@ -199,10 +199,14 @@ final class Fitting {
     events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf, overValue));
   }
 
-  /** The value that a storage may be written over when it is made, or -1. */
+  /**
+   * The value that a storage may be written over when it is made, or -1: also where an empty part
+   * of a concatenation makes the storage before there is such a value.
+   */
   private int overwritten(int storage) {
     Integer dying = over.get(storage);
-    return dying == null ? -1 : contents[storages.find(dying)].values.getFirst();
+    List<Integer> values = dying == null ? List.of() : contents[storages.find(dying)].values;
+    return values.isEmpty() ? -1 : values.getFirst();
   }
 
   /** Ops that read a storage before its content goes are not run again. */
