@@ -6,6 +6,7 @@ import dev.tern.data.FeatureEncoder;
 import dev.tern.data.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.SourceLines;
 import dev.tern.tensor.StepProfile;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -15,8 +16,15 @@ import java.util.Optional;
 final class ProfileRun {
   private ProfileRun() {}
 
-  /** Trains {@code steps} steps, or to the end of the data, and shows the last. */
+  /**
+   * Trains {@code steps} steps, or to the end of the data, and shows the last, with the lines of
+   * source that it comes from.
+   */
   static StepProfile run(Config config, long steps, Progress progress) {
+    return SourceLines.recorded(() -> train(config, steps, progress));
+  }
+
+  private static StepProfile train(Config config, long steps, Progress progress) {
     DataSource source = new DataSource(config.data(), ReadPolicy.STRICT, new TextDictionary());
     FeatureEncoder encoder;
     try (DataReader rows = source.train()) {

@@ -45,6 +45,18 @@ final class ProfileCommandTest {
   }
 
   @Test
+  void eachStepNamesTheLinesOfItsModelAndLayers() throws IOException {
+    assertThat(profile().code()).isZero();
+    String chain = "\\[\"Linear\\.java:\\d+\",\"DeepCrossing\\.java:\\d+\"[^]]*]";
+    assertThat(Files.readString(folder.resolve("memory.html")))
+        .containsPattern("\"ops\":\"matmul\",\"lines\":" + chain + ",\"gradient\":false")
+        .containsPattern("\"ops\":\"matmul\",\"lines\":" + chain + ",\"gradient\":true");
+    assertThat(Files.readString(folder.resolve("trace.json")))
+        .containsPattern("\"source 1\":\"DeepCrossing\\.java:\\d+ > ")
+        .containsPattern("DenseOptimizer\\.java:\\d+");
+  }
+
+  @Test
   void whatLittleMemoryHasComputedAgainIsShown() throws IOException {
     MainTest.Result result = profile("--set", "train.activation_memory=1600k");
     assertThat(result.code()).as(result.err()).isZero();

@@ -1,5 +1,6 @@
 package dev.tern.internal.plan;
 
+import dev.tern.internal.ir.Origin;
 import java.util.List;
 
 /**
@@ -14,6 +15,8 @@ import java.util.List;
  * @param outputs place of each output, dense
  * @param again by step, whether it computes what was computed before and dropped
  * @param lives of storages in the arena
+ * @param sources by step, where in the source what it computes was written; empty where nobody
+ *     asked
  */
 public record Plan(
     List<Step> steps,
@@ -22,7 +25,19 @@ public record Plan(
     long arenaBytes,
     List<Step.Place> outputs,
     List<Boolean> again,
-    List<Life> lives) {
+    List<Life> lives,
+    List<List<Source>> sources) {
+  /**
+   * Ops of a step that were written in one place.
+   *
+   * @param ops their names, in the order of the program
+   */
+  public record Source(List<String> ops, Origin origin) {
+    public Source {
+      ops = List.copyOf(ops);
+    }
+  }
+
   /**
    * A storage has a place in the arena.
    *
@@ -40,5 +55,6 @@ public record Plan(
     outputs = List.copyOf(outputs);
     again = List.copyOf(again);
     lives = List.copyOf(lives);
+    sources = sources.stream().map(List::copyOf).toList();
   }
 }

@@ -261,7 +261,8 @@ public final class Interpreter implements AutoCloseable {
   private Plan plan(Program program, long most) {
     synchronized (plans) {
       return plans.computeIfAbsent(
-          most + " bytes\n" + program, key -> Planner.plan(program, workers.threads(), most));
+          most + " bytes\n" + program + program.origins(),
+          key -> Planner.plan(program, workers.threads(), most));
     }
   }
 
