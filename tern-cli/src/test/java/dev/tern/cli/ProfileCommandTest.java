@@ -41,6 +41,11 @@ final class ProfileCommandTest {
         .doesNotContain("/*DATA*/");
     Json.Obj trace = Json.parseObject(Files.readString(folder.resolve("trace.json")), "trace.json");
     assertThat(trace.array("traceEvents")).hasSizeGreaterThan(20);
+    Json.Obj memory =
+        Json.parseObject(Files.readString(folder.resolve("memory.json")), "memory.json");
+    assertThat(memory.array("segments")).isNotEmpty();
+    assertThat(memory.array("device_traces")).hasSize(1);
+    assertThat(memory.toString()).contains("\"name\":\"activations\"", "\"action\":\"alloc\"");
     assertThat(folder.resolve("run")).doesNotExist();
   }
 

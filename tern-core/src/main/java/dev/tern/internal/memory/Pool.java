@@ -1,5 +1,7 @@
 package dev.tern.internal.memory;
 
+import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -51,14 +53,14 @@ final class Pool {
    * @param budget bounds what is held from the system, rounded up to whole pages
    * @param recall frees blocks that nobody needs; false when there are none
    */
-  Pool(long budget, Backing backing, BooleanSupplier recall) {
+  Pool(long budget, Backing backing, BooleanSupplier recall, AllocationHistory history) {
     this.backing = backing;
     this.recall = recall;
     long share = Long.highestOneBit(Math.max(1, budget / 64));
     step = Math.clamp(share, SMALLEST_STEP, LARGE);
     long unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
     most = Pages.whole(budget) / unit * unit;
-    ranges = new Ranges(backing, unit);
+    ranges = new Ranges(backing, unit, history);
   }
 
   /** The size from which on a freed block gives its memory back at once. */
@@ -92,11 +94,6 @@ final class Pool {
   /** The handle of the block allocated last. */
   long handle() {
     return ranges.handle();
-  }
-
-  /** Bytes of a block. */
-  long size(long address, long handle) {
-    return ranges.get(ranges.indexOf(address)).size(handle);
   }
 
   /** Frees a block. */
@@ -143,6 +140,18 @@ final class Pool {
   /** Those of them in no block. */
   ArenaStatistics.Stat inactive() {
     return inactive;
+  }
+
+  /** All memory; {@code known} are the blocks that are live or wait, by address. */
+  List<MemorySnapshot.Segment> describe(Map<Long, MemorySnapshot.Block> known) {
+    return ranges.describe(known);
+  }
+
+  /** Has the highest values be what is now. */
+  void resetPeaks() {
+    taken.resetPeak();
+    reserved.resetPeak();
+    inactive.resetPeak();
   }
 
   /** How often the budget was full and memory was collected for a request. */

@@ -1,6 +1,12 @@
 package dev.tern.internal.memory;
 
+import dev.tern.internal.memory.AllocationHistory.Action;
+import dev.tern.internal.memory.MemorySnapshot.Block;
+import dev.tern.internal.memory.MemorySnapshot.State;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A piece of address space, the blocks in it, and which of its units have memory behind them. A
@@ -16,6 +22,7 @@ final class Range {
   private final int unitShift;
   private final BlockArena arena;
   private final BitSet filled;
+  private final AllocationHistory history;
   private long committed;
   private long systemCalls = 1;
 
@@ -23,7 +30,8 @@ final class Range {
    * @param bytes a multiple of {@code unit}, unless all of it is memory
    * @param unit a power of two, at least a page
    */
-  Range(Backing backing, long base, long bytes, long unit) {
+  Range(Backing backing, long base, long bytes, long unit, AllocationHistory history) {
+    this.history = history;
     this.backing = backing;
     this.base = base;
     this.bytes = bytes;
@@ -34,6 +42,7 @@ final class Range {
     if (backing == Backing.ARENAS) {
       filled.set(0, units);
       committed = bytes;
+      history.note(Action.GROW, base, bytes, "");
     }
   }
 
@@ -94,9 +103,11 @@ final class Range {
     int unit = filled.nextClearBit(firstUnit(block));
     while (unit <= last) {
       int end = Math.min(last + 1, endOfHole(unit));
-      systemCalls += backing.commit(at(unit), (long) (end - unit) << unitShift);
+      long length = (long) (end - unit) << unitShift;
+      systemCalls += backing.commit(at(unit), length);
       filled.set(unit, end);
-      committed += (long) (end - unit) << unitShift;
+      committed += length;
+      history.note(Action.GROW, at(unit), length, "");
       unit = filled.nextClearBit(end);
     }
   }
@@ -137,6 +148,7 @@ final class Range {
       systemCalls += backing.decommit(at(at), length);
       filled.clear(at, end);
       committed -= length;
+      history.note(Action.TRIM, at(at), length, "");
       given += length;
       at = filled.nextSetBit(end);
     }
@@ -150,8 +162,46 @@ final class Range {
 
   /** Gives everything back to the system. Returns how many calls that took. */
   int close() {
+    if (backing == Backing.ARENAS) {
+      history.note(Action.TRIM, base, bytes, "");
+    }
     committed = 0;
     return backing.unreserve(base, bytes);
+  }
+
+  /**
+   * Adds its memory, as runs of units.
+   *
+   * @param known blocks that are live or wait, by address
+   */
+  void describe(Map<Long, Block> known, List<MemorySnapshot.Segment> segments) {
+    int block = arena.firstBlock();
+    int to;
+    for (int from = filled.nextSetBit(0); from >= 0; from = filled.nextSetBit(to)) {
+      to = filled.nextClearBit(from);
+      long low = (long) from << unitShift;
+      long high = Math.min((long) to << unitShift, bytes);
+      List<Block> blocks = new ArrayList<>();
+      while (block != BlockArena.NONE && arena.start(block) < high) {
+        long start = Math.max(low, arena.start(block));
+        long end = Math.min(high, arena.start(block) + arena.size(block));
+        if (start < end) {
+          blocks.add(describe(block, start, end, known));
+        }
+        if (arena.start(block) + arena.size(block) > high) {
+          break;
+        }
+        block = arena.after(block);
+      }
+      segments.add(new MemorySnapshot.Segment(base + low, high - low, blocks));
+    }
+  }
+
+  private Block describe(int block, long start, long end, Map<Long, Block> known) {
+    boolean isFree = arena.tag(block) == BlockArena.NONE;
+    State state = isFree ? State.FREE : State.KEPT;
+    Block other = new Block(base + start, end - start, 0, state, "");
+    return isFree ? other : known.getOrDefault(base + start, other);
   }
 
   private long at(int unit) {

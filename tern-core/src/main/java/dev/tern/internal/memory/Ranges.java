@@ -2,6 +2,7 @@ package dev.tern.internal.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The ranges of address space of a {@link Pool}, by index. Not thread-safe. Sizes are bytes. */
 final class Ranges {
@@ -9,11 +10,13 @@ final class Ranges {
 
   private final Backing backing;
   private final long unit;
+  private final AllocationHistory history;
   private final List<Range> ranges = new ArrayList<>();
   private long handle;
   private long earlierCalls;
 
-  Ranges(Backing backing, long unit) {
+  Ranges(Backing backing, long unit, AllocationHistory history) {
+    this.history = history;
     this.backing = backing;
     this.unit = unit;
   }
@@ -64,7 +67,7 @@ final class Ranges {
     if (base == 0) {
       throw Pages.refused("reserve", wanted);
     }
-    ranges.add(new Range(backing, base, wanted, unit));
+    ranges.add(new Range(backing, base, wanted, unit, history));
   }
 
   /** Gives back a range whose memory goes only as a whole, if no block is live in it. */
@@ -88,6 +91,13 @@ final class Ranges {
       bytes += ranges.get(i).committed();
     }
     return bytes;
+  }
+
+  /** All memory; {@code known} are the blocks that are live or wait, by address. */
+  List<MemorySnapshot.Segment> describe(Map<Long, MemorySnapshot.Block> known) {
+    List<MemorySnapshot.Segment> segments = new ArrayList<>();
+    ranges.forEach(range -> range.describe(known, segments));
+    return segments;
   }
 
   /** How often the system was called. */
