@@ -127,7 +127,7 @@ final class Magazine {
         return UNKNOWN;
       }
       if (isRecorded) {
-        history.note(Action.FREE, address, rows.size(slot), rows.holder(slot));
+        note(Action.FREE, slot);
       }
       long bytes = rows.size(slot);
       remove(1, bytes, rows.requested(slot));
@@ -266,8 +266,12 @@ final class Magazine {
     allocated.add(bytes);
     requested.add(asked);
     if (isRecorded) {
-      history.note(Action.ALLOCATE, rows.address(slot), bytes, by);
+      note(Action.ALLOCATE, slot);
     }
+  }
+
+  private void note(Action action, int slot) {
+    history.note(action, rows.address(slot), rows.size(slot), rows.holder(slot));
   }
 
   private void remove(long number, long bytes, long asked) {
