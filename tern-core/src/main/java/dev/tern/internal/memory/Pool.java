@@ -173,7 +173,7 @@ final class Pool {
     if (index != Ranges.NONE) {
       return index;
     }
-    long bytes = backing == Backing.ARENAS ? memoryFor(size) : addressesFor(size);
+    long bytes = backing.isWhole() ? memoryFor(size) : addressesFor(size);
     if (bytes == 0) {
       return Ranges.NONE;
     }

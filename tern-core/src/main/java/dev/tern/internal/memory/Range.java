@@ -39,7 +39,7 @@ final class Range {
     arena = new BlockArena(bytes);
     int units = Math.toIntExact((bytes + unit - 1) >> unitShift);
     filled = new BitSet(units);
-    if (backing == Backing.ARENAS) {
+    if (backing.isWhole()) {
       filled.set(0, units);
       committed = bytes;
       history.note(Action.GROW, base, bytes, "");
@@ -130,7 +130,7 @@ final class Range {
    * that of whole units. Returns the bytes.
    */
   long release(int block, long most) {
-    if (backing == Backing.ARENAS) {
+    if (!backing.gives()) {
       return 0;
     }
     long unit = 1L << unitShift;
@@ -162,7 +162,7 @@ final class Range {
 
   /** Gives everything back to the system. Returns how many calls that took. */
   int close() {
-    if (backing == Backing.ARENAS) {
+    if (backing.isWhole()) {
       history.note(Action.TRIM, base, bytes, "");
     }
     committed = 0;

@@ -72,7 +72,7 @@ final class Ranges {
 
   /** Gives back a range whose memory goes only as a whole, if no block is live in it. */
   void closeIfIdle(int index) {
-    if (backing == Backing.ARENAS && ranges.get(index).isIdle()) {
+    if (backing.isWhole() && ranges.get(index).isIdle()) {
       close(index);
     }
   }

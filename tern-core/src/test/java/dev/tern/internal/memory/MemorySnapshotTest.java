@@ -70,7 +70,7 @@ final class MemorySnapshotTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyBlockIsThereWithItsHolderAndState(Backing backing) {
+  void everyBlockIsThereWithItsHolderAndState(SystemMemory backing) {
     Work work = new Work();
     try (Allocator allocator = Allocator.of(BUDGET, backing)) {
       long live = allocator.allocate(1000, "table");
