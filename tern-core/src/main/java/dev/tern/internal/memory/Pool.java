@@ -29,6 +29,9 @@ final class Pool {
   /** How often as much as was ever live may be lent. */
   private static final int LENDINGS = 4;
 
+  /** Into how many pieces the budget is cut at most: the system bounds how many there are. */
+  private static final long MOST_UNITS = 1 << 14;
+
   /** The part of the budget from which on a block is not expected to be asked for again. */
   private static final int EXCEPTIONAL = 4;
 
@@ -79,7 +82,12 @@ final class Pool {
     }
     Range range = ranges.get(index);
     long missing = missing(index);
-    if (missing > 0 && !fund(size, missing)) {
+    boolean isFunded = missing == 0 || fund(size, missing);
+    if (!isFunded && refine(size)) {
+      missing = missing(index);
+      isFunded = fund(size, missing);
+    }
+    if (!isFunded) {
       range.free(ranges.handle());
       return 0;
     }
@@ -210,6 +218,15 @@ final class Pool {
       release(reserved.current() + missing - most);
     }
     return reserved.current() + missing <= most;
+  }
+
+  /**
+   * Where blocks would fit but for what they leave unused of units, as small ones that lie apart
+   * do, units become smaller; huge pages are lost where that gives memory back.
+   */
+  private boolean refine(long size) {
+    long finer = Math.max(Pages.PAGE, Long.highestOneBit(Math.max(1, most / MOST_UNITS)));
+    return taken.current() + size <= most && backing.gives() && ranges.refine(finer);
   }
 
   private void commit(Range range, long size, long missing) {

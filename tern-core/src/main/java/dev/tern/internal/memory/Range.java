@@ -19,9 +19,9 @@ final class Range {
   private final Backing backing;
   private final long base;
   private final long bytes;
-  private final int unitShift;
+  private int unitShift;
   private final BlockArena arena;
-  private final BitSet filled;
+  private BitSet filled;
   private final AllocationHistory history;
   private long committed;
   private long systemCalls = 1;
@@ -37,12 +37,24 @@ final class Range {
     this.bytes = bytes;
     unitShift = Long.numberOfTrailingZeros(unit);
     arena = new BlockArena(bytes);
-    int units = Math.toIntExact((bytes + unit - 1) >> unitShift);
-    filled = new BitSet(units);
+    filled = new BitSet(units());
     if (backing.isWhole()) {
-      filled.set(0, units);
+      filled.set(0, units());
       committed = bytes;
       history.note(Action.GROW, base, bytes, "");
+    }
+  }
+
+  /** Has memory come and go by smaller units from now on; {@code unit} divides the present one. */
+  void refine(long unit) {
+    BitSet coarse = filled;
+    int by = unitShift - Long.numberOfTrailingZeros(unit);
+    unitShift -= by;
+    filled = new BitSet(units());
+    int to;
+    for (int from = coarse.nextSetBit(0); from >= 0; from = coarse.nextSetBit(to)) {
+      to = coarse.nextClearBit(from);
+      filled.set(from << by, Math.min(to << by, units()));
     }
   }
 
@@ -202,6 +214,10 @@ final class Range {
     State state = isFree ? State.FREE : State.KEPT;
     Block other = new Block(base + start, end - start, 0, state, "");
     return isFree ? other : known.getOrDefault(base + start, other);
+  }
+
+  private int units() {
+    return Math.toIntExact((bytes + (1L << unitShift) - 1) >> unitShift);
   }
 
   private long at(int unit) {

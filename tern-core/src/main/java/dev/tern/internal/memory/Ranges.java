@@ -9,7 +9,7 @@ final class Ranges {
   static final int NONE = -1;
 
   private final Backing backing;
-  private final long unit;
+  private long unit;
   private final AllocationHistory history;
   private final List<Range> ranges = new ArrayList<>();
   private long handle;
@@ -68,6 +68,16 @@ final class Ranges {
       throw Pages.refused("reserve", wanted);
     }
     ranges.add(new Range(backing, base, wanted, unit, history));
+  }
+
+  /** Has memory come and go by units of {@code finer} from now on; false where it does already. */
+  boolean refine(long finer) {
+    if (finer >= unit) {
+      return false;
+    }
+    unit = finer;
+    ranges.forEach(range -> range.refine(finer));
+    return true;
   }
 
   /** Gives back a range whose memory goes only as a whole, if no block is live in it. */
