@@ -23,7 +23,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Trains a few steps and shows where a step's memory and time go.",
       "memory.html is a picture of the memory for a browser; trace.json is for ui.perfetto.dev.",
-      "No checkpoint is written."
+      "memory.json holds all memory at the end, block by block, and what was allocated, in the"
+          + " form",
+      "of PyTorch's memory snapshots. No checkpoint is written."
     },
     mixinStandardHelpOptions = true)
 final class ProfileCommand implements Callable<Integer> {
@@ -45,7 +47,7 @@ final class ProfileCommand implements Callable<Integer> {
 
   @Option(
       names = "--out",
-      description = "Folder for the two files (default: the folder that is the current one).")
+      description = "Folder for the files (default: the folder that is the current one).")
   private Path out = Path.of("");
 
   @Override
@@ -55,16 +57,21 @@ final class ProfileCommand implements Callable<Integer> {
           "--steps: got " + steps + ", expected at least 1; 50 shows compiled code");
     }
     Config resolved = Config.load(config, overrides);
-    StepProfile profile;
+    ProfileRun.Seen seen;
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
-      profile = ProfileRun.run(resolved, steps, progress);
+      seen = ProfileRun.run(resolved, steps, progress);
     }
     Files.createDirectories(out.toAbsolutePath());
     Path page = out.resolve("memory.html");
     Path trace = out.resolve("trace.json");
+    Path memory = out.resolve("memory.json");
+    StepProfile profile = seen.profile();
     Files.writeString(page, MemoryPage.html(profile, resolved.model().summary()));
     Files.writeString(trace, StepTrace.json(profile));
+    Files.writeString(memory, seen.memory());
     print(profile, page, trace);
+    spec.commandLine().getOut().println("memory " + memory);
+    spec.commandLine().getOut().flush();
     return 0;
   }
 

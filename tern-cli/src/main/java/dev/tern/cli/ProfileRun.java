@@ -6,6 +6,7 @@ import dev.tern.data.FeatureEncoder;
 import dev.tern.data.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.SourceLines;
 import dev.tern.tensor.StepProfile;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -13,10 +14,26 @@ import java.util.Optional;
 
 /** Some steps of a configured training, without a run folder. */
 final class ProfileRun {
+  private static final int EVENTS = 50_000;
+
+  /**
+   * What was seen.
+   *
+   * @param memory all memory held at the end, and what was allocated up to there, as JSON
+   */
+  record Seen(StepProfile profile, String memory) {}
+
   private ProfileRun() {}
 
-  /** Trains {@code steps} steps, or to the end of the data, and shows the last. */
-  static StepProfile run(Config config, long steps, Progress progress) {
+  /**
+   * Trains {@code steps} steps, or to the end of the data, and shows the last, with the lines of
+   * source that it comes from.
+   */
+  static Seen run(Config config, long steps, Progress progress) {
+    return SourceLines.recorded(() -> train(config, steps, progress));
+  }
+
+  private static Seen train(Config config, long steps, Progress progress) {
     DataSource source = new DataSource(config.data(), ReadPolicy.STRICT, new TextDictionary());
     FeatureEncoder encoder;
     try (DataReader rows = source.train()) {
@@ -25,7 +42,7 @@ final class ProfileRun {
     }
     TrainOptions options =
         TrainRun.options(config.train(), config.model()).reportEvery(1).epochs(Integer.MAX_VALUE);
-    try (Device device = TrainRun.device(config.train());
+    try (Device device = recorded(TrainRun.device(config.train()));
         Trainer trainer = Trainer.create(device, encoder, TrainRun.model(config.model()), options);
         DataReader rows = source.train()) {
       progress.begin("profile", "steps", 0, steps);
@@ -38,7 +55,12 @@ final class ProfileRun {
               trainer.requestStop();
             }
           });
-      return trainer.profile();
+      return new Seen(trainer.profile(), device.memorySnapshot());
     }
+  }
+
+  private static Device recorded(Device device) {
+    device.recordMemoryHistory(EVENTS);
+    return device;
   }
 }

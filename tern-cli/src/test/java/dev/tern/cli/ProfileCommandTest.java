@@ -41,7 +41,24 @@ final class ProfileCommandTest {
         .doesNotContain("/*DATA*/");
     Json.Obj trace = Json.parseObject(Files.readString(folder.resolve("trace.json")), "trace.json");
     assertThat(trace.array("traceEvents")).hasSizeGreaterThan(20);
+    Json.Obj memory =
+        Json.parseObject(Files.readString(folder.resolve("memory.json")), "memory.json");
+    assertThat(memory.array("segments")).isNotEmpty();
+    assertThat(memory.array("device_traces")).hasSize(1);
+    assertThat(memory.toString()).contains("\"name\":\"activations\"", "\"action\":\"alloc\"");
     assertThat(folder.resolve("run")).doesNotExist();
+  }
+
+  @Test
+  void eachStepNamesTheLinesOfItsModelAndLayers() throws IOException {
+    assertThat(profile().code()).isZero();
+    String chain = "\\[\"Linear\\.java:\\d+\",\"DeepCrossing\\.java:\\d+\"[^]]*]";
+    assertThat(Files.readString(folder.resolve("memory.html")))
+        .containsPattern("\"ops\":\"matmul\",\"lines\":" + chain + ",\"gradient\":false")
+        .containsPattern("\"ops\":\"matmul\",\"lines\":" + chain + ",\"gradient\":true");
+    assertThat(Files.readString(folder.resolve("trace.json")))
+        .containsPattern("\"source 1\":\"DeepCrossing\\.java:\\d+ > ")
+        .containsPattern("DenseOptimizer\\.java:\\d+");
   }
 
   @Test

@@ -123,7 +123,9 @@ public final class Computation implements AutoCloseable {
     List<StepProfile.Step> steps = new ArrayList<>();
     for (int i = 0; i < plan.steps().size(); i++) {
       String label = plan.steps().get(i).label();
-      steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1]));
+      List<StepProfile.Source> sources =
+          plan.sources().get(i).stream().map(Computation::source).toList();
+      steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1], sources));
     }
     List<StepProfile.Block> blocks = new ArrayList<>();
     for (Plan.Life life : plan.lives()) {
@@ -133,6 +135,11 @@ public final class Computation implements AutoCloseable {
     }
     Interpreter.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
+  }
+
+  private static StepProfile.Source source(Plan.Source source) {
+    return new StepProfile.Source(
+        source.ops(), source.origin().lines(), source.origin().isGradient());
   }
 
   /**

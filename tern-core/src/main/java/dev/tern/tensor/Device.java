@@ -76,6 +76,25 @@ public final class Device implements AutoCloseable {
     return new Session(new Eager(interpreter, bytes, Eager.Level.valueOf(level.name()), queued));
   }
 
+  /**
+   * Keeps the last {@code events} allocations and frees for {@link #memorySnapshot} and for the
+   * message of an error that memory is lacking; 0 ends that. Each takes about 30 bytes of heap.
+   *
+   * @param events 0 to 16 million
+   */
+  public void recordMemoryHistory(int events) {
+    interpreter.allocator().recordHistory(events);
+  }
+
+  /**
+   * All memory held at this moment, block by block with its holder, what was counted so far and the
+   * recorded history. JSON in the form of PyTorch's {@code torch.cuda.memory._snapshot()}, which
+   * its viewers read: {@code segments}, {@code device_traces}; and {@code statistics} beside them.
+   */
+  public String memorySnapshot() {
+    return interpreter.memorySnapshot();
+  }
+
   /** For Tern's own packages. */
   @SuppressWarnings("exports")
   public Interpreter interpreter() {

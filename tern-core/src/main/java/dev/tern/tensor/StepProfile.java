@@ -21,8 +21,29 @@ public record StepProfile(
    * @param isAgain whether it computes again what was dropped before
    * @param startNanos from the start of the run
    * @param endNanos from the start of the run
+   * @param sources where what it computes was written; empty unless that was recorded by {@link
+   *     SourceLines}
    */
-  public record Step(String what, boolean isAgain, long startNanos, long endNanos) {}
+  public record Step(
+      String what, boolean isAgain, long startNanos, long endNanos, List<Source> sources) {
+    public Step {
+      sources = List.copyOf(sources);
+    }
+  }
+
+  /**
+   * Ops that were written in one place.
+   *
+   * @param ops their names, in the order of the program
+   * @param lines as in {@code Linear.java:30}: the innermost first, then those that called it
+   * @param isGradient whether they belong to the gradient of what stands there
+   */
+  public record Source(List<String> ops, List<String> lines, boolean isGradient) {
+    public Source {
+      ops = List.copyOf(ops);
+      lines = List.copyOf(lines);
+    }
+  }
 
   /**
    * Values in one place.

@@ -32,7 +32,8 @@ public final class MemoryPage {
               .put("what", step.what())
               .put("again", step.isAgain())
               .put("start", step.startNanos() / 1e6)
-              .put("end", step.endNanos() / 1e6));
+              .put("end", step.endNanos() / 1e6)
+              .put("sources", sources(step)));
     }
     List<Json> blocks = new ArrayList<>();
     for (StepProfile.Block block : profile.blocks()) {
@@ -54,6 +55,24 @@ public final class MemoryPage {
         .put("shareAgain", profile.shareAgain())
         .put("steps", new Json.Arr(steps))
         .put("blocks", new Json.Arr(blocks));
+  }
+
+  private static Json.Arr sources(StepProfile.Step step) {
+    List<Json> sources = new ArrayList<>();
+    for (StepProfile.Source source : step.sources()) {
+      sources.add(
+          Json.object()
+              .put("ops", String.join(" ", source.ops()))
+              .put("lines", strings(source.lines()))
+              .put("gradient", source.isGradient()));
+    }
+    return new Json.Arr(sources);
+  }
+
+  private static Json.Arr strings(List<String> values) {
+    List<Json> all = new ArrayList<>();
+    values.forEach(value -> all.add(new Json.Str(value)));
+    return new Json.Arr(all);
   }
 
   private static String template() {

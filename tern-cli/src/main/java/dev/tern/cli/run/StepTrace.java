@@ -28,7 +28,7 @@ public final class StepTrace {
               .put("tid", step.isAgain() ? 2L : 1L)
               .put("ts", step.startNanos() / 1e3)
               .put("dur", (step.endNanos() - step.startNanos()) / 1e3)
-              .put("args", Json.object().put("step", (long) i)));
+              .put("args", arguments(i, step)));
       events.add(
           Json.object()
               .put("name", "bytes in use")
@@ -38,5 +38,16 @@ public final class StepTrace {
               .put("args", Json.object().put("bytes", profile.liveBytes(i))));
     }
     return Json.object().put("traceEvents", new Json.Arr(events)).toString();
+  }
+
+  private static Json.Obj arguments(int number, StepProfile.Step step) {
+    Json.Obj arguments = Json.object().put("step", (long) number);
+    for (StepProfile.Source source : step.sources()) {
+      String ops = String.join(" ", source.ops());
+      String lines = String.join(" > ", source.lines().reversed());
+      String role = source.isGradient() ? "gradient, " : "";
+      arguments.put("source " + arguments.fields().size(), lines + ": " + role + ops);
+    }
+    return arguments;
   }
 }

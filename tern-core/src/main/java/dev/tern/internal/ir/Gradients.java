@@ -48,7 +48,8 @@ public final class Gradients {
     for (int i = order.size() - 1; i >= 0; i--) {
       Node node = order.get(i);
       if (gradients.needed.contains(node) && gradients.adjoints.containsKey(node)) {
-        gradients.propagate(node, gradients.total(node));
+        Node g = gradients.total(node);
+        node.origin().gradient().given(() -> gradients.propagate(node, g));
       }
     }
     List<Node> result = new ArrayList<>();
@@ -84,7 +85,12 @@ public final class Gradients {
   }
 
   private Node total(Node node) {
-    return summed.computeIfAbsent(node, n -> sum(n, adjoints.getOrDefault(n, List.of())));
+    return summed.computeIfAbsent(
+        node,
+        n -> {
+          List<Part> parts = adjoints.getOrDefault(n, List.of());
+          return parts.get(0).value().origin().given(() -> sum(n, parts));
+        });
   }
 
   /** Slices of one axis that tile it are joined; everything else is padded and added. */

@@ -13,12 +13,18 @@ public final class Node {
   private final List<Node> inputs;
   private final Shape shape;
   private final DType type;
+  private final Origin origin;
 
   Node(Op op, List<Node> inputs, Shape shape, DType type) {
+    this(op, inputs, shape, type, Origin.current());
+  }
+
+  private Node(Op op, List<Node> inputs, Shape shape, DType type, Origin origin) {
     this.op = op;
     this.inputs = List.copyOf(inputs);
     this.shape = shape;
     this.type = type;
+    this.origin = origin;
   }
 
   public Op op() {
@@ -42,7 +48,7 @@ public final class Node {
   public Node withInputs(List<Node> others) {
     for (int i = 0; i < others.size(); i++) {
       if (others.get(i) != inputs.get(i)) {
-        return new Node(op, others, shape, type);
+        return new Node(op, others, shape, type, origin);
       }
     }
     return this;
@@ -50,11 +56,16 @@ public final class Node {
 
   /** The same op on the same inputs, as a value of its own. */
   public Node twin() {
-    return new Node(op, inputs, shape, type);
+    return new Node(op, inputs, shape, type, origin);
   }
 
   public DType type() {
     return type;
+  }
+
+  /** Where it was written, as far as that was asked for. */
+  public Origin origin() {
+    return origin;
   }
 
   @Override

@@ -52,10 +52,7 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
       Key key = new Key(node.op(), inputs, node.shape(), node.type());
       Node unique = isCopy(node) ? null : known.get(key);
       if (unique == null) {
-        unique =
-            sameNodes(inputs, node.inputs())
-                ? node
-                : new Node(node.op(), inputs, node.shape(), node.type());
+        unique = node.withInputs(inputs);
         known.put(key, unique);
         nodes.add(unique);
       }
@@ -80,21 +77,24 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
     return nodes.stream().filter(node -> node.op() instanceof Op.Leaf).toList();
   }
 
+  /** Where its nodes were written, for each a line; empty where nobody asked. */
+  public String origins() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < nodes.size(); i++) {
+      Origin origin = nodes.get(i).origin();
+      if (origin.isKnown()) {
+        text.append('%').append(i).append(' ').append(origin).append('\n');
+      }
+    }
+    return text.toString();
+  }
+
   private static Node get(Map<Node, Node> shared, Node node) {
     Node found = shared.get(node);
     if (found == null) {
       throw new AssertionError("program: " + node + " is used before it is defined");
     }
     return found;
-  }
-
-  private static boolean sameNodes(List<Node> a, List<Node> b) {
-    for (int i = 0; i < a.size(); i++) {
-      if (a.get(i) != b.get(i)) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /** Nodes are compared by identity, so equal keys mean the same value. */

@@ -1,10 +1,15 @@
 package dev.tern.internal.memory;
 
+import dev.tern.internal.memory.AllocationHistory.Action;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Off-heap memory under a hard budget. Blocks are 64-byte aligned and taken by best fit from
@@ -20,6 +25,7 @@ import java.util.Map;
  */
 public final class Allocator implements AutoCloseable {
   private static final int HOLDERS_NAMED = 5;
+  private static final int EVENTS_NAMED = 6;
 
   /** How far apart the magazines of threads lie that run at the same time. */
   private static final int APART = 4;
@@ -33,9 +39,11 @@ public final class Allocator implements AutoCloseable {
   /** Guarded by itself; whoever holds it may lock a magazine, never the other way round. */
   private final Pool pool;
 
-  private final WaitingBlocks waiting = new WaitingBlocks();
+  private final AllocationHistory history = new AllocationHistory();
+  private final WaitingBlocks waiting = new WaitingBlocks(history);
   private final Magazine.Sink giveBack;
   private long outOfMemory;
+  private long waits;
   private boolean closed;
 
   private Allocator(long budget, Backing backing) {
@@ -47,21 +55,34 @@ public final class Allocator implements AutoCloseable {
     int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
     magazines = new Magazine[APART * threads];
     rounds = Integer.numberOfTrailingZeros(threads);
-    pool = new Pool(budget, backing, this::recall);
+    pool = new Pool(budget, backing, this::recall, history);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
-      magazines[i] = new Magazine(pool.exceptional());
+      magazines[i] = new Magazine(pool.exceptional(), history);
     }
   }
 
   /** An empty allocator that never holds more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
-    return new Allocator(budgetBytes, Backing.ofSystem());
+    return new Allocator(budgetBytes, SystemMemory.best());
+  }
+
+  /**
+   * An empty allocator whose memory lies in files of {@code folder}, so that the system may move it
+   * to the disk; it never holds more than {@code budgetBytes} there. Room on the disk is taken
+   * before memory is given out and given back as other memory is. Nothing stays in the folder, also
+   * where the process is killed.
+   *
+   * @throws java.io.UncheckedIOException when no file can be made there; by {@link #allocate} when
+   *     the disk is full, which changes nothing
+   */
+  public static Allocator mapped(Path folder, long budgetBytes) {
+    return new Allocator(budgetBytes, FileMemory.in(folder));
   }
 
   /** One that does and counts all the same, without memory behind the addresses it gives. */
   public static Allocator rehearsal(long budgetBytes) {
-    return new Allocator(budgetBytes, Backing.NOTHING);
+    return new Allocator(budgetBytes, SystemMemory.NOTHING);
   }
 
   static Allocator of(long budgetBytes, Backing backing) {
@@ -119,14 +140,14 @@ public final class Allocator implements AutoCloseable {
    * @throws IllegalStateException as by {@link #free}
    */
   public void freeAfter(long address, Event event) {
-    long handle = Magazine.UNKNOWN;
-    for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
-      handle = magazines[i].remove(address);
+    Optional<Magazine.Leaving> block = Optional.empty();
+    for (int i = 0; block.isEmpty() && i < magazines.length; i++) {
+      block = magazines[i].remove(address);
     }
-    requireKnown(handle, address);
+    requireKnown(block.map(Magazine.Leaving::handle).orElse(Magazine.UNKNOWN), address);
     synchronized (pool) {
       if (!closed) {
-        waiting.add(address, handle, pool.size(address, handle), event);
+        waiting.add(block.orElseThrow(), event);
       }
     }
   }
@@ -182,29 +203,91 @@ public final class Allocator implements AutoCloseable {
 
   /** What was counted so far. */
   public MemoryStatistics statistics() {
-    synchronized (pool) {
-      var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
-      MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
+    return still(this::count);
+  }
+
+  /** Has all {@link MemoryStatistics.Quantity#peak} begin anew from what is now. */
+  public void resetPeaks() {
+    still(() -> {
       for (Magazine magazine : magazines) {
-        magazine.read((blocks, bytes, requested) -> {
-          sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
-          sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
-          sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
-        });
+        magazine.resetPeaks();
       }
-      long most = pool.taken().peak();
-      MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(most);
-      return new MemoryStatistics(
-          sums[0],
-          allocated,
-          MemoryStatistics.Quantity.of(pool.reserved()),
-          allocated.andStill(waiting.bytes()).withPeakAtMost(most),
-          MemoryStatistics.Quantity.of(pool.inactive()),
-          sums[2].withPeakAtMost(most),
-          pool.retries(),
-          outOfMemory,
-          pool.systemCalls());
+      waiting.bytes().resetPeak();
+      pool.resetPeaks();
+      return this;
+    });
+  }
+
+  /**
+   * Keeps the last {@code events} events from now on, about 30 bytes each; 0 ends that.
+   *
+   * @throws IllegalArgumentException for less than 0, or more than 16 million
+   */
+  public void recordHistory(int events) {
+    synchronized (pool) {
+      if (events == 0) {
+        history.stop();
+      } else {
+        history.start(events);
+      }
+      for (Magazine magazine : magazines) {
+        magazine.record();
+      }
     }
+  }
+
+  /** All memory and what is in it, while nothing changes; what allocates meanwhile waits. */
+  public MemorySnapshot snapshot() {
+    return still(() -> {
+      Map<Long, MemorySnapshot.Block> known = new HashMap<>();
+      for (Magazine magazine : magazines) {
+        magazine.describe(known);
+      }
+      waiting.describe(known);
+      return new MemorySnapshot(
+          budget, count(), pool.describe(known), history.last(Integer.MAX_VALUE), history.count());
+    });
+  }
+
+  /** Does {@code work} under all locks. */
+  private <T> T still(Supplier<T> work) {
+    synchronized (pool) {
+      for (Magazine magazine : magazines) {
+        magazine.lock();
+      }
+      try {
+        return work.get();
+      } finally {
+        for (Magazine magazine : magazines) {
+          magazine.unlock();
+        }
+      }
+    }
+  }
+
+  private MemoryStatistics count() {
+    var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
+    MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
+    for (Magazine magazine : magazines) {
+      magazine.read((blocks, bytes, requested) -> {
+        sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
+        sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
+        sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
+      });
+    }
+    long most = pool.taken().peak();
+    MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(most);
+    return new MemoryStatistics(
+        sums[0],
+        allocated,
+        MemoryStatistics.Quantity.of(pool.reserved()),
+        allocated.andStill(waiting.bytes()).withPeakAtMost(most),
+        MemoryStatistics.Quantity.of(pool.inactive()),
+        sums[2].withPeakAtMost(most),
+        pool.retries(),
+        outOfMemory,
+        waits,
+        pool.systemCalls());
   }
 
   /** What one holder has: the sum over its live blocks. */
@@ -290,9 +373,11 @@ public final class Allocator implements AutoCloseable {
         }
         if (waiting.first().isEmpty() || size > budget) {
           outOfMemory++;
+          history.note(Action.OUT_OF_MEMORY, budget - live(), size, holder);
           throw outOfBudget(bytes, holder);
         }
         event = waiting.first().get();
+        waits++;
       }
       // Without the lock: the stream may need memory to get there.
       event.await();
@@ -321,7 +406,22 @@ public final class Allocator implements AutoCloseable {
           .forEach(h -> text.append(" %s %d,".formatted(h.holder(), h.bytes())));
       text.setLength(text.length() - 1);
     }
+    appendLastEvents(text);
     text.append("; raise the memory budget, or use a smaller batch, model or table");
     return new OutOfBudgetException(text.toString());
+  }
+
+  /** Where a history is kept: what happened before the request. */
+  private void appendLastEvents(StringBuilder text) {
+    List<AllocationHistory.Event> events = history.isOn() ? history.last(EVENTS_NAMED) : List.of();
+    if (events.size() > 1) {
+      text.append("; before it:");
+      for (AllocationHistory.Event event : events.subList(0, events.size() - 1)) {
+        String action = event.action().name().toLowerCase(Locale.ROOT);
+        String of = event.holder().isEmpty() ? "" : " " + event.holder();
+        text.append(" %s %d%s,".formatted(action, event.bytes(), of));
+      }
+      text.setLength(text.length() - 1);
+    }
   }
 }

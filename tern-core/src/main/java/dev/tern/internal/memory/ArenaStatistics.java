@@ -49,6 +49,10 @@ public final class ArenaStatistics {
     void remove(long by) {
       removed += by;
     }
+
+    void resetPeak() {
+      peak = added - removed;
+    }
   }
 
   private final Stat allocations = new Stat();

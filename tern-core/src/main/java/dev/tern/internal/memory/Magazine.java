@@ -1,9 +1,11 @@
 package dev.tern.internal.memory;
 
+import dev.tern.internal.memory.AllocationHistory.Action;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The blocks that some threads took, and among them those freed lately: a request for a block of
@@ -46,6 +48,11 @@ final class Magazine {
   private volatile int locked;
 
   private final long most;
+  private final AllocationHistory history;
+
+  /** Whether the history is on: looked at for each block, so it lies here. */
+  private boolean isRecorded;
+
   private long kept;
   private final MagazineRows rows = new MagazineRows();
 
@@ -56,9 +63,21 @@ final class Magazine {
   private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
 
+  /**
+   * A live block that leaves its magazine.
+   *
+   * @param requested bytes that it was asked for
+   */
+  record Leaving(long address, long handle, long bytes, long requested, String holder) {
+    MemorySnapshot.Block as(MemorySnapshot.State state) {
+      return new MemorySnapshot.Block(address, bytes, requested, state, holder);
+    }
+  }
+
   /** A magazine that keeps at most {@code most} bytes. */
-  Magazine(long most) {
+  Magazine(long most, AllocationHistory history) {
     this.most = most;
+    this.history = history;
     Arrays.fill(bins, NONE);
   }
 
@@ -101,25 +120,19 @@ final class Magazine {
 
   /** Frees a block: KEPT, UNKNOWN, or the handle of a block that is no longer of this magazine. */
   long free(long address) {
-    return free(address, most);
-  }
-
-  /** Frees a block that it does not keep: UNKNOWN, or its handle. */
-  long remove(long address) {
-    return free(address, 0);
-  }
-
-  private long free(long address, long mostKept) {
     lock();
     try {
       int slot = rows.find(address);
       if (slot == NONE || rows.requested(slot) == MagazineRows.NOT_LIVE) {
         return UNKNOWN;
       }
+      if (isRecorded) {
+        note(Action.FREE, slot);
+      }
       long bytes = rows.size(slot);
       remove(1, bytes, rows.requested(slot));
       rows.setRequested(slot, MagazineRows.NOT_LIVE);
-      if (bytes > mostKept - kept) {
+      if (bytes > most - kept) {
         rows.remove(slot);
         return rows.handle(slot);
       }
@@ -128,6 +141,27 @@ final class Magazine {
       bins[bin] = slot;
       kept += bytes;
       return KEPT;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Frees a block that it does not keep; empty where it does not know it. */
+  Optional<Leaving> remove(long address) {
+    lock();
+    try {
+      int slot = rows.find(address);
+      if (slot == NONE || rows.requested(slot) == MagazineRows.NOT_LIVE) {
+        return Optional.empty();
+      }
+      Leaving block =
+          new Leaving(
+              address, rows.handle(slot), rows.size(slot), rows.requested(slot), rows.holder(slot));
+      history.note(Action.FREE_REQUESTED, address, block.bytes(), block.holder());
+      remove(1, block.bytes(), block.requested());
+      rows.setRequested(slot, MagazineRows.NOT_LIVE);
+      rows.remove(slot);
+      return Optional.of(block);
     } finally {
       unlock();
     }
@@ -170,14 +204,37 @@ final class Magazine {
     }
   }
 
-  /** Gives what was counted of live blocks, while nothing changes. */
+  /** Gives what was counted of live blocks; between {@link #lock} and {@link #unlock}. */
   void read(Counts reader) {
-    lock();
-    try {
-      reader.read(blocks, allocated, requested);
-    } finally {
-      unlock();
+    reader.read(blocks, allocated, requested);
+  }
+
+  /** Adds its live blocks by address; between {@link #lock} and {@link #unlock}. */
+  void describe(Map<Long, MemorySnapshot.Block> known) {
+    for (int slot = 0; slot < rows.count(); slot++) {
+      long asked = rows.requested(slot);
+      if (asked != MagazineRows.NOT_LIVE) {
+        long address = rows.address(slot);
+        known.put(
+            address,
+            new MemorySnapshot.Block(
+                address, rows.size(slot), asked, MemorySnapshot.State.LIVE, rows.holder(slot)));
+      }
     }
+  }
+
+  /** Notes whether the history is on. */
+  void record() {
+    lock();
+    isRecorded = history.isOn();
+    unlock();
+  }
+
+  /** Has the highest values be what is now; between {@link #lock} and {@link #unlock}. */
+  void resetPeaks() {
+    blocks.resetPeak();
+    allocated.resetPeak();
+    requested.resetPeak();
   }
 
   /** Looks at what was counted of live blocks: their number, bytes, and bytes asked for. */
@@ -208,6 +265,13 @@ final class Magazine {
     blocks.add(1);
     allocated.add(bytes);
     requested.add(asked);
+    if (isRecorded) {
+      note(Action.ALLOCATE, slot);
+    }
+  }
+
+  private void note(Action action, int slot) {
+    history.note(action, rows.address(slot), rows.size(slot), rows.holder(slot));
   }
 
   private void remove(long number, long bytes, long asked) {
@@ -217,7 +281,7 @@ final class Magazine {
   }
 
   /** A lock of one atomic operation, where a monitor takes two. */
-  private void lock() {
+  void lock() {
     for (int spin = 0; !LOCKED.compareAndSet(this, 0, 1); spin++) {
       if (spin < SPINS) {
         Thread.onSpinWait();
@@ -227,7 +291,7 @@ final class Magazine {
     }
   }
 
-  private void unlock() {
+  void unlock() {
     LOCKED.setRelease(this, 0);
   }
 }

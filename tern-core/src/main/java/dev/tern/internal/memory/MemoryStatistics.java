@@ -14,6 +14,7 @@ package dev.tern.internal.memory;
  * @param requested bytes of live blocks as they were asked for
  * @param retries how many requests found the budget full and had memory collected for them
  * @param outOfMemory how many of them were refused
+ * @param waits how often a request waited for what another stream still used
  * @param systemCalls how often the system was called, a number
  */
 public record MemoryStatistics(
@@ -25,6 +26,7 @@ public record MemoryStatistics(
     Quantity requested,
     long retries,
     long outOfMemory,
+    long waits,
     long systemCalls) {
 
   /**

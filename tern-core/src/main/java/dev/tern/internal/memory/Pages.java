@@ -77,6 +77,15 @@ final class Pages {
     arena.close();
   }
 
+  /** A function of the system's C library. */
+  static MethodHandle function(
+      String name, FunctionDescriptor signature, Linker.Option... options) {
+    Linker linker = Linker.nativeLinker();
+    SymbolLookup lookup = linker.defaultLookup();
+    MemorySegment symbol = lookup.findOrThrow(name);
+    return linker.downcallHandle(symbol, signature, options);
+  }
+
   static IllegalStateException refused(String op, long bytes) {
     return new IllegalStateException(
         "%s: got a refusal of %d bytes from the system, expected success; lower the memory budget"
@@ -107,13 +116,6 @@ final class Pages {
       } catch (Throwable e) {
         throw new IllegalStateException("getpagesize", e);
       }
-    }
-
-    private static MethodHandle function(String name, FunctionDescriptor signature) {
-      Linker linker = Linker.nativeLinker();
-      SymbolLookup lookup = linker.defaultLookup();
-      MemorySegment symbol = lookup.findOrThrow(name);
-      return linker.downcallHandle(symbol, signature);
     }
 
     /** A kernel without huge pages refuses the advice, and the range serves as it is. */

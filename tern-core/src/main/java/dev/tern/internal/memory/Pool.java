@@ -1,5 +1,7 @@
 package dev.tern.internal.memory;
 
+import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -27,6 +29,9 @@ final class Pool {
   /** How often as much as was ever live may be lent. */
   private static final int LENDINGS = 4;
 
+  /** Into how many pieces the budget is cut at most: the system bounds how many there are. */
+  private static final long MOST_UNITS = 1 << 14;
+
   /** The part of the budget from which on a block is not expected to be asked for again. */
   private static final int EXCEPTIONAL = 4;
 
@@ -51,14 +56,14 @@ final class Pool {
    * @param budget bounds what is held from the system, rounded up to whole pages
    * @param recall frees blocks that nobody needs; false when there are none
    */
-  Pool(long budget, Backing backing, BooleanSupplier recall) {
+  Pool(long budget, Backing backing, BooleanSupplier recall, AllocationHistory history) {
     this.backing = backing;
     this.recall = recall;
     long share = Long.highestOneBit(Math.max(1, budget / 64));
     step = Math.clamp(share, SMALLEST_STEP, LARGE);
     long unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
     most = Pages.whole(budget) / unit * unit;
-    ranges = new Ranges(backing, unit);
+    ranges = new Ranges(backing, unit, history);
   }
 
   /** The size from which on a freed block gives its memory back at once. */
@@ -77,7 +82,12 @@ final class Pool {
     }
     Range range = ranges.get(index);
     long missing = missing(index);
-    if (missing > 0 && !fund(size, missing)) {
+    boolean isFunded = missing == 0 || fund(size, missing);
+    if (!isFunded && refine(size)) {
+      missing = missing(index);
+      isFunded = fund(size, missing);
+    }
+    if (!isFunded) {
       range.free(ranges.handle());
       return 0;
     }
@@ -92,11 +102,6 @@ final class Pool {
   /** The handle of the block allocated last. */
   long handle() {
     return ranges.handle();
-  }
-
-  /** Bytes of a block. */
-  long size(long address, long handle) {
-    return ranges.get(ranges.indexOf(address)).size(handle);
   }
 
   /** Frees a block. */
@@ -145,6 +150,18 @@ final class Pool {
     return inactive;
   }
 
+  /** All memory; {@code known} are the blocks that are live or wait, by address. */
+  List<MemorySnapshot.Segment> describe(Map<Long, MemorySnapshot.Block> known) {
+    return ranges.describe(known);
+  }
+
+  /** Has the highest values be what is now. */
+  void resetPeaks() {
+    taken.resetPeak();
+    reserved.resetPeak();
+    inactive.resetPeak();
+  }
+
   /** How often the budget was full and memory was collected for a request. */
   long retries() {
     return retries;
@@ -164,7 +181,7 @@ final class Pool {
     if (index != Ranges.NONE) {
       return index;
     }
-    long bytes = backing == Backing.ARENAS ? memoryFor(size) : addressesFor(size);
+    long bytes = backing.isWhole() ? memoryFor(size) : addressesFor(size);
     if (bytes == 0) {
       return Ranges.NONE;
     }
@@ -201,6 +218,15 @@ final class Pool {
       release(reserved.current() + missing - most);
     }
     return reserved.current() + missing <= most;
+  }
+
+  /**
+   * Where blocks would fit but for what they leave unused of units, as small ones that lie apart
+   * do, units become smaller; huge pages are lost where that gives memory back.
+   */
+  private boolean refine(long size) {
+    long finer = Math.max(Pages.PAGE, Long.highestOneBit(Math.max(1, most / MOST_UNITS)));
+    return taken.current() + size <= most && backing.gives() && ranges.refine(finer);
   }
 
   private void commit(Range range, long size, long missing) {

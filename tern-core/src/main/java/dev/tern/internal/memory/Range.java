@@ -1,6 +1,12 @@
 package dev.tern.internal.memory;
 
+import dev.tern.internal.memory.AllocationHistory.Action;
+import dev.tern.internal.memory.MemorySnapshot.Block;
+import dev.tern.internal.memory.MemorySnapshot.State;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A piece of address space, the blocks in it, and which of its units have memory behind them. A
@@ -13,9 +19,10 @@ final class Range {
   private final Backing backing;
   private final long base;
   private final long bytes;
-  private final int unitShift;
+  private int unitShift;
   private final BlockArena arena;
-  private final BitSet filled;
+  private BitSet filled;
+  private final AllocationHistory history;
   private long committed;
   private long systemCalls = 1;
 
@@ -23,17 +30,31 @@ final class Range {
    * @param bytes a multiple of {@code unit}, unless all of it is memory
    * @param unit a power of two, at least a page
    */
-  Range(Backing backing, long base, long bytes, long unit) {
+  Range(Backing backing, long base, long bytes, long unit, AllocationHistory history) {
+    this.history = history;
     this.backing = backing;
     this.base = base;
     this.bytes = bytes;
     unitShift = Long.numberOfTrailingZeros(unit);
     arena = new BlockArena(bytes);
-    int units = Math.toIntExact((bytes + unit - 1) >> unitShift);
-    filled = new BitSet(units);
-    if (backing == Backing.ARENAS) {
-      filled.set(0, units);
+    filled = new BitSet(units());
+    if (backing.isWhole()) {
+      filled.set(0, units());
       committed = bytes;
+      history.note(Action.GROW, base, bytes, "");
+    }
+  }
+
+  /** Has memory come and go by smaller units from now on; {@code unit} divides the present one. */
+  void refine(long unit) {
+    BitSet coarse = filled;
+    int by = unitShift - Long.numberOfTrailingZeros(unit);
+    unitShift -= by;
+    filled = new BitSet(units());
+    int to;
+    for (int from = coarse.nextSetBit(0); from >= 0; from = coarse.nextSetBit(to)) {
+      to = coarse.nextClearBit(from);
+      filled.set(from << by, Math.min(to << by, units()));
     }
   }
 
@@ -94,9 +115,11 @@ final class Range {
     int unit = filled.nextClearBit(firstUnit(block));
     while (unit <= last) {
       int end = Math.min(last + 1, endOfHole(unit));
-      systemCalls += backing.commit(at(unit), (long) (end - unit) << unitShift);
+      long length = (long) (end - unit) << unitShift;
+      systemCalls += backing.commit(at(unit), length);
       filled.set(unit, end);
-      committed += (long) (end - unit) << unitShift;
+      committed += length;
+      history.note(Action.GROW, at(unit), length, "");
       unit = filled.nextClearBit(end);
     }
   }
@@ -119,7 +142,7 @@ final class Range {
    * that of whole units. Returns the bytes.
    */
   long release(int block, long most) {
-    if (backing == Backing.ARENAS) {
+    if (!backing.gives()) {
       return 0;
     }
     long unit = 1L << unitShift;
@@ -137,6 +160,7 @@ final class Range {
       systemCalls += backing.decommit(at(at), length);
       filled.clear(at, end);
       committed -= length;
+      history.note(Action.TRIM, at(at), length, "");
       given += length;
       at = filled.nextSetBit(end);
     }
@@ -150,8 +174,50 @@ final class Range {
 
   /** Gives everything back to the system. Returns how many calls that took. */
   int close() {
+    if (backing.isWhole()) {
+      history.note(Action.TRIM, base, bytes, "");
+    }
     committed = 0;
     return backing.unreserve(base, bytes);
+  }
+
+  /**
+   * Adds its memory, as runs of units.
+   *
+   * @param known blocks that are live or wait, by address
+   */
+  void describe(Map<Long, Block> known, List<MemorySnapshot.Segment> segments) {
+    int block = arena.firstBlock();
+    int to;
+    for (int from = filled.nextSetBit(0); from >= 0; from = filled.nextSetBit(to)) {
+      to = filled.nextClearBit(from);
+      long low = (long) from << unitShift;
+      long high = Math.min((long) to << unitShift, bytes);
+      List<Block> blocks = new ArrayList<>();
+      while (block != BlockArena.NONE && arena.start(block) < high) {
+        long start = Math.max(low, arena.start(block));
+        long end = Math.min(high, arena.start(block) + arena.size(block));
+        if (start < end) {
+          blocks.add(describe(block, start, end, known));
+        }
+        if (arena.start(block) + arena.size(block) > high) {
+          break;
+        }
+        block = arena.after(block);
+      }
+      segments.add(new MemorySnapshot.Segment(base + low, high - low, blocks));
+    }
+  }
+
+  private Block describe(int block, long start, long end, Map<Long, Block> known) {
+    boolean isFree = arena.tag(block) == BlockArena.NONE;
+    State state = isFree ? State.FREE : State.KEPT;
+    Block other = new Block(base + start, end - start, 0, state, "");
+    return isFree ? other : known.getOrDefault(base + start, other);
+  }
+
+  private int units() {
+    return Math.toIntExact((bytes + (1L << unitShift) - 1) >> unitShift);
   }
 
   private long at(int unit) {

@@ -2,18 +2,21 @@ package dev.tern.internal.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The ranges of address space of a {@link Pool}, by index. Not thread-safe. Sizes are bytes. */
 final class Ranges {
   static final int NONE = -1;
 
   private final Backing backing;
-  private final long unit;
+  private long unit;
+  private final AllocationHistory history;
   private final List<Range> ranges = new ArrayList<>();
   private long handle;
   private long earlierCalls;
 
-  Ranges(Backing backing, long unit) {
+  Ranges(Backing backing, long unit, AllocationHistory history) {
+    this.history = history;
     this.backing = backing;
     this.unit = unit;
   }
@@ -64,12 +67,22 @@ final class Ranges {
     if (base == 0) {
       throw Pages.refused("reserve", wanted);
     }
-    ranges.add(new Range(backing, base, wanted, unit));
+    ranges.add(new Range(backing, base, wanted, unit, history));
+  }
+
+  /** Has memory come and go by units of {@code finer} from now on; false where it does already. */
+  boolean refine(long finer) {
+    if (finer >= unit) {
+      return false;
+    }
+    unit = finer;
+    ranges.forEach(range -> range.refine(finer));
+    return true;
   }
 
   /** Gives back a range whose memory goes only as a whole, if no block is live in it. */
   void closeIfIdle(int index) {
-    if (backing == Backing.ARENAS && ranges.get(index).isIdle()) {
+    if (backing.isWhole() && ranges.get(index).isIdle()) {
       close(index);
     }
   }
@@ -88,6 +101,13 @@ final class Ranges {
       bytes += ranges.get(i).committed();
     }
     return bytes;
+  }
+
+  /** All memory; {@code known} are the blocks that are live or wait, by address. */
+  List<MemorySnapshot.Segment> describe(Map<Long, MemorySnapshot.Block> known) {
+    List<MemorySnapshot.Segment> segments = new ArrayList<>();
+    ranges.forEach(range -> range.describe(known, segments));
+    return segments;
   }
 
   /** How often the system was called. */

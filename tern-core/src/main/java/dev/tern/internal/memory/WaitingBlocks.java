@@ -1,30 +1,47 @@
 package dev.tern.internal.memory;
 
+import dev.tern.internal.memory.AllocationHistory.Action;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.Optional;
 
 /** Freed blocks that another stream still uses, in the order in which they were freed. */
 final class WaitingBlocks {
-  private record Waiting(long address, long handle, long bytes, Allocator.Event event) {}
+  private record Waiting(Magazine.Leaving block, Allocator.Event event) {}
 
   private final ArrayDeque<Waiting> blocks = new ArrayDeque<>();
   private final ArenaStatistics.Stat waiting = new ArenaStatistics.Stat();
+  private final AllocationHistory history;
 
-  /** Adds a block of {@code bytes} that is free once {@code event} is over. */
-  void add(long address, long handle, long bytes, Allocator.Event event) {
-    blocks.add(new Waiting(address, handle, bytes, event));
-    waiting.add(bytes);
+  WaitingBlocks(AllocationHistory history) {
+    this.history = history;
+  }
+
+  /** Adds a block that is free once {@code event} is over. */
+  void add(Magazine.Leaving block, Allocator.Event event) {
+    blocks.add(new Waiting(block, event));
+    waiting.add(block.bytes());
+  }
+
+  /** Adds the blocks by address. */
+  void describe(Map<Long, MemorySnapshot.Block> known) {
+    for (Waiting waits : blocks) {
+      Magazine.Leaving block = waits.block;
+      known.put(block.address(), block.as(MemorySnapshot.State.WAITING));
+    }
   }
 
   /** Hands over the blocks whose events are over. */
   void collect(Magazine.Sink sink) {
     for (Iterator<Waiting> rest = blocks.iterator(); rest.hasNext(); ) {
-      Waiting block = rest.next();
-      if (block.event.isOver()) {
+      Waiting next = rest.next();
+      if (next.event.isOver()) {
         rest.remove();
-        waiting.remove(block.bytes);
-        sink.accept(block.address, block.handle);
+        Magazine.Leaving block = next.block;
+        waiting.remove(block.bytes());
+        history.note(Action.FREE_COMPLETED, block.address(), block.bytes(), block.holder());
+        sink.accept(block.address(), block.handle());
       }
     }
   }

@@ -84,6 +84,7 @@ final class Fitting {
   /**
    * The plan that takes the least time of those tried.
    *
+   * @param sources by step
    * @param over storages, and for each another that may be written over where it is made
    * @param outputs storages to be resident at the end
    * @param budget bytes for all storages and scratch memory
@@ -91,6 +92,7 @@ final class Fitting {
    */
   static Plan plan(
       List<Step> steps,
+      List<List<Plan.Source>> sources,
       Storages storages,
       Map<Integer, Integer> over,
       int[] leaves,
@@ -101,7 +103,7 @@ final class Fitting {
     long scratch = fitting.scratchBytes();
     Schedule schedule =
         Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
-    return fitting.write(schedule, leaves, outputs, scratch);
+    return fitting.write(schedule, sources, leaves, outputs, scratch);
   }
 
   /**
@@ -224,7 +226,12 @@ final class Fitting {
   }
 
   /** All storages in one, at the offsets of the schedule, with scratch memory behind them. */
-  private Plan write(Schedule schedule, int[] leafOrder, List<Place> outputs, long scratch) {
+  private Plan write(
+      Schedule schedule,
+      List<List<Plan.Source>> sources,
+      int[] leafOrder,
+      List<Place> outputs,
+      long scratch) {
     long end = Storages.align(schedule.reservedBytes());
     List<Step> placed = new ArrayList<>();
     for (Schedule.Run run : schedule.runs()) {
@@ -245,7 +252,8 @@ final class Fitting {
         end + scratch,
         places,
         again,
-        lives(schedule, outputs, scratch));
+        lives(schedule, outputs, scratch),
+        schedule.runs().stream().map(run -> sources.get(run.op())).toList());
   }
 
   /** Outputs stay to the end. */

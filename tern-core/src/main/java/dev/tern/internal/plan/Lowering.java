@@ -44,7 +44,7 @@ final class Lowering {
       uses.merge(update.value(), 2, Integer::sum);
     }
     for (Node node : program.nodes()) {
-      lowered.put(node, lower(node));
+      lowered.put(node, node.origin().given(() -> lower(node)));
     }
     List<Node> outputs = new ArrayList<>();
     Set<Node> taken = new HashSet<>();
@@ -55,7 +55,7 @@ final class Lowering {
     for (Program.Update update : program.updates()) {
       Node value = get(update.value());
       boolean own = value.op().isPointwise() || value.op() instanceof Op.Cast;
-      Node stored = own && taken.add(value) ? value : copy(value);
+      Node stored = own && taken.add(value) ? value : copyOut(value);
       updates.add(new Program.Update(get(update.leaf()), stored));
     }
     return Program.of(outputs, updates);
@@ -87,7 +87,7 @@ final class Lowering {
           case Op.PairSumsGradient gradient -> true;
           case Op.Ruled ruled -> throw new AssertionError("lowering: got " + value);
         };
-    return taken.add(value) && owns ? value : copy(value);
+    return taken.add(value) && owns ? value : copyOut(value);
   }
 
   private Node get(Node node) {
@@ -151,6 +151,11 @@ final class Lowering {
   /** The same elements in memory of their own; arithmetic knows floats only, casts all types. */
   private static Node copy(Node x) {
     return x.type().isFloatLike() ? Nodes.unary(Op.Unary.COPY, x) : Nodes.recast(x);
+  }
+
+  /** A copy that belongs to what {@code value} belongs to. */
+  private static Node copyOut(Node value) {
+    return value.origin().given(() -> copy(value));
   }
 
   private static boolean isComputed(Node node) {

@@ -1,5 +1,6 @@
 package dev.tern.internal.plan;
 
+import dev.tern.internal.ir.Origin;
 import java.util.List;
 
 /**
@@ -14,6 +15,8 @@ import java.util.List;
  * @param outputs place of each output, dense
  * @param again by step, whether it computes what was computed before and dropped
  * @param lives of storages in the arena
+ * @param sources by step, where in the source what it computes was written; empty where nobody
+ *     asked
  */
 public record Plan(
     List<Step> steps,
@@ -22,9 +25,21 @@ public record Plan(
     long arenaBytes,
     List<Step.Place> outputs,
     List<Boolean> again,
-    List<Life> lives) {
+    List<Life> lives,
+    List<List<Source>> sources) {
   /** The offset of an output that lies somewhere else, in memory of its own. */
   public static final long APART = -1;
+
+  /**
+   * Ops of a step that were written in one place.
+   *
+   * @param ops their names, in the order of the program
+   */
+  public record Source(List<String> ops, Origin origin) {
+    public Source {
+      ops = List.copyOf(ops);
+    }
+  }
 
   /**
    * A storage has a place in the arena.
@@ -43,5 +58,6 @@ public record Plan(
     outputs = List.copyOf(outputs);
     again = List.copyOf(again);
     lives = List.copyOf(lives);
+    sources = sources.stream().map(List::copyOf).toList();
   }
 }

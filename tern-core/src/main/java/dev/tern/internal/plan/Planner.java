@@ -28,6 +28,7 @@ public final class Planner {
   private final List<Node> leaves = new ArrayList<>();
   private final Storages storages;
   private final List<Program.Update> late = new ArrayList<>();
+  private List<List<Plan.Source>> sources = List.of();
 
   private Planner(Program lowered, int threads) {
     this.threads = threads;
@@ -88,13 +89,14 @@ public final class Planner {
         storages.arenaBytes(),
         outputs(),
         Collections.nCopies(steps.size(), false),
-        storages.lives(steps));
+        storages.lives(steps),
+        sources);
   }
 
   private Plan fit(List<Node> original, long budget) {
     Map<Integer, Integer> over = new HashMap<>();
     List<Step> steps = steps(over::put);
-    return Fitting.plan(steps, storages, over, leafOrder(original), outputs(), budget);
+    return Fitting.plan(steps, sources, storages, over, leafOrder(original), outputs(), budget);
   }
 
   /**
@@ -138,6 +140,7 @@ public final class Planner {
       }
     }
     List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
+    sources = Sources.of(order, late);
     return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)
         .build(order, program, late);
   }

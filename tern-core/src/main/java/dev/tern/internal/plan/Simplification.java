@@ -24,7 +24,7 @@ final class Simplification {
     for (Node node : program.nodes()) {
       List<Node> inputs = new ArrayList<>();
       node.inputs().forEach(input -> inputs.add(found(simple, input)));
-      simple.put(node, simplify(node, inputs));
+      simple.put(node, node.origin().given(() -> simplify(node, inputs)));
     }
     List<Node> outputs = program.outputs().stream().map(node -> found(simple, node)).toList();
     List<Program.Update> updates = new ArrayList<>();

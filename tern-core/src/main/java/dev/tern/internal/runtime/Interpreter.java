@@ -84,6 +84,11 @@ public final class Interpreter implements AutoCloseable {
     return allocator;
   }
 
+  /** What is in the memory, and its history as far as that was recorded, as JSON. */
+  public String memorySnapshot() {
+    return MemoryJson.of(allocator.snapshot()).toString();
+  }
+
   /** A resident F32 tensor of {@code values}, freed when no longer reachable. */
   public static Node put(Shape shape, float[] values) {
     requireCount(shape, values.length);
@@ -268,7 +273,8 @@ public final class Interpreter implements AutoCloseable {
   private Plan plan(Program program, long most) {
     synchronized (plans) {
       return plans.computeIfAbsent(
-          most + " bytes\n" + program, key -> Planner.plan(program, workers.threads(), most));
+          most + " bytes\n" + program + program.origins(),
+          key -> Planner.plan(program, workers.threads(), most));
     }
   }
 

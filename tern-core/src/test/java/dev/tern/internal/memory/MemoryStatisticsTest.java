@@ -22,8 +22,8 @@ final class MemoryStatisticsTest {
   private record Block(long address, long bytes) {}
 
   @ParameterizedTest
-  @EnumSource(Backing.class)
-  void countsMatchAModel(Backing backing) {
+  @EnumSource(SystemMemory.class)
+  void countsMatchAModel(SystemMemory backing) {
     SplittableRandom random = new SplittableRandom(11);
     long[] model = new long[8]; // live, peak, taken, freed, requested, its peak, blocks, refused
     try (Allocator allocator = Allocator.of(16 * MIB, backing)) {

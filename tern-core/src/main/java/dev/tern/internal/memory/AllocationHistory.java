@@ -1,0 +1,114 @@
+package dev.tern.internal.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The last events of an {@link Allocator}, in a ring of primitive arrays. Off until {@link #start};
+ * then an event takes some ten nanoseconds and no heap memory. Thread-safe: its lock is taken last
+ * of all and held shortly.
+ */
+public final class AllocationHistory {
+  /** What happened; in brackets the name that PyTorch has for it. */
+  public enum Action {
+    /** A block was given out (alloc). */
+    ALLOCATE,
+    /** A block came back (free_requested and free_completed). */
+    FREE,
+    /** A block came back that another stream still uses (free_requested). */
+    FREE_REQUESTED,
+    /** That use is over (free_completed). */
+    FREE_COMPLETED,
+    /** Memory was put behind addresses (segment_map). */
+    GROW,
+    /** Memory was taken from addresses (segment_unmap). */
+    TRIM,
+    /** A request was refused (oom). */
+    OUT_OF_MEMORY
+  }
+
+  /**
+   * One event.
+   *
+   * @param nanos since the history began
+   * @param address of the block or of the memory; of a refused request, how many bytes of the
+   *     budget were in no live block
+   * @param bytes of the block, rounded up to 64, or of the memory
+   * @param holder whose block it is; empty for memory
+   */
+  public record Event(Action action, long nanos, long address, long bytes, String holder) {}
+
+  private static final int MOST_EVENTS = 1 << 24;
+  private static final Action[] ACTIONS = Action.values();
+
+  private volatile boolean isOn;
+  private long began;
+  private long count;
+  private byte[] actions = {};
+  private long[] times = {};
+  private long[] addresses = {};
+  private long[] sizes = {};
+  private String[] holders = {};
+
+  AllocationHistory() {}
+
+  /** Begins anew with room for {@code events}, of which the last stay. */
+  synchronized void start(int events) {
+    if (events < 1 || events > MOST_EVENTS) {
+      throw new IllegalArgumentException(
+          "memory history: got room for %d events, expected 1 to %d; each takes about 30 bytes"
+              .formatted(events, MOST_EVENTS));
+    }
+    actions = new byte[events];
+    times = new long[events];
+    addresses = new long[events];
+    sizes = new long[events];
+    holders = new String[events];
+    count = 0;
+    began = System.nanoTime();
+    isOn = true;
+  }
+
+  /** Ends; what was noted can still be read. */
+  void stop() {
+    isOn = false;
+  }
+
+  boolean isOn() {
+    return isOn;
+  }
+
+  /** Notes an event, if on. */
+  void note(Action action, long address, long bytes, String holder) {
+    if (isOn) {
+      add(action, address, bytes, holder);
+    }
+  }
+
+  private synchronized void add(Action action, long address, long bytes, String holder) {
+    int at = (int) (count++ % actions.length);
+    actions[at] = (byte) action.ordinal();
+    times[at] = System.nanoTime() - began;
+    addresses[at] = address;
+    sizes[at] = bytes;
+    holders[at] = holder;
+  }
+
+  /**
+   * How many events there were since it began; those beyond its room are lost, the oldest first.
+   */
+  public synchronized long count() {
+    return count;
+  }
+
+  /** At most {@code most} of the last events, the oldest first. */
+  public synchronized List<Event> last(int most) {
+    long kept = Math.min(Math.min(count, actions.length), most);
+    List<Event> events = new ArrayList<>();
+    for (long i = count - kept; i < count; i++) {
+      int at = (int) (i % actions.length);
+      events.add(new Event(ACTIONS[actions[at]], times[at], addresses[at], sizes[at], holders[at]));
+    }
+    return List.copyOf(events);
+  }
+}

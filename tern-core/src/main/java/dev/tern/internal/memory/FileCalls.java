@@ -1,0 +1,126 @@
+package dev.tern.internal.memory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** System calls that map parts of files to chosen addresses; loaded on Linux alone. */
+final class FileCalls {
+  private static final int READ_WRITE_CLOSE_ON_EXEC = 0x2 | 0x80000;
+  private static final int KEEP_SIZE_PUNCH_HOLE = 0x1 | 0x2;
+  private static final int SHARED_FIXED = 0x1 | 0x10;
+  private static final int HIDDEN_FIXED = 0x2 | 0x10 | 0x20 | 0x4000;
+  private static final int NO_FILE = -1;
+  private static final int INTERRUPTED = 4;
+  private static final int TOO_LARGE = 27;
+  private static final int DISK_FULL = 28;
+  private static final int QUOTA_FULL = 122;
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+  private static final MethodHandle OPEN =
+      Pages.function(
+          "open",
+          FunctionDescriptor.of(INT, ValueLayout.ADDRESS, INT),
+          Linker.Option.firstVariadicArg(2));
+  private static final MethodHandle CLOSE =
+      Pages.function("close", FunctionDescriptor.of(INT, INT));
+  private static final MethodHandle POSIX_FALLOCATE =
+      Pages.function("posix_fallocate", FunctionDescriptor.of(INT, INT, LONG, LONG));
+  private static final MethodHandle FALLOCATE =
+      Pages.function("fallocate", FunctionDescriptor.of(INT, INT, INT, LONG, LONG));
+  private static final MethodHandle MMAP =
+      Pages.function("mmap", FunctionDescriptor.of(LONG, LONG, LONG, INT, INT, INT, LONG));
+
+  private FileCalls() {}
+
+  /** A descriptor of a file that is there; empty where the system refuses. */
+  static Optional<Integer> open(Path file) {
+    Charset names =
+        Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);
+    try (Arena arena = Arena.ofConfined()) {
+      int descriptor =
+          (int)
+              OPEN.invokeExact(
+                  arena.allocateFrom(file.toString(), names), READ_WRITE_CLOSE_ON_EXEC);
+      return descriptor < 0 ? Optional.empty() : Optional.of(descriptor);
+    } catch (Throwable e) {
+      throw new IllegalStateException("open", e);
+    }
+  }
+
+  static void close(int descriptor) {
+    try {
+      int ignored = (int) CLOSE.invokeExact(descriptor);
+    } catch (Throwable e) {
+      throw new IllegalStateException("close", e);
+    }
+  }
+
+  /**
+   * Has the disk keep room for a part of a file, which else could turn out to be missing at the
+   * first write to memory, where nothing can be done about it.
+   *
+   * @return what was wrong; then the room is not kept
+   */
+  static Optional<String> keepRoom(int descriptor, long offset, long bytes) {
+    int error;
+    do {
+      try {
+        error = (int) POSIX_FALLOCATE.invokeExact(descriptor, offset, bytes);
+      } catch (Throwable e) {
+        throw new IllegalStateException("posix_fallocate", e);
+      }
+    } while (error == INTERRUPTED);
+    if (error == 0) {
+      return Optional.empty();
+    }
+    // Some file systems keep what they found before they gave up.
+    boolean ignored = punch(descriptor, offset, bytes);
+    return Optional.of(
+        switch (error) {
+          case DISK_FULL -> "the disk is full";
+          case QUOTA_FULL -> "the disk quota is used up";
+          case TOO_LARGE -> "the file would be too large";
+          default -> "system error " + error;
+        });
+  }
+
+  /** Gives the room of a part of a file back, which then reads as zeros; false where it cannot. */
+  static boolean punch(int descriptor, long offset, long bytes) {
+    try {
+      return (int) FALLOCATE.invokeExact(descriptor, KEEP_SIZE_PUNCH_HOLE, offset, bytes) == 0;
+    } catch (Throwable e) {
+      throw new IllegalStateException("fallocate", e);
+    }
+  }
+
+  /** Puts a part of a file behind reserved addresses. */
+  static void map(long address, long bytes, int descriptor, long offset) {
+    mmap(address, bytes, 0x1 | 0x2, SHARED_FIXED, descriptor, offset);
+  }
+
+  /** Has reserved addresses stand for nothing again. */
+  static void hide(long address, long bytes) {
+    mmap(address, bytes, 0, HIDDEN_FIXED, NO_FILE, 0);
+  }
+
+  private static void mmap(
+      long address, long bytes, int access, int flags, int descriptor, long offset) {
+    long at;
+    try {
+      at = (long) MMAP.invokeExact(address, bytes, access, flags, descriptor, offset);
+    } catch (Throwable e) {
+      throw new IllegalStateException("mmap", e);
+    }
+    if (at != address) {
+      throw Pages.refused("map", bytes);
+    }
+  }
+}

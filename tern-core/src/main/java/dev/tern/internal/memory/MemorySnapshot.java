@@ -1,0 +1,64 @@
+package dev.tern.internal.memory;
+
+import java.util.List;
+
+/**
+ * All memory of an {@link Allocator} at one moment.
+ *
+ * @param budget the most bytes that may be held from the system
+ * @param segments memory held from the system, by range and address; what lies between has none
+ * @param events of the history, the oldest first; empty where none was kept
+ * @param eventCount how many events there were, the lost ones too
+ */
+public record MemorySnapshot(
+    long budget,
+    MemoryStatistics statistics,
+    List<Segment> segments,
+    List<AllocationHistory.Event> events,
+    long eventCount) {
+  /** What a block is used for. */
+  public enum State {
+    /** Given out. */
+    LIVE,
+    /** Freed, but another stream still uses it. */
+    WAITING,
+    /** Freed, and kept for the next request of its size, or on its way back. */
+    KEPT,
+    /** A gap, or the part of one that has memory. */
+    FREE
+  }
+
+  /**
+   * Memory behind neighbouring addresses, all of it.
+   *
+   * @param blocks by address, without holes between them
+   */
+  public record Segment(long address, long bytes, List<Block> blocks) {
+    public Segment {
+      blocks = List.copyOf(blocks);
+    }
+
+    /** Bytes of the blocks of a state. */
+    public long bytes(State state) {
+      return blocks.stream().filter(b -> b.state() == state).mapToLong(Block::bytes).sum();
+    }
+  }
+
+  /**
+   * A block.
+   *
+   * @param requested bytes that it was asked for; 0 unless it is live or waits
+   * @param holder who holds it; empty unless it is live or waits
+   */
+  public record Block(long address, long bytes, long requested, State state, String holder) {}
+
+  public MemorySnapshot {
+    segments = List.copyOf(segments);
+    events = List.copyOf(events);
+  }
+
+  /** Bytes of the blocks of a state. */
+  public long bytes(State state) {
+    return segments.stream().mapToLong(segment -> segment.bytes(state)).sum();
+  }
+}

@@ -1,0 +1,121 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.internal.json.Json;
+import dev.tern.internal.memory.AllocationHistory.Event;
+import dev.tern.internal.memory.MemorySnapshot;
+import dev.tern.internal.memory.MemorySnapshot.State;
+import dev.tern.internal.memory.MemoryStatistics;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A snapshot of memory in the words of PyTorch's {@code torch.cuda.memory._snapshot()}, so that
+ * whoever or whatever reads those reads this. The holder of a block is its only frame.
+ */
+final class MemoryJson {
+  private MemoryJson() {}
+
+  static Json.Obj of(MemorySnapshot snapshot) {
+    List<Json> segments = new ArrayList<>();
+    snapshot.segments().forEach(segment -> segments.add(segment(segment)));
+    List<Json> trace = new ArrayList<>();
+    snapshot.events().forEach(event -> add(event, trace));
+    return Json.object()
+        .put("budget", snapshot.budget())
+        .put("statistics", statistics(snapshot.statistics()))
+        .put("segments", new Json.Arr(segments))
+        .put("device_traces", new Json.Arr(List.of(new Json.Arr(trace))))
+        .put("events", snapshot.eventCount());
+  }
+
+  private static Json.Obj segment(MemorySnapshot.Segment segment) {
+    List<Json> blocks = new ArrayList<>();
+    long requested = 0;
+    for (MemorySnapshot.Block block : segment.blocks()) {
+      requested += block.requested();
+      blocks.add(
+          Json.object()
+              .put("address", block.address())
+              .put("size", block.bytes())
+              .put("requested_size", block.requested())
+              .put("state", name(block.state()))
+              .put("kept", block.state() == State.KEPT)
+              .put("frames", frames(block.holder())));
+    }
+    long live = segment.bytes(State.LIVE);
+    return Json.object()
+        .put("address", segment.address())
+        .put("total_size", segment.bytes())
+        .put("allocated_size", live)
+        .put("active_size", live + segment.bytes(State.WAITING))
+        .put("requested_size", requested)
+        .put("device", 0L)
+        .put("stream", 0L)
+        .put("segment_type", "large")
+        .put("is_expandable", true)
+        .put("blocks", new Json.Arr(blocks));
+  }
+
+  private static String name(State state) {
+    return switch (state) {
+      case LIVE -> "active_allocated";
+      case WAITING -> "active_pending_free";
+      case KEPT, FREE -> "inactive";
+    };
+  }
+
+  private static Json.Arr frames(String holder) {
+    return holder.isEmpty()
+        ? new Json.Arr(List.of())
+        : new Json.Arr(
+            List.of(Json.object().put("name", holder).put("filename", "").put("line", 0L)));
+  }
+
+  private static void add(Event event, List<Json> trace) {
+    switch (event.action()) {
+      case ALLOCATE -> trace.add(entry("alloc", event));
+      case FREE -> {
+        trace.add(entry("free_requested", event));
+        trace.add(entry("free_completed", event));
+      }
+      case FREE_REQUESTED -> trace.add(entry("free_requested", event));
+      case FREE_COMPLETED -> trace.add(entry("free_completed", event));
+      case GROW -> trace.add(entry("segment_map", event));
+      case TRIM -> trace.add(entry("segment_unmap", event));
+      case OUT_OF_MEMORY ->
+          trace.add(entry("oom", event).put("addr", 0L).put("device_free", event.address()));
+    }
+  }
+
+  private static Json.Obj entry(String action, Event event) {
+    return Json.object()
+        .put("action", action)
+        .put("addr", event.address())
+        .put("size", event.bytes())
+        .put("stream", 0L)
+        .put("time_us", event.nanos() / 1000)
+        .put("frames", frames(event.holder()));
+  }
+
+  private static Json.Obj statistics(MemoryStatistics s) {
+    return Json.object()
+        .put("allocation", quantity(s.allocations()))
+        .put("allocated_bytes", quantity(s.allocated()))
+        .put("reserved_bytes", quantity(s.reserved()))
+        .put("active_bytes", quantity(s.active()))
+        .put("inactive_split_bytes", quantity(s.inactiveSplit()))
+        .put("requested_bytes", quantity(s.requested()))
+        .put("num_alloc_retries", s.retries())
+        .put("num_ooms", s.outOfMemory())
+        .put("num_sync_all_streams", s.waits())
+        .put("system_calls", s.systemCalls());
+  }
+
+  private static Json.Obj quantity(MemoryStatistics.Quantity q) {
+    return Json.object()
+        .put("current", q.current())
+        .put("peak", q.peak())
+        .put("allocated", q.totalAllocated())
+        .put("freed", q.totalFreed());
+  }
+}
