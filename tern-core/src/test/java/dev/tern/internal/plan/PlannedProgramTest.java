@@ -53,6 +53,24 @@ final class PlannedProgramTest {
     return Interpreter.put(shape, values);
   }
 
+  /** The empty part makes the storage before there is what the other part is written over. */
+  @Test
+  void aConcatenationWithAnEmptyPartIsPlannedWithinABudget() {
+    Random random = new Random(1);
+    Node weights = leaf(random, Shape.of(16, 16));
+    Node early = Nodes.matmul(leaf(random, Shape.of(16, 16)), weights);
+    Node power = Nodes.unary(Op.Unary.EXP, Nodes.matmul(early, weights));
+    Node joined = Nodes.concat(0, List.of(leaf(random, Shape.of(0, 16)), power));
+    Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
+    Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
+    List<double[]> expected = Reference.evaluate(program);
+    try (Interpreter.Bound whole = interpreter.bind(program);
+        Interpreter.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
+      bound.run();
+      check(program, expected.get(0), bound.execution().output(0));
+    }
+  }
+
   @Test
   void anUpdateReadsOldValuesEverywhere() {
     Node p = Interpreter.put(Shape.of(3), new float[] {1, 2, 3});
