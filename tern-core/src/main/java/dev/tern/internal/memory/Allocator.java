@@ -33,6 +33,12 @@ public final class Allocator implements AutoCloseable {
   private final long budget;
   private final Magazine[] magazines;
 
+  /**
+   * By the last bits of a thread's number: how often it left a magazine that others used at the
+   * same time. A lost count does no harm.
+   */
+  private final short[] moved = new short[1024];
+
   /** The logarithm of how many threads have magazines that are {@link #APART}. */
   private final int rounds;
 
@@ -58,7 +64,7 @@ public final class Allocator implements AutoCloseable {
     pool = new Pool(budget, backing, this::recall, history);
     giveBack = pool::free;
     for (int i = 0; i < magazines.length; i++) {
-      magazines[i] = new Magazine(pool.exceptional(), history);
+      magazines[i] = new Magazine(pool.exceptional(), history, this::moveOn);
     }
   }
 
@@ -335,7 +341,16 @@ public final class Allocator implements AutoCloseable {
   /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
-    return magazines[thread * APART + (thread >>> rounds) & magazines.length - 1];
+    int moves = moved[thread & moved.length - 1];
+    return magazines[thread * APART + (thread >>> rounds) + moves & magazines.length - 1];
+  }
+
+  /** This thread takes another magazine from now on, unless it has tried them all. */
+  private void moveOn() {
+    int place = (int) Thread.currentThread().threadId() & moved.length - 1;
+    if (moved[place] < magazines.length - 1) {
+      moved[place]++;
+    }
   }
 
   private void requireOpen(String op) {

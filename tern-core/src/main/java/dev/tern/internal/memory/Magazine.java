@@ -47,6 +47,9 @@ final class Magazine {
   @SuppressWarnings("UnusedVariable") // Used through LOCKED.
   private volatile int locked;
 
+  /** Run by a thread that finds the lock taken. */
+  private final Runnable wasTaken;
+
   private final long most;
   private final AllocationHistory history;
 
@@ -75,9 +78,10 @@ final class Magazine {
   }
 
   /** A magazine that keeps at most {@code most} bytes. */
-  Magazine(long most, AllocationHistory history) {
+  Magazine(long most, AllocationHistory history, Runnable wasTaken) {
     this.most = most;
     this.history = history;
+    this.wasTaken = wasTaken;
     Arrays.fill(bins, NONE);
   }
 
@@ -282,6 +286,13 @@ final class Magazine {
 
   /** A lock of one atomic operation, where a monitor takes two. */
   void lock() {
+    if (!LOCKED.compareAndSet(this, 0, 1)) {
+      await();
+    }
+  }
+
+  private void await() {
+    wasTaken.run();
     for (int spin = 0; !LOCKED.compareAndSet(this, 0, 1); spin++) {
       if (spin < SPINS) {
         Thread.onSpinWait();
