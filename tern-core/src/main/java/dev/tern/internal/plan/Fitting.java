@@ -40,7 +40,7 @@ final class Fitting {
 
   private final List<Step> steps;
   private final Storages storages;
-  private final Map<Integer, Integer> over;
+  private final Map<Integer, Over> over;
   private final int leaves;
   private final int[] lastUse;
   private final List<Event> events = new ArrayList<>();
@@ -48,6 +48,12 @@ final class Fitting {
   private final Content[] contents;
   private int valueCount;
   private int storageCount;
+
+  /**
+   * A storage may be written over another by a step, the last to use that one. Other steps, that
+   * write parts of it which are empty, may come before.
+   */
+  record Over(int dying, int step) {}
 
   /** What is known of a storage up to the step at hand. */
   private static final class Content {
@@ -60,7 +66,7 @@ final class Fitting {
     int number;
   }
 
-  private Fitting(List<Step> steps, Storages storages, Map<Integer, Integer> over, int leaves) {
+  private Fitting(List<Step> steps, Storages storages, Map<Integer, Over> over, int leaves) {
     this.steps = steps;
     this.storages = storages;
     this.over = over;
@@ -94,7 +100,7 @@ final class Fitting {
       List<Step> steps,
       List<List<Plan.Source>> sources,
       Storages storages,
-      Map<Integer, Integer> over,
+      Map<Integer, Over> over,
       int[] leaves,
       List<Place> outputs,
       long budget) {
@@ -163,9 +169,9 @@ final class Fitting {
     // What was written over comes first: nothing is to be computed for it any more.
     Set<Integer> dying = new LinkedHashSet<>();
     for (int storage : written) {
-      Integer overwritten = over.get(storage);
-      if (overwritten != null) {
-        dying.add(storages.find(overwritten));
+      Over overwritten = over.get(storage);
+      if (overwritten != null && overwritten.step() == index) {
+        dying.add(storages.find(overwritten.dying()));
       }
     }
     for (Place place : touched(step)) {
@@ -189,7 +195,7 @@ final class Fitting {
       if (content.values.isEmpty()) {
         bytes[at] = Storages.align(storages.bytes(storage));
         content.number = storageCount++;
-        overValue[at] = overwritten(storage);
+        overValue[at] = overwritten(storage, index);
       } else {
         overValue[at] = -1;
         reads.add(content.values.getFirst());
@@ -201,14 +207,12 @@ final class Fitting {
     events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf, overValue));
   }
 
-  /**
-   * The value that a storage may be written over when it is made, or -1: also where an empty part
-   * of a concatenation makes the storage before there is such a value.
-   */
-  private int overwritten(int storage) {
-    Integer dying = over.get(storage);
-    List<Integer> values = dying == null ? List.of() : contents[storages.find(dying)].values;
-    return values.isEmpty() ? -1 : values.getFirst();
+  /** The value that a storage may be written over when step {@code index} makes it, or -1. */
+  private int overwritten(int storage, int index) {
+    Over overwritten = over.get(storage);
+    return overwritten == null || overwritten.step() != index
+        ? -1
+        : contents[storages.find(overwritten.dying())].values.getFirst();
   }
 
   /** Ops that read a storage before its content goes are not run again. */

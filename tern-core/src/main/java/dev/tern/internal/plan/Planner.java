@@ -77,7 +77,7 @@ public final class Planner {
   }
 
   private Plan plan(List<Node> original, boolean isApart) {
-    List<Step> steps = steps(storages::takeOver);
+    List<Step> steps = steps((storage, dying, step) -> storages.takeOver(storage, dying));
     if (isApart) {
       storages.setApart(layout(program.outputs().getFirst()).storage());
     }
@@ -94,8 +94,9 @@ public final class Planner {
   }
 
   private Plan fit(List<Node> original, long budget) {
-    Map<Integer, Integer> over = new HashMap<>();
-    List<Step> steps = steps(over::put);
+    Map<Integer, Fitting.Over> over = new HashMap<>();
+    List<Step> steps =
+        steps((storage, dying, step) -> over.put(storage, new Fitting.Over(dying, step)));
     return Fitting.plan(steps, sources, storages, over, leafOrder(original), outputs(), budget);
   }
 
@@ -105,7 +106,7 @@ public final class Planner {
    */
   public static dev.tern.internal.residency.Step stated(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads);
-    List<Step> steps = planner.steps((storage, dying) -> {});
+    List<Step> steps = planner.steps((storage, dying, step) -> {});
     return Fitting.stated(
         steps, planner.storages, planner.leafOrder(program.leaves()), planner.outputs());
   }

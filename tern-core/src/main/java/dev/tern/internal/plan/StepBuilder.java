@@ -19,10 +19,10 @@ final class StepBuilder {
   private final int threads;
   private final Reuse reuse;
 
-  /** Gets to know that a storage may have the memory of one that dies where it is made. */
+  /** Gets to know that a storage may have the memory of one that dies in the step that makes it. */
   @FunctionalInterface
   interface Reuse {
-    void accept(int storage, int dying);
+    void accept(int storage, int dying, int step);
   }
 
   StepBuilder(
@@ -94,7 +94,7 @@ final class StepBuilder {
             && storages.bytes(from.storage()) == storages.bytes(to.storage())
             && readsAligned(group, from.storage())
             && taken.add(storages.find(from.storage()))) {
-          reuse.accept(to.storage(), from.storage());
+          reuse.accept(to.storage(), from.storage(), step);
           break;
         }
       }

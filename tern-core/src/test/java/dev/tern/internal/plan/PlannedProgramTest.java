@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs, planned and run, against the reference evaluator. */
 final class PlannedProgramTest {
@@ -53,14 +55,19 @@ final class PlannedProgramTest {
     return Interpreter.put(shape, values);
   }
 
-  /** The empty part makes the storage before there is what the other part is written over. */
-  @Test
-  void aConcatenationWithAnEmptyPartIsPlannedWithinABudget() {
+  /** The empty part makes the storage, before what the other part is written over dies. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aConcatenationWithAnEmptyPartIsPlannedWithinABudget(boolean isOfTheSame) {
     Random random = new Random(1);
     Node weights = leaf(random, Shape.of(16, 16));
     Node early = Nodes.matmul(leaf(random, Shape.of(16, 16)), weights);
-    Node power = Nodes.unary(Op.Unary.EXP, Nodes.matmul(early, weights));
-    Node joined = Nodes.concat(0, List.of(leaf(random, Shape.of(0, 16)), power));
+    Node product = Nodes.matmul(early, weights);
+    Node empty =
+        isOfTheSame
+            ? Nodes.unary(Op.Unary.NEG, Nodes.slice(product, 0, 0, 0))
+            : leaf(random, Shape.of(0, 16));
+    Node joined = Nodes.concat(0, List.of(empty, Nodes.unary(Op.Unary.EXP, product)));
     Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
     Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
     List<double[]> expected = Reference.evaluate(program);
