@@ -63,7 +63,7 @@ final class ProfileCommandTest {
 
   @Test
   void whatLittleMemoryHasComputedAgainIsShown() throws IOException {
-    MainTest.Result result = profile("--set", "train.activation_memory=1600k");
+    MainTest.Result result = profile("--set", "train.activation_memory=1200k");
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(result.out()).doesNotContain("computed again: 0 steps");
     assertThat(Files.readString(folder.resolve("memory.html"))).contains("\"again\":true");

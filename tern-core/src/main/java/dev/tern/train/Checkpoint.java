@@ -6,7 +6,6 @@ import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.json.Json;
-import dev.tern.internal.memory.Memory;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -413,9 +412,9 @@ public final class Checkpoint {
         ByteBuffer bytes = bytes(variable);
         file.read(variable.name(), 0, bytes);
         bytes.flip();
-        for (int i = 0; i < variable.shape().elements(); i++) {
-          Memory.setFloat(variable.address() + 4L * i, bytes.getFloat());
-        }
+        float[] values = new float[variable.shape().elements()];
+        bytes.asFloatBuffer().get(values);
+        variable.set(values);
       }
     }
   }
