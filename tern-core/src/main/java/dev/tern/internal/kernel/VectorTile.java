@@ -47,11 +47,6 @@ final class VectorTile implements TileKernel {
   @Override
   public void tile(
       long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    steps(a, aStep, b, bStep, start, startRow, c, cRow, k);
-  }
-
-  private static void steps(
-      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
     long t = Objects.checkIndex(start, LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
