@@ -378,7 +378,7 @@ final class Intervals {
         sizes[b] += column * column;
       }
     }
-    return widened(sums.range(true), sizes, 2 * n + d + 10);
+    return widened(sums.unrounded(), sizes, sizes, 2 * n + d + 10);
   }
 
   private Range pairSumsGradient(Node node) {
@@ -388,6 +388,7 @@ final class Intervals {
     int d = node.shape().size(2);
     Sums sums = new Sums(node.shape().elements());
     double[] sizes = new double[node.shape().elements()];
+    double[] sumsOfAll = new double[sizes.length];
     for (int at = 0; at < sizes.length; at++) {
       int b = at / (n * d);
       for (int j = 0; j < n; j++) {
@@ -397,9 +398,10 @@ final class Intervals {
         }
       }
       double most = Math.max(Math.abs(g.low()[b]), Math.abs(g.high()[b]));
-      sizes[at] = most * columnSize(x, b * n * d + at % d, n, d);
+      sumsOfAll[at] = columnSize(x, b * n * d + at % d, n, d);
+      sizes[at] = most * sumsOfAll[at];
     }
-    return widened(sums.range(true), sizes, n + 5);
+    return widened(sums.unrounded(), sizes, sumsOfAll, n + 5);
   }
 
   /** The sum of the sizes of {@code n} elements, {@code d} apart. */
@@ -412,12 +414,15 @@ final class Intervals {
     return size;
   }
 
-  /** Intervals of results after {@code roundings} of terms of these sizes. */
-  private static Range widened(Range range, double[] sizes, int roundings) {
+  /**
+   * Intervals of results after {@code roundings} of terms of these sizes, on the way to which
+   * numbers as large as {@code reached} may come up.
+   */
+  private static Range widened(Range range, double[] sizes, double[] reached, int roundings) {
     Range result = new Range(range.low().clone(), range.high().clone());
     for (int i = 0; i < sizes.length; i++) {
       double error = (roundings * UNIT * 1.01 + SLACK) * sizes[i] + roundings * Float.MIN_VALUE;
-      boolean mayOverflow = !(sizes[i] + error <= Float.MAX_VALUE);
+      boolean mayOverflow = !(Math.max(reached[i], sizes[i]) + error <= Float.MAX_VALUE);
       result.set(
           i,
           mayOverflow ? Double.NaN : range.low()[i] - error,
@@ -467,6 +472,18 @@ final class Intervals {
       add(at, from, to);
     }
 
+    /** Of the sums in real numbers, as far as doubles tell. */
+    Range unrounded() {
+      Range result = new Range(low, high);
+      for (int i = 0; i < low.length; i++) {
+        double error = terms[i] * 0x1p-52 * sizes[i];
+        boolean isKnown = !unbounded[i] && isFinite(i);
+        result.set(
+            i, isKnown ? low[i] - error : Double.NaN, isKnown ? high[i] + error : Double.NaN);
+      }
+      return result;
+    }
+
     Range range(boolean products) {
       Range result = new Range(low, high);
       for (int i = 0; i < low.length; i++) {
@@ -474,7 +491,8 @@ final class Intervals {
         double share = rounded * UNIT / (1 - rounded * UNIT) + (rounded > 0 ? SLACK : 0);
         double error = share * sizes[i] + (products ? terms[i] * Float.MIN_VALUE : 0);
         boolean mayOverflow = sizes[i] + error > Float.MAX_VALUE && !isNaN(i);
-        if (unbounded[i] || mayOverflow) {
+        boolean mayBeAnything = rounded * UNIT >= 1;
+        if (unbounded[i] || mayOverflow || mayBeAnything) {
           result.set(i, Double.NaN, Double.NaN);
         } else if (isFinite(i) && rounded > 0 || Double.compare(low[i], high[i]) != 0) {
           result.set(i, low[i] - error, high[i] + error);

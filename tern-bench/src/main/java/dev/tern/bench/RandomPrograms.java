@@ -24,6 +24,9 @@ import java.util.SplittableRandom;
  * has infinities, NaN, negative zeros and subnormal numbers among its data.
  */
 final class RandomPrograms {
+  /** Most elements of products of matrices with their own transposes. */
+  private static final int MOST_PRODUCTS = 1 << 24;
+
   private static final int[] SIZES = {0, 1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65};
   private static final int[] LARGE = {1, 3, 8, 17, 65, 130, 257, 1000};
   private static final float[] SPECIAL = {
@@ -316,6 +319,11 @@ final class RandomPrograms {
   /** Products of one matrix or of a few with their own transposes. */
   private Node products(Node a) {
     if (a.shape().rank() < 2 || a.shape().rank() > 3) {
+      return a;
+    }
+    double larger = Math.max(a.shape().size(-1), a.shape().size(-2));
+    double batch = a.shape().rank() == 3 ? a.shape().size(0) : 1;
+    if (batch * larger * larger > MOST_PRODUCTS) {
       return a;
     }
     Node transposed = Nodes.transpose(a, -1, -2);
