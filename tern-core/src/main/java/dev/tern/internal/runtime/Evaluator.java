@@ -74,19 +74,14 @@ final class Evaluator {
 
   /** Runs an op; where that fails, or one of its operands has, its value is a failure. */
   void apply(Recipe recipe) {
-    Optional<Failure> failed = failedOperand(recipe);
-    if (failed.isPresent()) {
-      recipe.result().failure = failed.get();
-      return;
-    }
     try {
       try {
-        run(recipe);
+        runUnlessFailed(recipe);
       } catch (NoRoomException e) {
         if (!reclaim()) {
           throw e;
         }
-        run(recipe);
+        runUnlessFailed(recipe);
       }
     } catch (RuntimeException | Error e) {
       requireOpen();
@@ -94,6 +89,16 @@ final class Evaluator {
     }
     if (recipes.ops() >= opsToForget) {
       forget();
+    }
+  }
+
+  /** Runs an op unless an operand has failed, as one may have whose memory was reclaimed. */
+  private void runUnlessFailed(Recipe recipe) {
+    Optional<Failure> failed = failedOperand(recipe);
+    if (failed.isPresent()) {
+      recipe.result().failure = failed.get();
+    } else {
+      run(recipe);
     }
   }
 
@@ -155,7 +160,7 @@ final class Evaluator {
 
   private void requireOpen() {
     if (isClosed.getAsBoolean()) {
-      throw new EagerWorker.Closed();
+      throw new EagerWorker.Closed(null);
     }
   }
 
@@ -198,6 +203,9 @@ final class Evaluator {
       requireOpen();
       return Optional.of(failure(recipe, e));
     }
+    if (held.failure != null) {
+      return Optional.of(held.failure);
+    }
     try {
       reader.read(address(held));
     } finally {
@@ -226,6 +234,7 @@ final class Evaluator {
         .findFirst();
   }
 
+  /** Keeps a value resident until it is unpinned, unless it has failed when room was made. */
   private void pin(Held held) {
     try {
       residency.pin(held.number);
@@ -233,7 +242,9 @@ final class Evaluator {
       if (!reclaim()) {
         throw e;
       }
-      residency.pin(held.number);
+      if (held.failure == null) {
+        residency.pin(held.number);
+      }
     }
   }
 
