@@ -3,6 +3,7 @@ package dev.tern.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +142,26 @@ final class SessionWriteTest {
       evictAll(session);
       assertThat(session.get(r)).containsExactly(6, 24, 54, 96);
       assertThat(session.get(q)).containsExactly(2, 4, 6, 8);
+    }
+  }
+
+  @Test
+  void aDroppedValueIsComputedBeforeAWriteWhereReleasedOnesHoldTheRoomForIt() {
+    Variable x = Variable.zeros(device, "x", ROW);
+    Variable other = Variable.zeros(device, "other", ROW);
+    try (Session session = device.session(2 * ROW_BYTES)) {
+      Tensor y = x.tensor().add(3);
+      Tensor first = other.tensor().mul(2);
+      Tensor second = other.tensor().add(1);
+      session.run(y, first, second);
+      other.set(new float[1024]);
+      session.release(first, second);
+      session.sync();
+      assertThat(session.statistics().bytes()).isEqualTo(2 * ROW_BYTES);
+      float[] ones = new float[1024];
+      Arrays.fill(ones, 1);
+      x.set(ones);
+      assertThat(session.get(y)).containsOnly(3);
     }
   }
 
