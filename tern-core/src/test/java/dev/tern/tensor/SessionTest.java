@@ -446,19 +446,20 @@ final class SessionTest {
 
   @Test
   void valuesOfUnreachableTensorsGo() {
-    Tensor x = Tensor.of(Shape.of(1024), new float[1024]);
+    Tensor x = Tensor.of(Shape.of(64), new float[64]);
     try (Session session = device.session(64 << 20)) {
       int most = 0;
-      for (int step = 0; step < 10_000; step++) {
+      for (int step = 0; step < 4000; step++) {
         session.run(x.add(1).mul(2).exp());
-        if (step % 1000 == 0) {
+        if (step % 1000 == 500) {
           System.gc();
           session.sync();
         }
         most = Math.max(most, session.statistics().recipes());
       }
-      assertThat(session.statistics().runs()).isGreaterThan(20_000);
-      assertThat(most).isLessThan(30_000);
+      session.sync();
+      assertThat(session.statistics().runs()).isEqualTo(12_000);
+      assertThat(most).isLessThan(9000);
       awaitNothing(session);
     }
   }
@@ -493,7 +494,7 @@ final class SessionTest {
     }
   }
 
-  private static final int BATCH = 256;
+  private static final int BATCH = 128;
 
   private record Network(Variable a, Variable b, Variable c, Tensor x, Tensor labels) {
     static Network of(Device device) {

@@ -89,8 +89,8 @@ final class SessionWriteTest {
     Variable x = variable("x", Shape.of(2), 1, 2);
     Variable y = variable("y", Shape.of(2), 3, 4);
     try (Session session = device.session(1 << 20)) {
-      assertThatThrownBy(() ->
-              session.store(Map.of(x, y.tensor().mul(2), y, Tensor.zeros(Shape.of(3)))))
+      assertThatThrownBy(
+              () -> session.store(Map.of(x, y.tensor().mul(2), y, Tensor.zeros(Shape.of(3)))))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("expected its shape and type");
       assertThat(x.toArray()).containsExactly(1, 2);

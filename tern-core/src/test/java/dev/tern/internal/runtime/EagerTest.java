@@ -83,17 +83,18 @@ final class EagerTest {
     AtomicInteger asked = new AtomicInteger();
     AtomicInteger done = new AtomicInteger();
     Thread caller =
-        Thread.ofPlatform().start(() -> {
-          for (int i = 0; i < 10; i++) {
-            worker.put(
-                _ -> {
-                  done.incrementAndGet();
-                  return Optional.empty();
-                },
-                List.of());
-            asked.incrementAndGet();
-          }
-        });
+        Thread.ofPlatform()
+            .start(() -> {
+              for (int i = 0; i < 10; i++) {
+                worker.put(
+                    _ -> {
+                      done.incrementAndGet();
+                      return Optional.empty();
+                    },
+                    List.of());
+                asked.incrementAndGet();
+              }
+            });
     // It waits for a limited time, over and over, and for nothing else.
     while (caller.getState() != Thread.State.TIMED_WAITING
         && caller.getState() != Thread.State.TERMINATED) {
@@ -144,8 +145,7 @@ final class EagerTest {
         .hasMessageContaining("too deep")
         .hasCause(reason);
     assertThatThrownBy(() -> worker.put(_ -> Optional.empty(), List.of())).hasCause(reason);
-    assertThatThrownBy(() ->
-            EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of())))
+    assertThatThrownBy(() -> EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of())))
         .hasCause(reason);
     worker.close();
     assertThat(interpreter.allocator().live()).isZero();

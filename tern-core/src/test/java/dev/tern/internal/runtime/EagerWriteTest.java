@@ -158,11 +158,12 @@ final class EagerWriteTest {
 
   /** Returns when the session refuses ops; the one that runs may still run. */
   private static void awaitClosed(Eager eager) {
-    assertThatThrownBy(() -> {
-          while (true) {
-            eager.run(List.of(Nodes.mul(Nodes.full(Shape.of(1), 1), 2)));
-          }
-        })
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                eager.run(List.of(Nodes.mul(Nodes.full(Shape.of(1), 1), 2)));
+              }
+            })
         .hasMessageContaining("got a closed one");
   }
 
