@@ -71,7 +71,7 @@ final class ProfileCommandTest {
 
   @Test
   void tooLittleMemoryNamesTheOpAndTheLargestHolders() throws IOException {
-    MainTest.Result result = profile("--set", "train.activation_memory=64k");
+    MainTest.Result result = profile("--set", "train.activation_memory=500k");
     assertThat(result.code()).isEqualTo(1);
     assertThat(result.err())
         .contains("lacks a place for", "the largest that stay", "train.activation_memory");

@@ -59,7 +59,7 @@ public final class Device implements AutoCloseable {
   /**
    * A session that computes tensors op by op, asynchronously.
    *
-   * @param bytes of this device's memory that it takes at once, for all its values
+   * @param bytes of this device's memory that it takes at once, for all its values; at least 64
    */
   public Session session(long bytes) {
     return session(bytes, Session.Level.ASYNCHRONOUS, 10_000);
@@ -68,7 +68,7 @@ public final class Device implements AutoCloseable {
   /**
    * A session that computes tensors op by op.
    *
-   * @param bytes of this device's memory that it takes at once, for all its values
+   * @param bytes of this device's memory that it takes at once, for all its values; at least 64
    * @param level when callers get to know of errors
    * @param queued most ops that wait; who asks for more is held up
    */

@@ -29,7 +29,9 @@ import java.util.Map;
  * what needs it; the error names the op and the line that asked for it. Writing a {@link Variable},
  * by its methods, by {@link #store} or by a Computation's update, waits for the ops that read it.
  * What was computed from the old content and was asked for (by {@code run}, {@code get} or {@code
- * item}) is kept; what came up on the way cannot be used any more, which is an error.
+ * item}) is kept; what came up on the way cannot be used any more, which is an error. The tensor of
+ * a variable, and a view of it, has no value of its own: it shows what the variable holds when it
+ * is read.
  *
  * <p>A tensor's value goes when the tensor and all recorded from it are unreachable, or by {@link
  * #release}. Any number of threads may call.
@@ -100,9 +102,10 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * Computes tensors and writes them into variables of their shapes and types. Returns when it is
-   * done.
+   * Computes tensors and writes them into variables of their shapes and types; all are computed
+   * before the first is written. Returns when it is done.
    *
+   * @throws IllegalArgumentException when a shape or type is not that of the variable
    * @throws IllegalStateException when one of them cannot be computed
    */
   public void store(Map<Variable, Tensor> updates) {

@@ -34,11 +34,19 @@ final class SessionTest {
   }
 
   private float[] planned(Tensor tensor) {
-    try (Computation computation = Computation.of(device, List.of(tensor), Map.of())) {
+    return planned(List.of(tensor)).getFirst();
+  }
+
+  private List<float[]> planned(List<Tensor> tensors) {
+    try (Computation computation = Computation.of(device, tensors, Map.of())) {
       computation.run();
-      float[] result = new float[tensor.shape().elements()];
-      computation.copyOutput(0, result, 0);
-      return result;
+      List<float[]> results = new ArrayList<>();
+      for (int i = 0; i < tensors.size(); i++) {
+        float[] result = new float[tensors.get(i).shape().elements()];
+        computation.copyOutput(i, result, 0);
+        results.add(result);
+      }
+      return results;
     }
   }
 
@@ -69,25 +77,29 @@ final class SessionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(doubles = {1, 0.8, 0.6, 0.4, 0.3})
-  void valuesOfRandomGraphsAreThoseOfAComputationUnderAnyBudget(double share) {
-    for (long seed = 0; seed < 6; seed++) {
-      List<Tensor> graph = randomGraph(seed, 60);
-      Tensor last = graph.getLast();
-      long peak;
-      try (Session session = device.session(ROOM)) {
-        session.run(last);
-        session.sync();
-        peak = session.statistics().peakBytes();
-      }
-      try (Session session = device.session((long) (share * peak))) {
-        session.run(last);
-        assertThat(session.get(last)).as("seed %d", seed).isEqualTo(planned(last));
-        for (int i = 2; i < graph.size(); i += 7) {
-          assertThat(session.get(graph.get(i))).isEqualTo(planned(graph.get(i)));
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5})
+  void valuesOfRandomGraphsAreThoseOfAComputationUnderAnyBudget(long seed) {
+    List<Tensor> graph = randomGraph(seed, 60);
+    List<Tensor> read = new ArrayList<>(List.of(graph.getLast()));
+    for (int i = 2; i < graph.size(); i += 7) {
+      read.add(graph.get(i));
+    }
+    List<float[]> expected = planned(read);
+    long peak;
+    try (Session session = device.session(ROOM)) {
+      session.run(graph.getLast());
+      session.sync();
+      peak = session.statistics().peakBytes();
+    }
+    for (double share : new double[] {1, 0.8, 0.6, 0.4, 0.3}) {
+      long budget = (long) (share * peak);
+      try (Session session = device.session(budget)) {
+        session.run(graph.getLast());
+        for (int i = 0; i < read.size(); i++) {
+          assertThat(session.get(read.get(i))).as("share %s", share).isEqualTo(expected.get(i));
         }
         Session.Statistics done = session.statistics();
-        assertThat(done.peakBytes()).isLessThanOrEqualTo((long) (share * peak));
+        assertThat(done.peakBytes()).isLessThanOrEqualTo(budget);
         if (share < 0.7) {
           assertThat(done.runsAgain()).isPositive();
         }
@@ -388,13 +400,10 @@ final class SessionTest {
     seed.setLong(7);
     Tensor mask = Tensor.uniform(seed, 3, Shape.of(1024));
     float[] expected = planned(mask);
-    Tensor other = Tensor.of(Shape.of(1024), new float[1024]);
     try (Session session = device.session(4 * 4096)) {
       session.run(mask);
-      for (int i = 0; i < 10; i++) {
-        other = other.add(1);
-      }
-      session.run(other);
+      // It takes all of the budget.
+      session.run(Tensor.zeros(Shape.of(4 * 1024)).exp());
       assertThat(session.get(mask)).isEqualTo(expected);
       assertThat(session.statistics().runsAgain()).isPositive();
     }
@@ -423,13 +432,13 @@ final class SessionTest {
     w.set(1, 2, 3, 4, 5, 6, 7, 8);
     try (Session session = device.session(1 << 20)) {
       int most = 0;
-      for (int step = 0; step < 10_000; step++) {
+      for (int step = 0; step < 4000; step++) {
         Tensor next = w.tensor().mul(0.99f);
         session.store(Map.of(w, next));
         session.release(next);
         most = Math.max(most, session.statistics().recipes());
       }
-      assertThat(most).isLessThan(4096);
+      assertThat(most).isLessThan(2048);
       assertThat(session.statistics().bytes()).isLessThan(64 * 1024);
       assertThat(w.toArray()[0]).isLessThan(1e-6f);
     }
@@ -437,19 +446,20 @@ final class SessionTest {
 
   @Test
   void valuesOfUnreachableTensorsGo() {
-    Tensor x = Tensor.of(Shape.of(1024), new float[1024]);
+    Tensor x = Tensor.of(Shape.of(64), new float[64]);
     try (Session session = device.session(64 << 20)) {
       int most = 0;
-      for (int step = 0; step < 10_000; step++) {
-        session.run(x.add(step).mul(2).exp());
-        if (step % 1000 == 0) {
+      for (int step = 0; step < 4000; step++) {
+        session.run(x.add(1).mul(2).exp());
+        if (step % 1000 == 500) {
           System.gc();
           session.sync();
         }
         most = Math.max(most, session.statistics().recipes());
       }
-      assertThat(session.statistics().runs()).isGreaterThan(20_000);
-      assertThat(most).isLessThan(30_000);
+      session.sync();
+      assertThat(session.statistics().runs()).isEqualTo(12_000);
+      assertThat(most).isLessThan(9000);
       awaitNothing(session);
     }
   }
@@ -484,7 +494,7 @@ final class SessionTest {
     }
   }
 
-  private static final int BATCH = 256;
+  private static final int BATCH = 128;
 
   private record Network(Variable a, Variable b, Variable c, Tensor x, Tensor labels) {
     static Network of(Device device) {

@@ -56,14 +56,21 @@ public final class AllocationHistory {
   synchronized void start(int events) {
     if (events < 1 || events > MOST_EVENTS) {
       throw new IllegalArgumentException(
-          "memory history: got room for %d events, expected 1 to %d; each takes about 30 bytes"
-              .formatted(events, MOST_EVENTS));
+          "memory history: got room for %d events, expected 1 to %d, or 0 to end it; each takes about"
+                  .formatted(events, MOST_EVENTS)
+              + " 30 bytes");
     }
-    actions = new byte[events];
-    times = new long[events];
-    addresses = new long[events];
-    sizes = new long[events];
-    holders = new String[events];
+    // The history before goes on where the heap has no room for all of these.
+    byte[] newActions = new byte[events];
+    long[] newTimes = new long[events];
+    long[] newAddresses = new long[events];
+    long[] newSizes = new long[events];
+    String[] newHolders = new String[events];
+    actions = newActions;
+    times = newTimes;
+    addresses = newAddresses;
+    sizes = newSizes;
+    holders = newHolders;
     count = 0;
     began = System.nanoTime();
     isOn = true;

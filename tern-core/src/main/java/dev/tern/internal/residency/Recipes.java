@@ -40,6 +40,13 @@ public final class Recipes {
       throw new IllegalArgumentException(
           "op: got a cost of " + costOfRun + ", expected at least 0; pass its time");
     }
+    for (int value : reads) {
+      if (value < 0 || value >= values) {
+        throw new IllegalArgumentException(
+            "op: got value %d to read, expected 0 to %d; add what makes it first"
+                .formatted(value, values - 1));
+      }
+    }
     if (ops == cost.length) {
       cost = Arrays.copyOf(cost, 2 * ops);
       repeatable = Arrays.copyOf(repeatable, 2 * ops);

@@ -29,7 +29,7 @@ final class RoomReport {
     return new NoRoomException(
         ("residency: got %s%s, which reads %d bytes, makes %d and lacks a place for %d of them,"
                 + " while %d of the budget of %d bytes are held by what must stay%s, expected"
-                + " room; the largest that stay: %s; raise the memory budget by at least %d bytes,"
+                + " room%s; raise the memory budget by at least %d bytes,"
                 + " or use a smaller batch or model")
             .formatted(
                 recipes.describe(op),
@@ -61,6 +61,11 @@ final class RoomReport {
   }
 
   private String holders() {
+    String largest = largest();
+    return largest.isEmpty() ? "" : "; the largest that stay: " + largest;
+  }
+
+  private String largest() {
     return IntStream.range(0, recipes.storages())
         .filter(storage -> ledger.isResident(storage) && recipes.bytes(storage) > 0)
         .boxed()

@@ -9,11 +9,11 @@ import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +27,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Callers put commands into a queue of limited length, in one order for all; a full queue holds
  * them up. A failure belongs to the values it concerns and shows when they are read. Who writes
  * memory that ops read says so before ({@link #beforeWrite}): ops that were asked for run first.
+ *
+ * <p>The order: whatever is noted about nodes and leaves ({@code values}, {@code used}, {@code
+ * isWanted}) is noted under {@code recording} together with the commands that it is about, so that
+ * a leaf's expiry comes before all of an op or after all of it. Nobody waits for a command under
+ * that lock. A session is among {@code OPEN} until its thread has ended; who finds it closed before
+ * waits for that end, and then no op runs any more.
  *
  * <p>Any number of threads may call.
  */
@@ -74,11 +80,15 @@ public final class Eager implements AutoCloseable {
   private final HeldNodes values = new HeldNodes();
   private final EagerWorker worker;
 
-  /** Leaves that may be written, and that ops have read since they were last. */
-  private final Set<Buffer> read = ConcurrentHashMap.newKeySet();
-
-  /** Held while ops are put into the queue, so that each comes after those it needs. */
+  /** Held while commands are put into the queue, and what they are about is noted. */
   private final Object recording = new Object();
+
+  /** Leaves that may be written, and that commands since their last expiry use. */
+  private final Set<Buffer> used = new HashSet<>();
+
+  /** The last expiry in the queue; once it is done, so are those before it. */
+  private CompletableFuture<Optional<Failure>> expiry =
+      CompletableFuture.completedFuture(Optional.empty());
 
   /**
    * A session of its own thread.
@@ -86,10 +96,16 @@ public final class Eager implements AutoCloseable {
    * @param budget bytes of the interpreter's memory, in steps of 64, for values and for what ops
    *     take while they run
    * @param queued most ops that wait
+   * @throws IllegalArgumentException for less than 64 bytes
    * @throws OutOfBudgetException when the interpreter has not that much
    */
   public Eager(Interpreter interpreter, long budget, Level level, int queued) {
     interpreter.requireOpen("session");
+    if (budget < BlockArena.rounded(1)) {
+      throw new IllegalArgumentException(
+          "session: got a budget of %d bytes, expected at least %d; pass what its values take"
+              .formatted(budget, BlockArena.rounded(1)));
+    }
     this.interpreter = interpreter;
     this.level = level;
     this.budget = budget & -BlockArena.rounded(1);
@@ -98,6 +114,12 @@ public final class Eager implements AutoCloseable {
         new EagerWorker(
             interpreter.workers(), interpreter.allocator(), this.budget, values, queued);
     OPEN.add(this);
+    if (interpreter.isClosed()) {
+      // It may have looked for its sessions before this was one.
+      worker.close();
+      OPEN.remove(this);
+      interpreter.requireOpen("session");
+    }
   }
 
   /** Has nodes computed, and what they need; their values stay while there is room for others. */
@@ -132,26 +154,52 @@ public final class Eager implements AutoCloseable {
 
   /**
    * Writes the numbers of nodes into leaves of their shapes and types, one after the other; nodes
-   * that need what was in the leaves keep their values. Returns when it is done.
+   * that need what was in the leaves keep their values. All numbers are those from before the first
+   * write. Returns when it is done.
    *
+   * @throws IllegalArgumentException when a shape or type is not that of the leaf; none is written
    * @throws IllegalStateException when a node has no value; the leaves before it are written
    */
   public void store(List<Update> updates) {
-    run(updates.stream().map(Update::node).toList());
+    List<Node> copies = new ArrayList<>();
+    List<Node> sources = new ArrayList<>();
+    Set<Buffer> written = new HashSet<>();
     for (Update update : updates) {
-      Node node = update.node();
-      if (!(update.leaf().op() instanceof Op.Leaf(Buffer leaf))
-          || !update.leaf().shape().equals(node.shape())
-          || update.leaf().type() != node.type()) {
-        throw new IllegalArgumentException(
-            "store: got " + node + " for " + update.leaf() + ", expected its shape and type");
+      Node source = update.node();
+      if (OpPlans.base(source).op() instanceof Op.Leaf(Buffer leaf) && written.contains(leaf)) {
+        source = copy(source);
+        copies.add(source);
       }
-      OPEN.stream().filter(other -> other != this).forEach(other -> other.expire(leaf::equals));
-      read.remove(leaf);
-      long bytes = (long) node.shape().elements() * node.type().bytes();
-      EagerWorker.await(
-          withValue(node, (evaluator, source) -> evaluator.store(source, leaf, bytes)));
+      sources.add(source);
+      written.add(target(update));
     }
+    run(sources);
+    for (int i = 0; i < sources.size(); i++) {
+      store(sources.get(i), target(updates.get(i)));
+    }
+    release(copies);
+  }
+
+  private static Buffer target(Update update) {
+    Node node = update.node();
+    if (!(update.leaf().op() instanceof Op.Leaf(Buffer leaf))
+        || !update.leaf().shape().equals(node.shape())
+        || update.leaf().type() != node.type()) {
+      throw new IllegalArgumentException(
+          "store: got " + node + " for " + update.leaf() + ", expected its shape and type");
+    }
+    return leaf;
+  }
+
+  private void store(Node node, Buffer leaf) {
+    OPEN.stream().filter(other -> other != this).forEach(other -> other.expire(leaf::equals));
+    long bytes = (long) node.shape().elements() * node.type().bytes();
+    CompletableFuture<Optional<Failure>> done;
+    synchronized (recording) {
+      use(leaf);
+      done = withValue(node, (evaluator, source) -> evaluator.store(source, leaf, bytes));
+    }
+    EagerWorker.await(done);
   }
 
   /** Gives up the values of nodes; asked for again, they are computed anew. */
@@ -183,7 +231,8 @@ public final class Eager implements AutoCloseable {
 
   /**
    * To be called before a leaf is written from outside, or its memory freed. Returns when no
-   * session will read it for what was asked for before.
+   * session will use it for what was asked for before. That a session was closed meanwhile is not
+   * the caller's error.
    */
   public static void beforeWrite(Buffer leaf) {
     for (Eager session : OPEN) {
@@ -208,23 +257,29 @@ public final class Eager implements AutoCloseable {
    */
   @Override
   public void close() {
-    OPEN.remove(this);
     worker.close();
+    OPEN.remove(this);
   }
 
   private void expire(Predicate<Buffer> leaves) {
-    if (!read.removeIf(leaves)) {
-      return;
+    CompletableFuture<Optional<Failure>> done;
+    synchronized (recording) {
+      if (used.removeIf(leaves)) {
+        expiry =
+            worker.submit(
+                evaluator -> {
+                  evaluator.expire(leaves);
+                  return Optional.empty();
+                },
+                List.of());
+      }
+      // Where another thread has just had the same leaf expire, that is to be waited for.
+      done = expiry;
     }
-    CompletableFuture<Optional<Failure>> done =
-        worker.submit(
-            evaluator -> {
-              evaluator.expire(leaves);
-              return Optional.empty();
-            },
-            List.of());
-    if (!worker.isClosed()) {
+    try {
       EagerWorker.await(done);
+    } catch (EagerWorker.Closed _) {
+      worker.awaitEnd();
     }
   }
 
@@ -286,13 +341,17 @@ public final class Eager implements AutoCloseable {
 
   private Recipe.Operand source(Node base) {
     if (base.op() instanceof Op.Leaf(Buffer buffer)) {
-      if (buffer.owner() instanceof Interpreter) {
-        // No other memory is ever written again.
-        read.add(buffer);
-      }
+      use(buffer);
       return new Recipe.Operand.Leaf(buffer);
     }
     return new Recipe.Operand.Value(values.get(base).orElseThrow());
+  }
+
+  private void use(Buffer leaf) {
+    if (leaf.owner() instanceof Interpreter) {
+      // No other memory is ever written again.
+      used.add(leaf);
+    }
   }
 
   private void requireRoom(Recipe recipe, List<Node> operands) {
@@ -320,8 +379,11 @@ public final class Eager implements AutoCloseable {
   private CompletableFuture<Optional<Failure>> withValue(Node node, Use use) {
     synchronized (recording) {
       boolean isCopied = !OpPlans.isDense(node);
+      Object place = place();
+      // What a copy shows was asked for no less than the copy.
+      record(OpPlans.base(node), place);
       Node base = isCopied ? copy(node) : OpPlans.base(node);
-      record(base, place());
+      record(base, place);
       Recipe.Operand source = source(base);
       var done = worker.submit(evaluator -> use.of(evaluator, source), List.of(base));
       if (isCopied) {

@@ -43,6 +43,10 @@ final class EagerWorker {
   private final BlockingQueue<Command> queue;
   private final Thread thread;
   private volatile boolean closed;
+
+  /** What ended the thread, unless a caller did; set before {@code closed}. */
+  private volatile @Nullable Throwable death;
+
   private volatile Eager.Statistics statistics;
 
   /**
@@ -84,7 +88,7 @@ final class EagerWorker {
     try {
       failure = done.join();
     } catch (CompletionException e) {
-      throw e.getCause() instanceof Closed ? new Closed() : e;
+      throw e.getCause() instanceof Closed closed ? new Closed(closed.getCause()) : e;
     }
     if (failure.isPresent()) {
       throw failure.get().exception();
@@ -96,14 +100,15 @@ final class EagerWorker {
     return statistics;
   }
 
-  boolean isClosed() {
-    return closed;
-  }
-
   /** Ends the thread after the op that runs; what waits is refused, memory freed. */
   void close() {
     closed = true;
     queue.offer(new Command(_ -> Optional.empty(), List.of(), null));
+    awaitEnd();
+  }
+
+  /** Waits until the thread of a closed worker has ended: no op runs any more. */
+  void awaitEnd() {
     uninterrupted(() -> {
       thread.join();
       return true;
@@ -114,8 +119,17 @@ final class EagerWorker {
   static final class Closed extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
-    Closed() {
-      super("session: got a closed one, expected an open one; close it after its last user");
+    /**
+     * @param death what ended it, unless it was closed
+     */
+    Closed(@Nullable Throwable death) {
+      super(
+          death == null
+              ? "session: got a closed one, expected an open one; close it after its last user"
+              : "session: got one that ended at an error of its own (%s), expected an open one; see"
+                      .formatted(death)
+                  + " the cause, and open another",
+          death);
     }
   }
 
@@ -129,7 +143,7 @@ final class EagerWorker {
       }
     }
     if (closed && command.done == null) {
-      throw new Closed();
+      throw new Closed(death);
     }
   }
 
@@ -155,7 +169,7 @@ final class EagerWorker {
   private void serve() {
     try {
       Evaluator evaluator =
-          new Evaluator(workers, memory, budget, this::isClosed, this::findUnreachable);
+          new Evaluator(workers, memory, budget, () -> closed, this::findUnreachable);
       while (!closed) {
         Command command = queue.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
         values.removeUnreachable().forEach(evaluator::release);
@@ -167,6 +181,8 @@ final class EagerWorker {
       }
     } catch (InterruptedException _) {
       // Nobody has the thread to interrupt it.
+    } catch (RuntimeException | Error e) {
+      end(e);
     } finally {
       closed = true;
       refuseAll();
@@ -182,12 +198,16 @@ final class EagerWorker {
         command.done.complete(failure);
       }
     } catch (RuntimeException | Error e) {
-      if (command.done != null) {
-        command.done.completeExceptionally(e);
-      }
-      if (!closed) {
-        throw e;
-      }
+      end(e);
+      refuse(command);
+    }
+  }
+
+  /** Has those who call from here on get to know why. */
+  private void end(Throwable thrown) {
+    if (!closed) {
+      death = thrown;
+      closed = true;
     }
   }
 
@@ -212,9 +232,9 @@ final class EagerWorker {
     }
   }
 
-  private static void refuse(Command command) {
+  private void refuse(Command command) {
     if (command.done != null) {
-      command.done.completeExceptionally(new Closed());
+      command.done.completeExceptionally(new Closed(death));
     }
   }
 }

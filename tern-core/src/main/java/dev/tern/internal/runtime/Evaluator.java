@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
  * Runs single ops in a block of memory of fixed size and keeps their values; those for which there
@@ -74,19 +75,14 @@ final class Evaluator {
 
   /** Runs an op; where that fails, or one of its operands has, its value is a failure. */
   void apply(Recipe recipe) {
-    Optional<Failure> failed = failedOperand(recipe);
-    if (failed.isPresent()) {
-      recipe.result().failure = failed.get();
-      return;
-    }
     try {
       try {
-        run(recipe);
+        runUnlessFailed(recipe);
       } catch (NoRoomException e) {
         if (!reclaim()) {
           throw e;
         }
-        run(recipe);
+        runUnlessFailed(recipe);
       }
     } catch (RuntimeException | Error e) {
       requireOpen();
@@ -94,6 +90,16 @@ final class Evaluator {
     }
     if (recipes.ops() >= opsToForget) {
       forget();
+    }
+  }
+
+  /** Runs an op unless an operand has failed, as one may have whose memory was reclaimed. */
+  private void runUnlessFailed(Recipe recipe) {
+    Optional<Failure> failed = failedOperand(recipe);
+    if (failed.isPresent()) {
+      recipe.result().failure = failed.get();
+    } else {
+      run(recipe);
     }
   }
 
@@ -155,7 +161,7 @@ final class Evaluator {
 
   private void requireOpen() {
     if (isClosed.getAsBoolean()) {
-      throw new EagerWorker.Closed();
+      throw new EagerWorker.Closed(null);
     }
   }
 
@@ -198,6 +204,9 @@ final class Evaluator {
       requireOpen();
       return Optional.of(failure(recipe, e));
     }
+    if (held.failure != null) {
+      return Optional.of(held.failure);
+    }
     try {
       reader.read(address(held));
     } finally {
@@ -226,6 +235,7 @@ final class Evaluator {
         .findFirst();
   }
 
+  /** Keeps a value resident until it is unpinned, unless it has failed when room was made. */
   private void pin(Held held) {
     try {
       residency.pin(held.number);
@@ -233,7 +243,9 @@ final class Evaluator {
       if (!reclaim()) {
         throw e;
       }
-      residency.pin(held.number);
+      if (held.failure == null) {
+        residency.pin(held.number);
+      }
     }
   }
 
@@ -250,28 +262,41 @@ final class Evaluator {
    * from here on: values that were asked for are kept, the others go when nobody needs them.
    */
   void expire(Predicate<Buffer> leaves) {
-    List<Integer> readers = new ArrayList<>();
+    int[] readers = readers(leaves);
+    if (readers.length == 0) {
+      return;
+    }
+    disownStale(leaves);
+    try {
+      residency.expire(readers);
+    } catch (NoRoomException e) {
+      try {
+        reclaim();
+        residency.expire(readers(leaves));
+      } catch (NoRoomException _) {
+        residency.lose(readers(leaves));
+      }
+    }
+  }
+
+  /** Ops that read leaves and could run again. */
+  private int[] readers(Predicate<Buffer> leaves) {
+    return IntStream.range(0, byOp.size())
+        .filter(op -> recipes.isRepeatable(op) && byOp.get(op).reads(leaves))
+        .toArray();
+  }
+
+  /** Lets go of what came up on the way and was computed from leaves. */
+  private void disownStale(Predicate<Buffer> leaves) {
     Set<Held> stale = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int op = 0; op < byOp.size(); op++) {
       Recipe recipe = byOp.get(op);
       if (!recipes.isRepeatable(op)) {
         continue;
       }
-      boolean isReader = recipe.reads(leaves);
-      if (isReader) {
-        readers.add(op);
-      }
-      if (isReader || readsAny(recipe, stale)) {
+      if (recipe.reads(leaves) || readsAny(recipe, stale)) {
         stale.add(recipe.result());
         disownUnlessWanted(recipe.result());
-      }
-    }
-    if (!readers.isEmpty()) {
-      int[] ops = readers.stream().mapToInt(op -> op).toArray();
-      try {
-        residency.expire(ops);
-      } catch (NoRoomException e) {
-        residency.lose(ops);
       }
     }
   }

@@ -292,4 +292,21 @@ final class ResidencyFailureTest {
     }
     return 0;
   }
+
+  @Test
+  void anOpThatReadsWhatIsNotThereIsRefusedAndNothingIsAdded() {
+    Recipes recipes = new Recipes();
+    recipes.addOp(1, true);
+    recipes.addOutput(WORD);
+    for (int value : new int[] {-1, 1}) {
+      assertThatThrownBy(() -> recipes.addOp(1, true, 0, value))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got value " + value + " to read, expected 0 to 0");
+    }
+    int op = recipes.addOp(1, true, 0);
+    recipes.addOutput(WORD);
+    assertThat(op).isEqualTo(1);
+    assertThat(recipes.inputs().stream(op)).containsExactly(0);
+    assertThat(recipes.readers().stream(0)).containsExactly(1);
+  }
 }
