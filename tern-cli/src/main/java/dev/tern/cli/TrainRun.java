@@ -221,7 +221,8 @@ final class TrainRun {
             report.calibration(),
             report.samplesPerSecond(),
             report.memoryBytes(),
-            clock.seconds()));
+            clock.seconds(),
+            report.tables()));
     String facts =
         "loss "
             + Format.fixed(report.loss(), 4)
@@ -276,6 +277,7 @@ final class TrainRun {
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
         .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
+        .rows(model.rows())
         .shuffleRows(train.shuffleRows())
         .reportEvery(train.logEvery());
   }
