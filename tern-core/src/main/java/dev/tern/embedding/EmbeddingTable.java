@@ -17,11 +17,11 @@ import java.util.function.IntConsumer;
  * <p>Threads. {@link #find} with {@code insert}, {@link #apply}, {@link #importFrom}, {@link
  * #exportTo} and {@link #close} change the table or need it still: one thread at a time, and no
  * other use of the table meanwhile, except that lookups found before may be pooled while a find
- * inserts (rows never move; but rows that make room for others are given away). While none of these runs, any number of threads may find without
- * insert and pool, each with its own {@link Lookup}; they change nothing and take no lock (but for
- * a new {@link UnknownRow#MEAN}). Handing the table from one thread to another needs the usual
- * happens-before edge. Different tables are independent. No result depends on which threads did the
- * work.
+ * inserts (rows never move; but rows that make room for others are given away). While none of these
+ * runs, any number of threads may find without insert and pool, each with its own {@link Lookup};
+ * they change nothing and take no lock (but for a new {@link UnknownRow#MEAN}). Handing the table
+ * from one thread to another needs the usual happens-before edge. Different tables are independent.
+ * No result depends on which threads did the work.
  */
 public final class EmbeddingTable implements AutoCloseable {
   private static final int EXPORT_BLOCK = 1024;
@@ -33,6 +33,10 @@ public final class EmbeddingTable implements AutoCloseable {
   private final RowSlabs rows;
   private final InitialRows initial;
   private final Residents residents;
+
+  /** Whether every id has a row for good. */
+  private final boolean all;
+
   private final IntConsumer evictor = this::evict;
 
   /** Positions pooled at once, but for a larger bag: their rows stay in the nearest cache. */
@@ -56,6 +60,7 @@ public final class EmbeddingTable implements AutoCloseable {
     updates = new RowUpdates(config, rows, allocator, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     residents = new Residents(config, rows, allocator);
+    all = config.rows().isAll();
     index = newIndex(config, allocator, residents);
   }
 
@@ -100,11 +105,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** Bytes held for rows, state, index and what {@link TableConfig#rows} needs. */
   public long bytes() {
-    return index.bytes()
-        + rows.bytes()
-        + updates.bytes()
-        + residents.bytes()
-        + spareBytes(config);
+    return index.bytes() + rows.bytes() + updates.bytes() + residents.bytes() + spareBytes(config);
   }
 
   /** What the table holds, and what became of the ids that training looked up. */
@@ -177,7 +178,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @return how many they are
    */
   private int give(Lookup lookup, int missing) {
-    int given = config.rows().isAll() ? missing : choose(lookup, missing);
+    int given = all ? missing : choose(lookup, missing);
     if (given > 0) {
       add(lookup, given);
     }
@@ -334,8 +335,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * Applies gradients: those of all bags that hold an id are added up in order of position (times 1
    * / number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
    * without a row, or whose row went since, are skipped. Ends the step: rows go that were unseen
-   * for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and
-   * SUM.
+   * for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}

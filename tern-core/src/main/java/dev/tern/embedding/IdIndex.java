@@ -356,7 +356,9 @@ final class IdIndex {
     Memory.setInt(line + META, meta & ~(mask | PASSED_ON));
   }
 
-  /** The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1. */
+  /**
+   * The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1.
+   */
   private static long firstPassed(Segment segment, long at) {
     long mask = segment.mask();
     long before = at;

@@ -14,7 +14,8 @@ import java.util.function.IntConsumer;
  * <p>A step is what ends with an update: rows looked up after update {@code t} are seen in step
  * {@code t + 1}. Rows unseen for too long go at the end of a step, at most about as many as one
  * batch saw; rows that make room go while the batch that needs it is looked up, one for each new
- * row. So there is no pause, however large the table.
+ * row. A row seen since it was queued moves on in the queue when it comes up, once for all the
+ * times it was seen. Nothing ever walks the table.
  */
 final class Residents {
   /** What {@link #history} holds. */
@@ -28,7 +29,9 @@ final class Residents {
   private final Optional<CountingFilter> filter;
   private final Optional<RowQueue> queue;
   private final long lottery;
+  private final int metadata;
   private final int seenOffset;
+  private final int idOffset;
 
   /** The last step that ended. */
   private long clock;
@@ -49,7 +52,9 @@ final class Residents {
     this.config = config;
     this.rows = rows;
     policy = config.rows();
+    metadata = config.metadata();
     seenOffset = config.metadataOffset();
+    idOffset = config.idOffset();
     // Apart from the keys of initial weights and of rounding.
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
     String holder = "table " + config.name();
@@ -58,7 +63,7 @@ final class Residents {
             ? Optional.of(new CountingFilter(count, expected, allocator, holder + " filter"))
             : Optional.empty();
     queue =
-        config.metadata() == 0
+        metadata == 0
             ? Optional.empty()
             : Optional.of(new RowQueue(rows, config.idOffset(), allocator, holder + " queue"));
   }
@@ -131,7 +136,7 @@ final class Residents {
 
   /** Notes the rows that a lookup in training found. */
   void see(Lookup lookup, int missing) {
-    boolean frequencies = config.metadata() > 1;
+    boolean frequencies = metadata > 1;
     if (frequencies || (missing > 0 && filter.isPresent())) {
       countTimes(lookup);
     }
@@ -223,7 +228,7 @@ final class Residents {
       int u = lookup.missing[i];
       long seen = lookup.addresses[u] + seenOffset;
       Memory.setInt(seen, step);
-      if (config.metadata() > 1) {
+      if (metadata > 1) {
         Memory.setInt(seen + 4, times[u]);
       }
       queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
@@ -241,7 +246,7 @@ final class Residents {
     }
     int seen = seen(row);
     queue.get().push(key(row), IdIndex.hash(id), row);
-    return seen >= 1 && seen <= step() && (config.metadata() < 2 || count(row) >= 1);
+    return seen >= 1 && seen <= step() && (metadata < 2 || count(row) >= 1);
   }
 
   private int seen(int row) {
@@ -301,7 +306,7 @@ final class Residents {
       }
     }
     for (int i = 0; i < kept; i++) {
-      long id = Memory.getLong(rows.address(aside[i]) + config.idOffset());
+      long id = Memory.getLong(rows.address(aside[i]) + idOffset);
       rowQueue.push(key(aside[i]), IdIndex.hash(id), aside[i]);
     }
     return (int) Math.max(0, room);

@@ -13,8 +13,7 @@ import java.util.Objects;
 public record RowPolicy(Admission admission, Eviction eviction, long maxRows, WhenFull whenFull) {
   /** Every id has a row from when it is first met, for good. */
   public static final RowPolicy ALL =
-      new RowPolicy(
-          new Admission.Always(), new Eviction.Never(), Long.MAX_VALUE, WhenFull.ERROR);
+      new RowPolicy(new Admission.Always(), new Eviction.Never(), Long.MAX_VALUE, WhenFull.ERROR);
 
   public RowPolicy {
     Objects.requireNonNull(admission, "admission");
@@ -47,7 +46,7 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
     return new RowPolicy(admission, rule, rows, whenFull);
   }
 
-  /** Whether a table has to remember something beside its rows. */
+  /** Whether every id has a row for good, so that a table remembers nothing beside its rows. */
   public boolean isAll() {
     return equals(ALL);
   }

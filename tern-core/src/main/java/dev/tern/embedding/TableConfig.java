@@ -62,8 +62,7 @@ public record TableConfig(
       float l2,
       UnknownRow unknown,
       DType storage) {
-    this(
-        name, index, width, optimizer, initRange, seed, l2, unknown, storage, RowPolicy.ALL);
+    this(name, index, width, optimizer, initRange, seed, l2, unknown, storage, RowPolicy.ALL);
   }
 
   /** A table of F32 of a row for every id. */
@@ -103,9 +102,8 @@ public record TableConfig(
 
   /**
    * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers,
-   * by their bits). State is {@code a} for Momentum and
-   * Nesterov, {@code s} for Adagrad (one number when row-wise), {@code m} then {@code v} for Adam,
-   * {@code z} then {@code n} for FTRL.
+   * by their bits). State is {@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number
+   * when row-wise), {@code m} then {@code v} for Adam, {@code z} then {@code n} for FTRL.
    */
   public int rowFloats() {
     return width + stateFloats() + metadata();
@@ -136,8 +134,8 @@ public record TableConfig(
   }
 
   /**
-   * Whether rows hold their ids: where they may go, and where each step walks all rows, and how they
-   * are rounded depends on their ids.
+   * Whether rows hold their ids: where they may go, and where each step walks all rows, and how
+   * they are rounded depends on their ids.
    */
   boolean keepsId() {
     return metadata() > 0

@@ -42,7 +42,8 @@ public final class Network implements AutoCloseable {
       RowPolicy rows) {
     /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, a row for every id. */
     public static Tables of(Optimizer optimizer) {
-      return new Tables(optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32, RowPolicy.ALL);
+      return new Tables(
+          optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32, RowPolicy.ALL);
     }
   }
 

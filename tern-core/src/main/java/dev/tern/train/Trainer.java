@@ -100,8 +100,7 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got rows without a label, expected one; name the label's column");
     }
-    Reporter reporter =
-        new Reporter(listener, network, train.rowCount(), options.epochs(), state);
+    Reporter reporter = new Reporter(listener, network, train.rowCount(), options.epochs(), state);
     try (DataReader batches = batches(train)) {
       if (eval.isPresent()) {
         // Here rather than at the first evaluation: a budget too small shows at once.

@@ -215,7 +215,8 @@ final class RowPolicyTest {
       train(backwards, 1, 1, Arrays.copyOfRange(ids, i - 1000, i));
     }
     assertThat(rows(backwards).keySet()).isEqualTo(first);
-    assertThat(table.bytes()).isLessThan(table(RowPolicy.ALL, UnknownRow.ZEROS).bytes() + 6_000_000);
+    assertThat(table.bytes())
+        .isLessThan(table(RowPolicy.ALL, UnknownRow.ZEROS).bytes() + 6_000_000);
   }
 
   @Test
@@ -243,10 +244,16 @@ final class RowPolicyTest {
             .withEviction(new Eviction.Unseen(9))
             .withMaxRows(60, WhenFull.UNKNOWN)
             .withAdmission(new Admission.ByProbability(0.5)),
-        RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastRecent(), 50).withMaxRows(50, WhenFull.UNKNOWN),
-        RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastFrequent(), 50).withMaxRows(50, WhenFull.UNKNOWN),
+        RowPolicy.ALL
+            .withRoomMadeBy(new Eviction.LeastRecent(), 50)
+            .withMaxRows(50, WhenFull.UNKNOWN),
+        RowPolicy.ALL
+            .withRoomMadeBy(new Eviction.LeastFrequent(), 50)
+            .withMaxRows(50, WhenFull.UNKNOWN),
         byCount(3).withRoomMadeBy(new Eviction.LeastRecent(), 30).withMaxRows(30, WhenFull.UNKNOWN),
-        byCount(2).withRoomMadeBy(new Eviction.LeastFrequent(), 200).withMaxRows(200, WhenFull.UNKNOWN));
+        byCount(2)
+            .withRoomMadeBy(new Eviction.LeastFrequent(), 200)
+            .withMaxRows(200, WhenFull.UNKNOWN));
   }
 
   /** What a policy should do, in plain Java. */
@@ -320,15 +327,16 @@ final class RowPolicyTest {
 
     void end(long step, Map<Long, Double> norms) {
       long before = rows.size();
-      rows.entrySet().removeIf(row -> {
-        long unseen = step - row.getValue()[0];
-        return switch (policy.eviction()) {
-          case Eviction.Unseen(long steps) -> unseen >= steps;
-          case Eviction.SmallNorm(float norm, long steps) ->
-              unseen > 0 && unseen % steps == 0 && norms.get(row.getKey()) < norm;
-          default -> false;
-        };
-      });
+      rows.entrySet()
+          .removeIf(row -> {
+            long unseen = step - row.getValue()[0];
+            return switch (policy.eviction()) {
+              case Eviction.Unseen(long steps) -> unseen >= steps;
+              case Eviction.SmallNorm(float norm, long steps) ->
+                  unseen > 0 && unseen % steps == 0 && norms.get(row.getKey()) < norm;
+              default -> false;
+            };
+          });
       evicted += before - rows.size();
     }
   }
@@ -377,13 +385,16 @@ final class RowPolicyTest {
   /** The table as a checkpoint keeps it, in a new one. */
   private EmbeddingTable again(EmbeddingTable table) {
     TableConfig config = table.config();
-    EmbeddingTable copy = table(config.rows(), config.unknown(), config.optimizer(), config.storage());
+    EmbeddingTable copy =
+        table(config.rows(), config.unknown(), config.optimizer(), config.storage());
     List<Long> words = new ArrayList<>();
-    table.history().readFilter((values, count) -> {
-      for (int i = 0; i < count; i++) {
-        words.add(values[i]);
-      }
-    });
+    table
+        .history()
+        .readFilter((values, count) -> {
+          for (int i = 0; i < count; i++) {
+            words.add(values[i]);
+          }
+        });
     var word = words.iterator();
     copy.history()
         .restore(
@@ -445,8 +456,7 @@ final class RowPolicyTest {
 
   @Test
   void aFullTableSaysWhichIdFoundNoRoomAndStaysWhole() {
-    EmbeddingTable table =
-        table(RowPolicy.ALL.withMaxRows(3, WhenFull.ERROR), UnknownRow.ZEROS);
+    EmbeddingTable table = table(RowPolicy.ALL.withMaxRows(3, WhenFull.ERROR), UnknownRow.ZEROS);
     train(table, 1, 1, 5, 6);
     assertThatThrownBy(() -> train(table, 2, 1, 5, 7, Long.MIN_VALUE, 8))
         .isInstanceOf(IllegalStateException.class)
@@ -458,8 +468,7 @@ final class RowPolicyTest {
 
   @Test
   void idsWithoutRoomReadAsUnknownAndNeverAsAnotherRow() {
-    EmbeddingTable table =
-        table(RowPolicy.ALL.withMaxRows(2, WhenFull.UNKNOWN), UnknownRow.ZEROS);
+    EmbeddingTable table = table(RowPolicy.ALL.withMaxRows(2, WhenFull.UNKNOWN), UnknownRow.ZEROS);
     train(table, 1, 1, 5, 6, 7, 0);
     assertThat(rows(table).keySet()).containsExactly(5L, 6L);
     assertThat(read(table, 7, 0)).containsOnly(0);
@@ -513,12 +522,12 @@ final class RowPolicyTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("id 77");
     }
-    for (long[] counters : new long[][] {{}, {1, 0, 1, 1, 0, 0}, {-1, 0, 1, 1, 0, 0, 0}, {1, 0, 2, 1, 0, 0, 0}}) {
+    for (long[] counters :
+        new long[][] {{}, {1, 0, 1, 1, 0, 0}, {-1, 0, 1, 1, 0, 0, 0}, {1, 0, 2, 1, 0, 0, 0}}) {
       EmbeddingTable table = table(policy, UnknownRow.ZEROS);
       assertThatThrownBy(() -> table.history().restore(counters, 0, (values, count) -> {}))
           .hasMessageContaining("table t: got a history");
-      assertThatThrownBy(() ->
-              table.history().restore(new long[7], 5, (values, count) -> {}))
+      assertThatThrownBy(() -> table.history().restore(new long[7], 5, (values, count) -> {}))
           .hasMessageContaining("filter of 5 words");
     }
   }

@@ -139,6 +139,14 @@ final class RowPolicyTrainingTest {
   }
 
   @Test
+  void tablesOfEveryIdAreSavedWithoutAHistory() {
+    try (SafeTensors file =
+        SafeTensors.open(trained(RowPolicy.ALL, 1).resolve("tables/0.safetensors"))) {
+      assertThat(file.names()).containsExactly("ids", "weights", "state");
+    }
+  }
+
+  @Test
   void damagedHistoriesAreRefusedAndNameTheirFile() throws IOException {
     RowPolicy policy = policies().get(4);
     Path file = trained(policy, 1).resolve("tables/1.safetensors");

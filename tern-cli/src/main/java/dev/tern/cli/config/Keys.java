@@ -264,8 +264,8 @@ final class Keys {
           "model.unknown",
           Kind.Choice.of("zeros", "initial", "mean"),
           "zeros",
-          "Row of an id that training has not seen: zeros, the row it would start from, or the mean"
-              + " row.");
+          "Row of an id that has none, such as one that training has not seen: zeros, the row it"
+              + " would start from, or the mean row.");
 
   static final Key<String> TABLE_STORAGE =
       Key.of(
@@ -280,8 +280,8 @@ final class Keys {
           "model.admission.type",
           Kind.Choice.of("always", "count", "probability"),
           "always",
-          "Which new ids get a row in training: all, those met often enough, or a share of them. The"
-              + " others read as model.unknown.");
+          "Which new ids get a row in training: all, those met often enough, or a share of them."
+              + " The others read as model.unknown.");
   static final Key<Long> ADMISSION_COUNT =
       Key.of(
               "model.admission.count",

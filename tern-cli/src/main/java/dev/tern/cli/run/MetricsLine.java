@@ -36,6 +36,30 @@ public record MetricsLine(
     tables = List.copyOf(tables);
   }
 
+  /** A line that knows no tables. */
+  public MetricsLine(
+      long step,
+      long epoch,
+      Split split,
+      double loss,
+      double auc,
+      double calibration,
+      double samplesPerSecond,
+      long memoryBytes,
+      double seconds) {
+    this(
+        step,
+        epoch,
+        split,
+        loss,
+        auc,
+        calibration,
+        samplesPerSecond,
+        memoryBytes,
+        seconds,
+        List.of());
+  }
+
   /** What the numbers of a line were taken on. */
   public enum Split {
     TRAIN,
