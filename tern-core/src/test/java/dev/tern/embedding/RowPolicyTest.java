@@ -533,6 +533,13 @@ final class RowPolicyTest {
   }
 
   @Test
+  void aPolicyWithoutAnyLimitIsOfEveryId() {
+    assertThat(RowPolicy.ALL.withMaxRows(Long.MAX_VALUE, WhenFull.UNKNOWN).isAll()).isTrue();
+    assertThat(RowPolicy.ALL.withMaxRows(1, WhenFull.ERROR).isAll()).isFalse();
+    assertThat(byCount(2).isAll()).isFalse();
+  }
+
+  @Test
   void policiesThatMakeNoSenseAreRefused() {
     assertThatThrownBy(() -> new Admission.ByCount(0, 1)).hasMessageContaining("1 to 128");
     assertThatThrownBy(() -> new Admission.ByCount(129, 1)).hasMessageContaining("129");
