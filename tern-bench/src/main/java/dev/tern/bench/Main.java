@@ -24,6 +24,7 @@ public final class Main {
         case "coldstart" -> ColdStartBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
+        case "rows" -> RowPolicyBench.run(rest);
         case "session" -> SessionBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
@@ -36,6 +37,7 @@ public final class Main {
           System.out.println("pointwise  elementwise expressions, each one kernel");
           System.out.println("layers  layers of CTR models, forward and backward");
           System.out.println("residency  tensors under a budget that evicts all the time");
+          System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("train  whole training steps of the models");

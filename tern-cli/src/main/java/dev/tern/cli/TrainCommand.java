@@ -4,6 +4,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunFolder;
+import dev.tern.embedding.TableStatistics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -105,7 +106,24 @@ final class TrainCommand implements Callable<Integer> {
                     + Format.fixed(limit.auc(), 4)
                     + ", log loss "
                     + Format.fixed(limit.logLoss(), 4)));
+    if (!config.model().rows().isAll()) {
+      out.println(tables(outcome.tables()));
+    }
     out.println("report " + config.run().dir().resolve("report.html"));
     out.flush();
+  }
+
+  /** What became of ids in all tables, where not every id has a row for good. */
+  private static String tables(List<TableStatistics> tables) {
+    return "tables "
+        + Format.whole(tables.stream().mapToLong(TableStatistics::rows).sum())
+        + " rows in "
+        + Format.bytes(tables.stream().mapToLong(TableStatistics::bytes).sum())
+        + ", admitted "
+        + Format.whole(tables.stream().mapToLong(TableStatistics::admitted).sum())
+        + ", rejected "
+        + Format.whole(tables.stream().mapToLong(TableStatistics::rejected).sum())
+        + ", evicted "
+        + Format.whole(tables.stream().mapToLong(TableStatistics::evicted).sum());
   }
 }

@@ -14,6 +14,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.TextDictionary;
 import dev.tern.embedding.Combiner;
+import dev.tern.embedding.TableStatistics;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
@@ -59,8 +60,13 @@ final class TrainRun {
    * @param best best evaluation, where there was one
    * @param reachable what a perfect model reaches on the evaluation rows, where that is known
    * @param stopped whether it was interrupted
+   * @param tables the embedding tables at the end
    */
-  record Outcome(Optional<MetricsLine> best, Optional<Optimum> reachable, boolean stopped) {}
+  record Outcome(
+      Optional<MetricsLine> best,
+      Optional<Optimum> reachable,
+      boolean stopped,
+      List<TableStatistics> tables) {}
 
   /**
    * Trains as {@code config} says, on behalf of the command {@code maker}.
@@ -124,7 +130,8 @@ final class TrainRun {
     Optional<Report.Reachable> limit =
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
     folder.writeReport(new Report(config, lines, state, limit, Machine.here(), date).html());
-    return new Outcome(best, reachable, stopped);
+    return new Outcome(
+        best, reachable, stopped, lines.isEmpty() ? List.of() : lines.getLast().tables());
   }
 
   static Device device(TrainConfig train) {
@@ -221,7 +228,8 @@ final class TrainRun {
             report.calibration(),
             report.samplesPerSecond(),
             report.memoryBytes(),
-            clock.seconds()));
+            clock.seconds(),
+            report.tables()));
     String facts =
         "loss "
             + Format.fixed(report.loss(), 4)
@@ -276,6 +284,7 @@ final class TrainRun {
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
         .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
+        .rows(model.rows())
         .shuffleRows(train.shuffleRows())
         .reportEvery(train.logEvery());
   }

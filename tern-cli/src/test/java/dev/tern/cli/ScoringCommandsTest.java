@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.cli.MainTest.Result;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.MetricsLog;
+import dev.tern.embedding.TableStatistics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -97,6 +98,44 @@ final class ScoringCommandsTest {
     Result other = tern("train", config.toString(), "--resume", "--set", dir);
     assertThat(other.code()).isNotZero();
     assertThat(other.err()).contains("model.table_storage");
+  }
+
+  @Test
+  void tablesThatAdmitAndEvictAreTrainedResumedAndScored() throws IOException {
+    Path counted = temp.resolve("counted");
+    List<String> command = new ArrayList<>(List.of("train", shared.resolve("c.yaml").toString()));
+    for (String set :
+        List.of(
+            "run.dir=" + counted,
+            "train.log_every=1",
+            "model.admission.type=count",
+            "model.admission.count=3",
+            "model.admission.expected=100",
+            "model.eviction.type=least-recent",
+            "model.max_rows=4",
+            "model.when_full=unknown")) {
+      command.addAll(List.of("--set", set));
+    }
+    Result trained = tern(command.toArray(String[]::new));
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.out()).contains("rows in ", ", admitted ", ", rejected ", ", evicted ");
+    List<MetricsLine> lines = MetricsLog.read(counted.resolve("metrics.jsonl"));
+    assertThat(lines.getLast().tables()).isNotEmpty();
+    for (TableStatistics table : lines.getLast().tables()) {
+      assertThat(table.rows()).isBetween(1L, 4L).isEqualTo(table.admitted() - table.evicted());
+      assertThat(table.rejected()).isPositive();
+      assertThat(table.filterBytes()).isPositive();
+    }
+    assertThat(MetricsLine.parse(lines.getLast().toJson(), "test")).isEqualTo(lines.getLast());
+    assertThat(Files.readString(counted.resolve("report.html")))
+        .contains("Embedding tables", "<th>rejected</th>");
+    assertThat(tern("evaluate", counted.toString(), rows.toString()).out()).contains("rows 300");
+    command.add("--resume");
+    Result resumed = tern(command.toArray(String[]::new));
+    assertThat(resumed.code()).as(resumed.err()).isZero();
+    Result other = tern("train", command.get(1), "--resume", "--set", "run.dir=" + counted);
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("model.admission");
   }
 
   @Test

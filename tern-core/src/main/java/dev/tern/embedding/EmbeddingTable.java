@@ -4,10 +4,12 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 
 /**
  * A table of embedding rows by 64-bit id; every id is legal. Rows appear when training first meets
- * their id, with initial weights that depend on (seed, table index, id) alone.
+ * their id, or as {@link TableConfig#rows} says, with initial weights that depend on (seed, table
+ * index, id) alone.
  *
  * <p>A training step is {@link #find} with {@code insert}, {@link #pool} or {@link #ragged} for the
  * forward pass, {@link #apply} for the gradients. Scoring is the same without insert and apply.
@@ -15,11 +17,11 @@ import java.util.Objects;
  * <p>Threads. {@link #find} with {@code insert}, {@link #apply}, {@link #importFrom}, {@link
  * #exportTo} and {@link #close} change the table or need it still: one thread at a time, and no
  * other use of the table meanwhile, except that lookups found before may be pooled while a find
- * inserts (rows never move). While none of these runs, any number of threads may find without
- * insert and pool, each with its own {@link Lookup}; they change nothing and take no lock (but for
- * a new {@link UnknownRow#MEAN}). Handing the table from one thread to another needs the usual
- * happens-before edge. Different tables are independent. No result depends on which threads did the
- * work.
+ * inserts (rows never move; but rows that make room for others are given away). While none of these
+ * runs, any number of threads may find without insert and pool, each with its own {@link Lookup};
+ * they change nothing and take no lock (but for a new {@link UnknownRow#MEAN}). Handing the table
+ * from one thread to another needs the usual happens-before edge. Different tables are independent.
+ * No result depends on which threads did the work.
  */
 public final class EmbeddingTable implements AutoCloseable {
   private static final int EXPORT_BLOCK = 1024;
@@ -30,6 +32,12 @@ public final class EmbeddingTable implements AutoCloseable {
   private final IdIndex index;
   private final RowSlabs rows;
   private final InitialRows initial;
+  private final Residents residents;
+
+  /** Whether every id has a row for good. */
+  private final boolean all;
+
+  private final IntConsumer evictor = this::evict;
 
   /** Positions pooled at once, but for a larger bag: their rows stay in the nearest cache. */
   private static final int POSITIONS = 256;
@@ -51,7 +59,18 @@ public final class EmbeddingTable implements AutoCloseable {
     unknown = new UnknownRows(config, rows, spare);
     updates = new RowUpdates(config, rows, allocator, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
-    index = new IdIndex(allocator, holder(config, "index"));
+    residents = new Residents(config, rows, allocator);
+    all = config.rows().isAll();
+    index = newIndex(config, allocator, residents);
+  }
+
+  private static IdIndex newIndex(TableConfig config, Allocator allocator, Residents residents) {
+    try {
+      return new IdIndex(allocator, holder(config, "index"));
+    } catch (RuntimeException | Error e) {
+      residents.free();
+      throw e;
+    }
   }
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
@@ -84,9 +103,19 @@ public final class EmbeddingTable implements AutoCloseable {
     return index.size();
   }
 
-  /** Bytes held for rows, state and index. */
+  /** Bytes held for rows, state, index and what {@link TableConfig#rows} needs. */
   public long bytes() {
-    return index.bytes() + rows.bytes() + updates.bytes() + spareBytes(config);
+    return index.bytes() + rows.bytes() + updates.bytes() + residents.bytes() + spareBytes(config);
+  }
+
+  /** What the table holds, and what became of the ids that training looked up. */
+  public TableStatistics statistics() {
+    return residents.statistics(size(), bytes());
+  }
+
+  /** What the table remembers beside its rows. */
+  public TableHistory history() {
+    return new TableHistory(config.name(), residents);
   }
 
   /**
@@ -101,43 +130,94 @@ public final class EmbeddingTable implements AutoCloseable {
    * Finds the rows of {@code ids[0 .. count)}.
    *
    * @param into takes the result
-   * @param insert true: ids without a row get one; false: they read as {@link
-   *     TableConfig#unknown()} and the table does not change
+   * @param insert true, in training: ids without a row get one, or are counted, as {@link
+   *     TableConfig#rows} says; false: the table does not change. Ids that have no row then read as
+   *     {@link TableConfig#unknown()}; where that is the mean of rows, finding it walks all of them
+   * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
     requireOpen("find");
     into.fill(ids, count);
-    int unique = into.unique();
-    index.find(into);
-    int missing = 0;
-    for (int u = 0; u < unique; u++) {
-      int row = into.rows[u];
-      if (row < 0) {
-        into.missing[missing++] = u;
-      } else {
-        into.addresses[u] = rows.address(row);
-      }
-    }
-    into.complete = insert || missing == 0;
-    if (missing > 0 && insert) {
-      add(into, missing);
-    } else if (missing > 0) {
-      long row = unknown.address(version);
-      for (int i = 0; i < missing; i++) {
-        into.addresses[into.missing[i]] = row;
-      }
-    }
-    into.found(this, version);
+    int missing = locate(into);
+    int inserted = insert ? give(into, missing) : 0;
+    into.complete = inserted == missing;
+    readAsUnknown(into, inserted, missing);
+    into.found(this, version, residents.evicted());
   }
 
-  /** Gives rows to the first {@code missing} ids that have none. */
+  /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
+  private int locate(Lookup lookup) {
+    int unique = lookup.unique();
+    index.find(lookup);
+    int missing = 0;
+    for (int u = 0; u < unique; u++) {
+      int row = lookup.rows[u];
+      if (row < 0) {
+        lookup.missing[missing++] = u;
+      } else {
+        lookup.addresses[u] = rows.address(row);
+      }
+    }
+    return missing;
+  }
+
+  /** Has the ids numbered {@code from} to {@code to - 1} among the missing read as unknown. */
+  private void readAsUnknown(Lookup lookup, int from, int to) {
+    if (from < to) {
+      long row = unknown.address(size(), version);
+      for (int i = from; i < to; i++) {
+        lookup.addresses[lookup.missing[i]] = row;
+      }
+    }
+  }
+
+  /**
+   * Gives rows to those of the first {@code missing} ids that are to have one, and moves them to
+   * the front.
+   *
+   * @return how many they are
+   */
+  private int give(Lookup lookup, int missing) {
+    int given = all ? missing : choose(lookup, missing);
+    if (given > 0) {
+      add(lookup, given);
+    }
+    residents.settle(lookup.unique(), missing, given);
+    return given;
+  }
+
+  private int choose(Lookup lookup, int missing) {
+    residents.see(lookup, missing);
+    int wanted = residents.admit(lookup, missing);
+    long gone = residents.evicted();
+    int room = residents.makeRoom(wanted, size(), evictor);
+    if (residents.evicted() != gone) {
+      version++;
+    }
+    if (room < wanted && config.rows().whenFull() == WhenFull.ERROR) {
+      throw residents.full(lookup.ids[lookup.missing[room]]);
+    }
+    return room;
+  }
+
+  /** Takes a row from its id, for others. */
+  private void evict(int row) {
+    long id = Memory.getLong(rows.address(row) + config.idOffset());
+    index.erase(IdIndex.hash(id), id);
+    rows.release(row);
+  }
+
+  /** Gives rows to the first {@code missing} ids. */
   private void add(Lookup lookup, int missing) {
-    int size = rows.size();
+    residents.reserve(missing);
+    long size = size();
     try {
       insert(lookup, missing);
     } finally {
       // Ids that went in before memory ran out must not be left with undefined weights.
-      initial.write(lookup.ids, lookup.addresses, lookup.missing, rows.size() - size);
+      int inserted = (int) (size() - size);
+      initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
+      residents.enter(lookup, inserted);
     }
   }
 
@@ -154,11 +234,19 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Takes the rows of a lookup as they are now, after an {@link #apply} of another one. */
+  /**
+   * Takes the rows of a lookup as they are now, after an {@link #apply} of another one. Ids whose
+   * rows went read as unknown.
+   */
   public void refresh(Lookup lookup) {
     requireOpen("refresh");
     requireMine("refresh", lookup);
-    lookup.found(this, version);
+    if (lookup.isBefore(residents.evicted())) {
+      int missing = locate(lookup);
+      lookup.complete = missing == 0;
+      readAsUnknown(lookup, 0, missing);
+    }
+    lookup.found(this, version, residents.evicted());
   }
 
   /**
@@ -246,8 +334,8 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * Applies gradients: those of all bags that hold an id are added up in order of position (times 1
    * / number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
-   * without a row are skipped. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and
-   * SUM.
+   * without a row, or whose row went since, are skipped. Ends the step: rows go that were unseen
+   * for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}
@@ -273,6 +361,9 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
+    if (lookup.isBefore(residents.evicted())) {
+      refresh(lookup);
+    }
     rule.at(lr, step);
     boolean direct = single && bags == lookup.count() && lookup.unique() == bags;
     if (direct) {
@@ -281,10 +372,11 @@ public final class EmbeddingTable implements AutoCloseable {
       lookup.spread(offsets, 0, bags, combiner);
       updates.run(lookup, offsets[0], offsets[bags], grad, 4 * gradStride, rule);
     }
+    residents.endStep(step, evictor);
     version++;
   }
 
-  /** Gives every row, weights and optimizer state, in ascending (signed) order of id. */
+  /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     requireOpen("export");
     int floats = config.rowFloats();
@@ -307,13 +399,13 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** The rows of a lookup, each its weights as F32, then its state. */
+  /** The rows of a lookup, each its weights as F32, then its state and metadata. */
   private void exportRows(Lookup lookup, int count, long buffer) {
     int width = config.width();
     long rowBytes = 4L * config.rowFloats();
     long[] addresses = lookup.addresses;
     loops.gather(addresses, lookup.inverse, 0, count, width, buffer, rowBytes);
-    long stateBytes = 4L * config.stateFloats();
+    long stateBytes = rowBytes - 4L * width;
     for (int i = 0; i < count && stateBytes > 0; i++) {
       long state = addresses[lookup.inverse[i]] + config.weightBytes();
       Memory.copy(state, buffer + i * rowBytes + 4L * width, stateBytes);
@@ -340,7 +432,7 @@ public final class EmbeddingTable implements AutoCloseable {
       for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
         importRows(block, count, lookup);
         for (int i = 0; i < count; i++) {
-          importRow(block[i], buffer + i * rowBytes, lookup.addresses[i]);
+          importRow(block[i], buffer + i * rowBytes, lookup.rows[i]);
         }
       }
     } finally {
@@ -349,7 +441,8 @@ public final class EmbeddingTable implements AutoCloseable {
     version++;
   }
 
-  private void importRow(long id, long values, long row) {
+  private void importRow(long id, long values, int number) {
+    long row = rows.address(number);
     int width = config.width();
     if (config.storage() == DType.F32) {
       Memory.copy(values, row, 4L * width);
@@ -358,9 +451,15 @@ public final class EmbeddingTable implements AutoCloseable {
         ScalarHalves.set(config.storage(), row, j, Memory.getFloat(values + 4L * j));
       }
     }
-    Memory.copy(values + 4L * width, row + config.weightBytes(), 4L * config.stateFloats());
+    long stateBytes = 4L * (config.rowFloats() - width);
+    Memory.copy(values + 4L * width, row + config.weightBytes(), stateBytes);
     if (config.keepsId()) {
       Memory.setLong(row + config.idOffset(), id);
+    }
+    if (!residents.enterAgain(id, number)) {
+      throw new IllegalArgumentException(
+          "table %s: got id %d last seen in a step, or so often, as cannot be; the source is damaged"
+              .formatted(config.name(), id));
     }
   }
 
@@ -386,6 +485,7 @@ public final class EmbeddingTable implements AutoCloseable {
       index.free();
       rows.free();
       updates.free();
+      residents.free();
       allocator.free(spare);
     }
   }

@@ -15,8 +15,9 @@ import dev.tern.internal.memory.Memory;
  * </pre>
  *
  * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
- * says so. A segment doubles until it has {@link #MAX_BUCKETS} buckets, then splits in two, so
- * growth never touches more than one segment at a time.
+ * says so. A bucket that passes ids on is full, also after ids were erased. A segment doubles until
+ * it has {@link #MAX_BUCKETS} buckets, then splits in two, so growth never touches more than one
+ * segment at a time.
  */
 final class IdIndex {
   private static final int LINE_SHIFT = 6;
@@ -285,6 +286,96 @@ final class IdIndex {
     }
   }
 
+  /**
+   * Takes an id out that is there. Where its bucket passed ids on, one of them comes back into its
+   * slot, and so on, so that a bucket that passes ids on is full: a search always ends.
+   */
+  void erase(long hash, long id) {
+    Segment segment = segments[prefix(hash)];
+    long mask = segment.mask();
+    long home = (hash << LINE_SHIFT) & mask;
+    long at = home;
+    int slot = slotOf(segment.base + at, hash, id);
+    while (slot == SLOTS) {
+      at = (at + LINE) & mask;
+      slot = slotOf(segment.base + at, hash, id);
+    }
+    long found = backfill(segment, at, slot);
+    while (found >= 0) {
+      at = found & mask;
+      found = backfill(segment, at, (int) found & (LINE - 1));
+    }
+    removeSlot(segment.base + at);
+    for (long line = home; line != at; line = (line + LINE) & mask) {
+      int meta = Memory.getInt(segment.base + line + META);
+      if (firstPassed(segment, line) < 0) {
+        Memory.setInt(segment.base + line + META, meta & ~PASSED_ON);
+      }
+    }
+    segment.size--;
+    size--;
+  }
+
+  /** The slot of an id in a bucket, {@link #SLOTS} where it is not there. */
+  private static int slotOf(long line, long hash, long id) {
+    int slots = slotsTagged(Memory.getInt(line + META), tag(hash) * EVERY_TAG);
+    for (; slots != 0; slots &= slots - 1) {
+      int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
+      if (Memory.getLong(line + 8L * slot) == id) {
+        return slot;
+      }
+    }
+    return SLOTS;
+  }
+
+  /**
+   * Fills a slot whose id goes: by an id that the bucket passed on, or else by the bucket's last.
+   *
+   * @return where the id came from, offset of its bucket plus slot, to be filled in turn; -1 where
+   *     the bucket's last slot is free now
+   */
+  private static long backfill(Segment segment, long at, int slot) {
+    long line = segment.base + at;
+    int meta = Memory.getInt(line + META);
+    long passed = (meta & PASSED_ON) == 0 ? -1 : firstPassed(segment, at);
+    long from = passed < 0 ? line : segment.base + (passed & segment.mask());
+    int other = passed < 0 ? count(meta) - 1 : (int) passed & (LINE - 1);
+    int shift = TAG_BITS * slot;
+    int mask = ((1 << TAG_BITS) - 1) << shift;
+    int tag = (Memory.getInt(from + META) >>> (TAG_BITS * other)) & ((1 << TAG_BITS) - 1);
+    Memory.setLong(line + 8L * slot, Memory.getLong(from + 8L * other));
+    Memory.setInt(line + ROWS + 4L * slot, Memory.getInt(from + ROWS + 4L * other));
+    Memory.setInt(line + META, (meta & ~mask) | (tag << shift));
+    return passed;
+  }
+
+  /** Frees the last slot in use. */
+  private static void removeSlot(long line) {
+    int meta = Memory.getInt(line + META);
+    int mask = ((1 << TAG_BITS) - 1) << (TAG_BITS * (count(meta) - 1));
+    Memory.setInt(line + META, meta & ~(mask | PASSED_ON));
+  }
+
+  /**
+   * The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1.
+   */
+  private static long firstPassed(Segment segment, long at) {
+    long mask = segment.mask();
+    long before = at;
+    do {
+      long next = (before + LINE) & mask;
+      int count = count(Memory.getInt(segment.base + next + META));
+      for (int slot = 0; slot < count; slot++) {
+        long home = (hash(Memory.getLong(segment.base + next + 8L * slot)) << LINE_SHIFT) & mask;
+        if (((next - home) & mask) >= ((next - at) & mask)) {
+          return next + slot;
+        }
+      }
+      before = next;
+    } while (before != at && (Memory.getInt(segment.base + before + META) & PASSED_ON) != 0);
+    return -1;
+  }
+
   private Segment newSegment(int buckets, int prefixBits) {
     long length = (long) buckets << LINE_SHIFT;
     long base = allocator.allocate(length, holder);
@@ -374,6 +465,46 @@ final class IdIndex {
         }
       }
       prefix += 1 << (depth - segment.prefixBits);
+    }
+  }
+
+  /**
+   * Checks what every operation keeps true: slots fill in order, tags are those of their ids, sizes
+   * add up, and a bucket says that it passes ids on exactly where it does, and is full then. For
+   * tests.
+   */
+  void requireSound() {
+    long sum = 0;
+    for (int prefix = 0; prefix < segments.length; ) {
+      Segment segment = segments[prefix];
+      prefix += 1 << (depth - segment.prefixBits);
+      int ids = 0;
+      for (long at = 0; at <= segment.mask(); at += LINE) {
+        int count = count(Memory.getInt(segment.base + at + META));
+        ids += count;
+        requireSound(segment, at, count);
+      }
+      if (ids != segment.size) {
+        throw new IllegalStateException(holder + ": got " + ids + " ids in " + segment.size);
+      }
+      sum += ids;
+    }
+    if (sum != size) {
+      throw new IllegalStateException(holder + ": got " + sum + " ids, expected " + size);
+    }
+  }
+
+  private void requireSound(Segment segment, long at, int count) {
+    long line = segment.base + at;
+    int meta = Memory.getInt(line + META);
+    boolean passes = (meta & PASSED_ON) != 0;
+    boolean sound = passes == firstPassed(segment, at) >= 0 && (!passes || count == SLOTS);
+    for (int slot = 0; slot < count; slot++) {
+      int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
+      sound &= tag == tag(hash(Memory.getLong(line + 8L * slot)));
+    }
+    if (!sound) {
+      throw new IllegalStateException(holder + ": got a damaged bucket at byte " + at);
     }
   }
 

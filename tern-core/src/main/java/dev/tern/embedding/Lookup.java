@@ -27,6 +27,9 @@ public final class Lookup {
   private int unique;
   private long version;
 
+  /** Rows of the table that had gone when this lookup was found. */
+  private long evicted;
+
   /** Whether every id has a row. */
   boolean complete;
 
@@ -81,10 +84,16 @@ public final class Lookup {
     return table;
   }
 
-  /** Says whose rows these are, and of which version. */
-  void found(EmbeddingTable owner, long rowVersion) {
+  /** Says whose rows these are, of which version, and how many had gone then. */
+  void found(EmbeddingTable owner, long rowVersion, long rowsGone) {
     table = owner;
     version = rowVersion;
+    evicted = rowsGone;
+  }
+
+  /** Whether rows went since, perhaps some of these, when {@code rowsGone} have. */
+  boolean isBefore(long rowsGone) {
+    return evicted != rowsGone;
   }
 
   /**

@@ -1,12 +1,14 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
 
 /**
  * Rows by number, in slabs that are added and never moved: the address of a row holds for the life
  * of the table. Slabs double up to {@link #MAX_SLAB} bytes; a directory maps units of equal size to
- * addresses, so small tables stay small and large ones need one load to find a row.
+ * addresses, so small tables stay small and large ones need one load to find a row. Rows given back
+ * are zeros until they are used again.
  */
 final class RowSlabs {
   private static final int UNIT_BYTES = 1 << 16;
@@ -24,6 +26,11 @@ final class RowSlabs {
   private int size;
   private long bytes;
 
+  /** Rows given back, used again last first. */
+  private int[] free = new int[0];
+
+  private int freeCount;
+
   RowSlabs(int rowBytes, Allocator allocator, String holder) {
     this.allocator = allocator;
     this.holder = holder;
@@ -38,6 +45,7 @@ final class RowSlabs {
     return rowBytes > 8 ? (rowBytes + 15) & -16 : Integer.highestOneBit(2 * rowBytes - 1);
   }
 
+  /** Rows ever in use: numbers are below it. */
   int size() {
     return size;
   }
@@ -60,12 +68,24 @@ final class RowSlabs {
     return units[row >>> unitShift] + (long) (row & unitMask) * stride;
   }
 
-  /** The number of a row not in use before; what it holds is undefined. */
+  /** The number of a row not in use; what it holds is undefined. */
   int add() {
+    if (freeCount > 0) {
+      return free[--freeCount];
+    }
     if (size >>> unitShift == unitCount) {
       grow();
     }
     return size++;
+  }
+
+  /** Takes a row back and fills it with zeros. */
+  void release(int row) {
+    if (freeCount == free.length) {
+      free = Arrays.copyOf(free, Math.max(64, 2 * freeCount));
+    }
+    Memory.zero(address(row), stride);
+    free[freeCount++] = row;
   }
 
   private void grow() {
@@ -99,6 +119,7 @@ final class RowSlabs {
     }
     slabCount = 0;
     unitCount = 0;
+    freeCount = 0;
     size = 0;
     bytes = 0;
   }

@@ -31,6 +31,11 @@ public final class SlotTables implements AutoCloseable {
     return tables.stream().mapToLong(EmbeddingTable::size).sum();
   }
 
+  /** What each table holds, and what became of the ids that training looked up in it. */
+  public List<TableStatistics> statistics() {
+    return tables.stream().map(EmbeddingTable::statistics).toList();
+  }
+
   /** Looks batches up, one after another. */
   public BatchLookup newLookup() {
     return new BatchLookup(this);

@@ -20,6 +20,7 @@ import java.util.Objects;
  *     up or down at random so that the mean is right and small steps are not lost (stochastic
  *     rounding; which way depends on seed, index, id, step and column alone). A finite weight stays
  *     finite. Optimizer state is F32 always
+ * @param rows which ids have rows
  */
 public record TableConfig(
     String name,
@@ -30,7 +31,8 @@ public record TableConfig(
     long seed,
     float l2,
     UnknownRow unknown,
-    DType storage) {
+    DType storage,
+    RowPolicy rows) {
   private static final int MAX_WIDTH = 1 << 14;
 
   public TableConfig {
@@ -38,6 +40,7 @@ public record TableConfig(
     Objects.requireNonNull(optimizer, "optimizer");
     Objects.requireNonNull(unknown, "unknown");
     Objects.requireNonNull(storage, "storage");
+    Objects.requireNonNull(rows, "rows");
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
     require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
@@ -48,7 +51,21 @@ public record TableConfig(
     }
   }
 
-  /** A table of F32. */
+  /** A table of a row for every id. */
+  public TableConfig(
+      String name,
+      int index,
+      int width,
+      Optimizer optimizer,
+      float initRange,
+      long seed,
+      float l2,
+      UnknownRow unknown,
+      DType storage) {
+    this(name, index, width, optimizer, initRange, seed, l2, unknown, storage, RowPolicy.ALL);
+  }
+
+  /** A table of F32 of a row for every id. */
   public TableConfig(
       String name,
       int index,
@@ -72,12 +89,24 @@ public record TableConfig(
   }
 
   /**
-   * Floats of a row as it is exported: weights, then state. State is {@code a} for Momentum and
-   * Nesterov, {@code s} for Adagrad (one number when row-wise), {@code m} then {@code v} for Adam,
-   * {@code z} then {@code n} for FTRL.
+   * Numbers of 4 bytes that rows keep about themselves: the step in which they were seen last, and
+   * at how many positions they were seen, where the eviction asks for them.
+   */
+  public int metadata() {
+    return switch (rows.eviction()) {
+      case Eviction.Never _ -> 0;
+      case Eviction.Unseen _, Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;
+      case Eviction.LeastFrequent _ -> 2;
+    };
+  }
+
+  /**
+   * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers,
+   * by their bits). State is {@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number
+   * when row-wise), {@code m} then {@code v} for Adam, {@code z} then {@code n} for FTRL.
    */
   public int rowFloats() {
-    return width + stateFloats();
+    return width + stateFloats() + metadata();
   }
 
   /** Bytes of a row's weights in memory, after which its state lies. */
@@ -89,22 +118,28 @@ public record TableConfig(
     return stateFloats() > 0 || keepsId() ? 4 : 1;
   }
 
-  /** Where the id lies in a row that holds it. */
-  int idOffset() {
+  /** Where the step lies in which a row was seen last, and 4 bytes on its count. */
+  int metadataOffset() {
     return weightBytes() + 4 * stateFloats();
   }
 
-  /** Bytes of a row in memory: weights, state, id. */
+  /** Where the id lies in a row that holds it. */
+  int idOffset() {
+    return metadataOffset() + 4 * metadata();
+  }
+
+  /** Bytes of a row in memory: weights, state, metadata, id. */
   int rowBytes() {
     return idOffset() + (keepsId() ? 8 : 0);
   }
 
   /**
-   * Whether rows hold their ids: where each step walks all rows, and how they are rounded depends
-   * on their ids.
+   * Whether rows hold their ids: where they may go, and where each step walks all rows, and how
+   * they are rounded depends on their ids.
    */
   boolean keepsId() {
-    return storage == DType.BF16 && optimizer instanceof Optimizer.Adam adam && !adam.lazy();
+    return metadata() > 0
+        || storage == DType.BF16 && optimizer instanceof Optimizer.Adam adam && !adam.lazy();
   }
 
   /** First value of all state. */

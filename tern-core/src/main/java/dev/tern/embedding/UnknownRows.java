@@ -29,10 +29,10 @@ final class UnknownRows {
     Memory.zero(row, config.weightBytes());
   }
 
-  /** The row that all unknown ids read as, for a table at {@code version}. */
-  long address(long version) {
+  /** The row that all unknown ids read as, for a table of {@code size} rows at {@code version}. */
+  long address(long size, long version) {
     if (config.unknown() == UnknownRow.MEAN) {
-      Mean wanted = new Mean(rows.size(), version);
+      Mean wanted = new Mean((int) size, version);
       if (!mean.equals(wanted)) {
         renew(wanted);
       }
@@ -49,8 +49,10 @@ final class UnknownRows {
     // in which ids were met. The largest sum is size * LARGEST * scale < 2^63.
     double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros(size));
     long[] sums = new long[config.width()];
-    for (int from = 0; from < size; from += BLOCK) {
-      int to = Math.min(size, from + BLOCK);
+    // Rows given back are zeros.
+    int end = rows.size();
+    for (int from = 0; from < end; from += BLOCK) {
+      int to = Math.min(end, from + BLOCK);
       for (int j = 0; j < sums.length; j++) {
         sums[j] += sum(from, to, j, scale);
       }

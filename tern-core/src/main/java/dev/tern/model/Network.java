@@ -4,6 +4,7 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
@@ -27,8 +28,9 @@ public final class Network implements AutoCloseable {
    * @param initRange initial weights are uniform in [-initRange, initRange)
    * @param l2 share of a row's weights added to its gradient
    * @param combiner how several ids of one slot become one vector
-   * @param unknown what an id never trained reads as when scoring
+   * @param unknown what an id without a row reads as
    * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
+   * @param rows which ids have rows in each table
    */
   public record Tables(
       Optimizer optimizer,
@@ -36,10 +38,12 @@ public final class Network implements AutoCloseable {
       float l2,
       Combiner combiner,
       UnknownRow unknown,
-      DType storage) {
-    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32. */
+      DType storage,
+      RowPolicy rows) {
+    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, a row for every id. */
     public static Tables of(Optimizer optimizer) {
-      return new Tables(optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32);
+      return new Tables(
+          optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32, RowPolicy.ALL);
     }
   }
 
@@ -77,7 +81,8 @@ public final class Network implements AutoCloseable {
               seed,
               options.l2(),
               options.unknown(),
-              options.storage());
+              options.storage(),
+              options.rows());
       tables.add(EmbeddingTable.create(config, device.interpreter().allocator()));
     }
     SlotTables slots = new SlotTables(tables, options.combiner());

@@ -4,6 +4,7 @@ import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
@@ -212,7 +213,9 @@ public final class Checkpoint {
             (float) tables.number("l2"),
             Combiner.valueOf(tables.text("combiner")),
             UnknownRow.valueOf(tables.text("unknown")),
-            tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32);
+            tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32,
+            // Scoring inserts and evicts nothing.
+            RowPolicy.ALL);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -332,6 +335,9 @@ public final class Checkpoint {
             .put("unknown", options.unknown().name());
     if (options.tableStorage() != DType.F32) {
       tables.put(STORAGE, options.tableStorage().name());
+    }
+    if (!options.rows().isAll()) {
+      tables.put("rows", RowPolicyJson.write(options.rows()));
     }
     return Json.object()
         .put("seed", options.seed())

@@ -1,5 +1,8 @@
 package dev.tern.train;
 
+import dev.tern.embedding.TableStatistics;
+import java.util.List;
+
 /**
  * How a run stands.
  *
@@ -13,6 +16,7 @@ package dev.tern.train;
  * @param memoryBytes most off-heap memory in use since the last report
  * @param fractionDone share of the run that is done, 0 to 1; NaN while not known
  * @param secondsLeft seconds until the run ends at this pace; NaN while not known
+ * @param tables the tables as they are
  */
 public record Progress(
     long step,
@@ -24,7 +28,8 @@ public record Progress(
     double samplesPerSecond,
     long memoryBytes,
     double fractionDone,
-    double secondsLeft) {
+    double secondsLeft,
+    List<TableStatistics> tables) {
   /** Rows trained on or rows held out. */
   public enum Split {
     TRAIN,

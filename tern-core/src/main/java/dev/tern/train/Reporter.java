@@ -1,12 +1,12 @@
 package dev.tern.train;
 
-import dev.tern.tensor.Device;
+import dev.tern.model.Network;
 import java.util.OptionalLong;
 
 /** Collects the rows trained since the last report and turns them into {@link Progress}. */
 final class Reporter {
   private final Progress.Listener listener;
-  private final Device device;
+  private final Network network;
   private final double totalRows;
   private final long firstRow;
   private final Metrics metrics = new Metrics();
@@ -19,12 +19,12 @@ final class Reporter {
 
   Reporter(
       Progress.Listener listener,
-      Device device,
+      Network network,
       OptionalLong rowsPerEpoch,
       int epochs,
       RunState state) {
     this.listener = listener;
-    this.device = device;
+    this.network = network;
     totalRows = rowsPerEpoch.isPresent() ? (double) rowsPerEpoch.getAsLong() * epochs : Double.NaN;
     firstRow = rowsPerEpoch.orElse(0) * state.epoch() + state.rows();
     rowsDone = firstRow;
@@ -39,7 +39,7 @@ final class Reporter {
       labels[i] = batchLabels[i * labelDim];
     }
     metrics.addLogits(logits, labels, rows);
-    long memory = device.memoryInUse();
+    long memory = network.device().memoryInUse();
     memorySince = rowsSince == 0 ? memory : Math.max(memorySince, memory);
     rowsDone += rows;
     rowsSince += rows;
@@ -75,9 +75,10 @@ final class Reporter {
         result.auc(),
         result.calibration(),
         samplesPerSecond,
-        Math.max(memorySince, device.memoryInUse()),
+        Math.max(memorySince, network.device().memoryInUse()),
         Math.min(1, rowsDone / totalRows),
-        (totalRows - rowsDone) / pace);
+        (totalRows - rowsDone) / pace,
+        network.tables().statistics());
   }
 
   private static double perSecond(long rows, long nanos) {

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.embedding.Combiner;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
@@ -25,6 +26,7 @@ public final class TrainOptions {
   private Combiner combiner = Combiner.SUM;
   private UnknownRow unknown = UnknownRow.ZEROS;
   private DType tableStorage = DType.F32;
+  private RowPolicy rows = RowPolicy.ALL;
   private int shuffleRows = 1 << 17;
   private long reportEvery = 100;
   private Optional<Path> checkpoints = Optional.empty();
@@ -52,6 +54,7 @@ public final class TrainOptions {
     combiner = other.combiner;
     unknown = other.unknown;
     tableStorage = other.tableStorage;
+    rows = other.rows;
     shuffleRows = other.shuffleRows;
     reportEvery = other.reportEvery;
     checkpoints = other.checkpoints;
@@ -194,7 +197,7 @@ public final class TrainOptions {
     return changed;
   }
 
-  /** What an id never trained reads as when scoring. */
+  /** What an id without a row reads as: when scoring, and in training where not all have one. */
   public TrainOptions unknown(UnknownRow row) {
     TrainOptions changed = new TrainOptions(this);
     changed.unknown = row;
@@ -209,6 +212,13 @@ public final class TrainOptions {
   public TrainOptions tableStorage(DType type) {
     TrainOptions changed = new TrainOptions(this);
     changed.tableStorage = type;
+    return changed;
+  }
+
+  /** Which ids have rows in each table; every id by default. */
+  public TrainOptions rows(RowPolicy policy) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.rows = policy;
     return changed;
   }
 
@@ -299,6 +309,10 @@ public final class TrainOptions {
 
   public DType tableStorage() {
     return tableStorage;
+  }
+
+  public RowPolicy rows() {
+    return rows;
   }
 
   public int shuffleRows() {

@@ -47,7 +47,8 @@ public final class Trainer implements AutoCloseable {
             options.l2(),
             options.combiner(),
             options.unknown(),
-            options.tableStorage());
+            options.tableStorage(),
+            options.rows());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     checkpoints = options.checkpoints().map(CheckpointFolder::new);
@@ -99,8 +100,7 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got rows without a label, expected one; name the label's column");
     }
-    Reporter reporter =
-        new Reporter(listener, network.device(), train.rowCount(), options.epochs(), state);
+    Reporter reporter = new Reporter(listener, network, train.rowCount(), options.epochs(), state);
     try (DataReader batches = batches(train)) {
       if (eval.isPresent()) {
         // Here rather than at the first evaluation: a budget too small shows at once.

@@ -106,4 +106,81 @@ final class IdIndexTest {
       assertThat(got).isEqualTo(ids);
     }
   }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+  void erasedIdsAreGoneAndAllOthersStay(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    long[] ids = crowded(random, seed % 2 == 0 ? 400 : 90_000, (int) (seed % 3));
+    Map<Long, Integer> expected = new HashMap<>();
+    for (int i = 0; i < 20 * Math.min(ids.length, 20_000); i++) {
+      long id = ids[random.nextInt(ids.length)];
+      Integer row = expected.remove(id);
+      if (row == null) {
+        insert(id, i);
+        expected.put(id, i);
+      } else {
+        assertThat(find(id)).isEqualTo(row);
+        index.erase(IdIndex.hash(id), id);
+        assertThat(find(id)).isEqualTo(-1);
+      }
+      if (ids.length < 1000) {
+        check(ids, expected);
+      }
+    }
+    check(ids, expected);
+    for (long id : expected.keySet()) {
+      index.erase(IdIndex.hash(id), id);
+    }
+    check(ids, Map.of());
+  }
+
+  /** Distinct ids, extremes among them, whose hashes agree in a few bits that choose the bucket. */
+  private static long[] crowded(SplittableRandom random, int count, int bits) {
+    long[] extremes = {0, -1, -2, 1, Long.MIN_VALUE, Long.MAX_VALUE};
+    long[] found =
+        random
+            .longs()
+            .filter(id -> (IdIndex.hash(id) & ((1 << bits) - 1)) == 0)
+            .distinct()
+            .limit(count)
+            .toArray();
+    System.arraycopy(extremes, 0, found, 0, extremes.length);
+    return found;
+  }
+
+  private void check(long[] ids, Map<Long, Integer> expected) {
+    index.requireSound();
+    assertThat(index.size()).isEqualTo(expected.size());
+    for (long id : ids) {
+      assertThat(find(id)).isEqualTo(expected.getOrDefault(id, -1));
+    }
+    Lookup lookup = new Lookup();
+    lookup.fill(ids, ids.length);
+    index.find(lookup);
+    for (int i = 0; i < ids.length; i++) {
+      assertThat(lookup.rows[i]).isEqualTo(expected.getOrDefault(ids[i], -1));
+    }
+  }
+
+  @Test
+  void erasingNeverLeavesASearchWithoutEnd() {
+    // In each of the 16 buckets more ids than it holds, of which then all but one of the next go.
+    for (int home = 0; home < 16; home++) {
+      long[] ids = new long[6];
+      for (int k = 0, id = 0; k < 6; id++) {
+        if ((IdIndex.hash(id) & 15) == home && find(id) < 0) {
+          ids[k++] = id;
+          insert(id, id);
+        }
+      }
+      for (int k = 0; k < 5; k++) {
+        index.erase(IdIndex.hash(ids[k]), ids[k]);
+        index.requireSound();
+      }
+    }
+    for (long id = -1000; id < 0; id++) {
+      assertThat(find(id)).isEqualTo(-1);
+    }
+  }
 }

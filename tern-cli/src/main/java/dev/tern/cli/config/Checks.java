@@ -17,6 +17,7 @@ final class Checks {
       dlrm(settings);
     }
     experts(settings);
+    maxRows(settings);
     weightDecay(settings);
   }
 
@@ -113,6 +114,17 @@ final class Checks {
               + ": model.cross_experts: got "
               + experts
               + " experts without a rank, expected one; add model.cross_rank");
+    }
+  }
+
+  private static void maxRows(Settings s) {
+    String eviction = s.get(Keys.EVICTION);
+    if (eviction.startsWith("least") && s.get(Keys.MAX_ROWS) == 0) {
+      throw new ConfigException(
+          s.where("model.eviction.type")
+              + ": model.eviction.type: got "
+              + eviction
+              + " without a limit, at which rows would go, expected one; add model.max_rows");
     }
   }
 

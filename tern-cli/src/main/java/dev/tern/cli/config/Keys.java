@@ -264,8 +264,8 @@ final class Keys {
           "model.unknown",
           Kind.Choice.of("zeros", "initial", "mean"),
           "zeros",
-          "Row of an id that training has not seen: zeros, the row it would start from, or the mean"
-              + " row.");
+          "Row of an id that has none, such as one that training has not seen: zeros, the row it"
+              + " would start from, or the mean row.");
 
   static final Key<String> TABLE_STORAGE =
       Key.of(
@@ -274,6 +274,66 @@ final class Keys {
           "f32",
           "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes. They"
               + " are computed with in f32.");
+
+  static final Key<String> ADMISSION =
+      Key.of(
+          "model.admission.type",
+          Kind.Choice.of("always", "count", "probability"),
+          "always",
+          "Which new ids get a row in training: all, those met often enough, or a share of them."
+              + " The others read as model.unknown.");
+  static final Key<Long> ADMISSION_COUNT =
+      Key.of(
+              "model.admission.count",
+              new Kind.Whole(1, 128),
+              10L,
+              "Times an id must be met, counted in about 2.3 bytes of each id expected.")
+          .when(ADMISSION, "count");
+  static final Key<Long> ADMISSION_EXPECTED =
+      Key.of(
+              "model.admission.expected",
+              new Kind.Whole(1, 1L << 40),
+              1_000_000L,
+              "Distinct ids of a table to count; with more, more of them get a row too early.")
+          .when(ADMISSION, "count");
+  static final Key<Double> ADMISSION_PROBABILITY =
+      Key.of(
+              "model.admission.probability",
+              new Kind.Real(1e-9, 1),
+              0.5,
+              "Share of ids, drawn once for each by train.seed.")
+          .when(ADMISSION, "probability");
+  static final Key<String> EVICTION =
+      Key.of(
+          "model.eviction.type",
+          Kind.Choice.of("never", "unseen", "small-norm", "least-recent", "least-frequent"),
+          "never",
+          "Which rows go: those unseen for some steps, such of them as are small, or, where a table"
+              + " is full, the least recent or least frequent.");
+  static final Key<Long> EVICTION_STEPS =
+      Key.of(
+              "model.eviction.steps",
+              new Kind.Whole(1, 1L << 30),
+              100_000L,
+              "Steps that a row must be unseen.")
+          .when(EVICTION, "unseen", "small-norm");
+  static final Key<Double> EVICTION_NORM =
+      Key.of(
+              "model.eviction.norm",
+              new Kind.Real(1e-9, 1e9),
+              0.01,
+              "L2 norm of its weights below which it goes.")
+          .when(EVICTION, "small-norm");
+  static final Key<Long> MAX_ROWS =
+      Key.of(
+          "model.max_rows", COUNT, 0L, "Rows of a table at most; 0 for as many as fit the memory.");
+  static final Key<String> WHEN_FULL =
+      Key.of(
+          "model.when_full",
+          Kind.Choice.of("error", "unknown"),
+          "error",
+          "What an id that finds no room in a table does: end the training, or read as"
+              + " model.unknown.");
 
   static final Key<Path> DIR =
       Key.required(
@@ -473,6 +533,15 @@ final class Keys {
           COMBINER,
           UNKNOWN,
           TABLE_STORAGE,
+          ADMISSION,
+          ADMISSION_COUNT,
+          ADMISSION_EXPECTED,
+          ADMISSION_PROBABILITY,
+          EVICTION,
+          EVICTION_STEPS,
+          EVICTION_NORM,
+          MAX_ROWS,
+          WHEN_FULL,
           DIR,
           BATCH,
           EPOCHS,

@@ -1,6 +1,11 @@
 package dev.tern.cli.config;
 
+import dev.tern.embedding.Admission;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.WhenFull;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
@@ -22,6 +27,7 @@ import java.util.stream.Collectors;
  * @param combiner {@code sum} or {@code mean}
  * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
  * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
+ * @param rows which ids have rows in a table
  */
 public record ModelConfig(
     String type,
@@ -38,7 +44,8 @@ public record ModelConfig(
     int heads,
     String combiner,
     String unknown,
-    String tableStorage) {
+    String tableStorage,
+    RowPolicy rows) {
   static ModelConfig of(Settings s) {
     return new ModelConfig(
         s.get(Keys.MODEL),
@@ -55,7 +62,32 @@ public record ModelConfig(
         s.get(Keys.HEADS).intValue(),
         s.get(Keys.COMBINER),
         s.get(Keys.UNKNOWN),
-        s.get(Keys.TABLE_STORAGE));
+        s.get(Keys.TABLE_STORAGE),
+        rows(s));
+  }
+
+  private static RowPolicy rows(Settings s) {
+    Admission admission =
+        switch (s.get(Keys.ADMISSION)) {
+          case "count" ->
+              new Admission.ByCount(
+                  s.get(Keys.ADMISSION_COUNT).intValue(), s.get(Keys.ADMISSION_EXPECTED));
+          case "probability" -> new Admission.ByProbability(s.get(Keys.ADMISSION_PROBABILITY));
+          default -> new Admission.Always();
+        };
+    long steps = s.get(Keys.EVICTION_STEPS);
+    Eviction eviction =
+        switch (s.get(Keys.EVICTION)) {
+          case "unseen" -> new Eviction.Unseen(steps);
+          case "small-norm" ->
+              new Eviction.SmallNorm(s.get(Keys.EVICTION_NORM).floatValue(), steps);
+          case "least-recent" -> new Eviction.LeastRecent();
+          case "least-frequent" -> new Eviction.LeastFrequent();
+          default -> new Eviction.Never();
+        };
+    long most = s.get(Keys.MAX_ROWS);
+    WhenFull full = WhenFull.valueOf(s.get(Keys.WHEN_FULL).toUpperCase(Locale.ROOT));
+    return new RowPolicy(admission, eviction, most == 0 ? Long.MAX_VALUE : most, full);
   }
 
   /** The model in one line, with what matters to its type. */

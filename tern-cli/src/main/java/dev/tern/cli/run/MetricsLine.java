@@ -1,6 +1,8 @@
 package dev.tern.cli.run;
 
+import dev.tern.embedding.TableStatistics;
 import dev.tern.internal.json.Json;
+import java.util.List;
 
 /**
  * One line of {@code metrics.jsonl}. A number that is not known is NaN here and {@code null} in the
@@ -17,6 +19,7 @@ import dev.tern.internal.json.Json;
  * @param memoryBytes bytes of the memory budget in use
  * @param seconds time spent on training and evaluation so far, earlier parts of a resumed run
  *     included
+ * @param tables the embedding tables as they are then; none where that is not known
  */
 public record MetricsLine(
     long step,
@@ -27,7 +30,36 @@ public record MetricsLine(
     double calibration,
     double samplesPerSecond,
     long memoryBytes,
-    double seconds) {
+    double seconds,
+    List<TableStatistics> tables) {
+  public MetricsLine {
+    tables = List.copyOf(tables);
+  }
+
+  /** A line that knows no tables. */
+  public MetricsLine(
+      long step,
+      long epoch,
+      Split split,
+      double loss,
+      double auc,
+      double calibration,
+      double samplesPerSecond,
+      long memoryBytes,
+      double seconds) {
+    this(
+        step,
+        epoch,
+        split,
+        loss,
+        auc,
+        calibration,
+        samplesPerSecond,
+        memoryBytes,
+        seconds,
+        List.of());
+  }
+
   /** What the numbers of a line were taken on. */
   public enum Split {
     TRAIN,
@@ -48,7 +80,43 @@ public record MetricsLine(
     put(line, "samples_per_second", samplesPerSecond);
     line.put("memory_bytes", memoryBytes);
     put(line, "seconds", seconds);
+    if (!tables.isEmpty()) {
+      line.put("tables", new Json.Arr(tables.stream().map(MetricsLine::json).toList()));
+    }
     return line.toString();
+  }
+
+  private static Json json(TableStatistics table) {
+    Json.Obj json =
+        Json.object()
+            .put("table", table.table())
+            .put("rows", table.rows())
+            .put("bytes", table.bytes())
+            .put("hits", table.hits())
+            .put("misses", table.misses())
+            .put("admitted", table.admitted())
+            .put("rejected", table.rejected())
+            .put("evicted", table.evicted());
+    if (table.filterBytes() > 0) {
+      json.put("filter_bytes", table.filterBytes()).put("shared_counters", table.sharedCounters());
+    }
+    return json;
+  }
+
+  private static TableStatistics table(Json item, String source) {
+    Json.Obj json = item.asObject(source);
+    boolean counts = json.has("filter_bytes");
+    return new TableStatistics(
+        json.text("table"),
+        json.integer("rows"),
+        json.integer("bytes"),
+        json.integer("hits"),
+        json.integer("misses"),
+        json.integer("admitted"),
+        json.integer("rejected"),
+        json.integer("evicted"),
+        counts ? json.integer("filter_bytes") : 0,
+        counts ? json.number("shared_counters") : 0);
   }
 
   /**
@@ -68,7 +136,10 @@ public record MetricsLine(
         number(line, "calibration"),
         number(line, "samples_per_second"),
         line.integer("memory_bytes"),
-        number(line, "seconds"));
+        number(line, "seconds"),
+        line.has("tables")
+            ? line.array("tables").stream().map(table -> table(table, source)).toList()
+            : List.of());
   }
 
   private static void put(Json.Obj line, String key, double value) {

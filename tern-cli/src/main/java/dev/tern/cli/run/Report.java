@@ -2,6 +2,7 @@ package dev.tern.cli.run;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
+import dev.tern.embedding.TableStatistics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -69,6 +70,7 @@ public record Report(
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
+    tables(out);
     facts(out);
     out.append("<section><details><summary>Configuration in full</summary><pre>")
         .append(Html.text(config.yaml()))
@@ -242,6 +244,32 @@ public record Report(
       cell(out, Format.fixed(line.calibration(), 3));
       cell(out, Format.rate(line.samplesPerSecond()));
       cell(out, Format.time(line.seconds()));
+      out.append("</tr>\n");
+    }
+    out.append("</tbody></table></div></section>\n");
+  }
+
+  /** The embedding tables at the end. */
+  private void tables(StringBuilder out) {
+    List<TableStatistics> tables = lines.isEmpty() ? List.of() : lines.getLast().tables();
+    if (tables.isEmpty()) {
+      return;
+    }
+    out.append(
+        "<section><h2>Embedding tables</h2><div class=\"scroll\"><table"
+            + " class=\"numbers\"><thead><tr><th>table</th><th>rows</th><th>memory</th>"
+            + "<th>hits</th><th>misses</th><th>admitted</th><th>rejected</th><th>evicted</th>"
+            + "</tr></thead><tbody>\n");
+    for (TableStatistics table : tables) {
+      out.append("<tr>");
+      cell(out, table.table());
+      cell(out, Format.whole(table.rows()));
+      cell(out, Format.bytes(table.bytes()));
+      cell(out, Format.whole(table.hits()));
+      cell(out, Format.whole(table.misses()));
+      cell(out, Format.whole(table.admitted()));
+      cell(out, Format.whole(table.rejected()));
+      cell(out, Format.whole(table.evicted()));
       out.append("</tr>\n");
     }
     out.append("</tbody></table></div></section>\n");

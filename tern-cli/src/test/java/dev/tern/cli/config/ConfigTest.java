@@ -3,6 +3,10 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.embedding.Admission;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.WhenFull;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
@@ -59,6 +63,56 @@ final class ConfigTest {
   void readingTheResolvedYamlGivesAnEqualConfiguration() {
     Config config = census();
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void rowPoliciesAreReadWithWhatTheyNeed() {
+    assertThat(census().model().rows()).isEqualTo(RowPolicy.ALL);
+    RowPolicy rows =
+        census(
+                "model.admission.type=count",
+                "model.admission.count=7",
+                "model.admission.expected=5000",
+                "model.eviction.type=least-frequent",
+                "model.max_rows=1_000",
+                "model.when_full=unknown")
+            .model()
+            .rows();
+    assertThat(rows)
+        .isEqualTo(
+            new RowPolicy(
+                new Admission.ByCount(7, 5000),
+                new Eviction.LeastFrequent(),
+                1000,
+                WhenFull.UNKNOWN));
+    assertThat(
+            census(
+                    "model.admission.type=probability",
+                    "model.admission.probability=0.25",
+                    "model.eviction.type=small-norm",
+                    "model.eviction.norm=0.5",
+                    "model.eviction.steps=9")
+                .model()
+                .rows())
+        .isEqualTo(
+            RowPolicy.ALL
+                .withAdmission(new Admission.ByProbability(0.25))
+                .withEviction(new Eviction.SmallNorm(0.5f, 9)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "model.admission.count=5, expected it only where model.admission.type is count",
+    "model.admission.type=some, 'expected one of always, count, probability'",
+    "model.eviction.steps=5, expected it only where model.eviction.type is",
+    "model.eviction.type=least-recent, add model.max_rows",
+    "model.max_rows=-1, a whole number of at least 0",
+    "model.when_full=evict, 'expected one of error, unknown'"
+  })
+  void rowPoliciesThatMakeNoSenseAreErrors(String override, String message) {
+    assertThatThrownBy(() -> census(override))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(message);
   }
 
   @Test
@@ -218,7 +272,7 @@ final class ConfigTest {
           =3                   | --set =3: got no key and value
           train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
           train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
-          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, batch_norm, bottom
+          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, admission, batch_norm
           data.sparse[1].encode=id | got data.sparse[1].encode, expected an index from 0 to 0
           train[0].batch=3     | got an index, expected none
           model.cross_rank=2   | got model.cross_rank, expected it only where model.type is dcnv2, but that is deepfm

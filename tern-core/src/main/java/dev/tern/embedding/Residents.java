@@ -1,0 +1,372 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+
+/**
+ * Which ids of a table have rows, by its {@link RowPolicy}: counts ids without one, says which of
+ * them are given one, notes when rows are seen, and says which go. Nothing here depends on where
+ * rows lie or in which order they came, so a table read from a checkpoint goes on the same way.
+ *
+ * <p>A step is what ends with an update: rows looked up after update {@code t} are seen in step
+ * {@code t + 1}. Rows unseen for too long go at the end of a step, at most about as many as one
+ * batch saw; rows that make room go while the batch that needs it is looked up, one for each new
+ * row. A row seen since it was queued moves on in the queue when it comes up, once for all the
+ * times it was seen. Nothing ever walks the table.
+ */
+final class Residents {
+  /** What {@link #history} holds. */
+  static final int HISTORY = 7;
+
+  private static final long MAX_STEP = Integer.MAX_VALUE;
+
+  private final TableConfig config;
+  private final RowPolicy policy;
+  private final RowSlabs rows;
+  private final Optional<CountingFilter> filter;
+  private final Optional<RowQueue> queue;
+  private final long lottery;
+  private final int metadata;
+  private final int seenOffset;
+  private final int idOffset;
+
+  /** The last step that ended. */
+  private long clock;
+
+  private long hits;
+  private long misses;
+  private long admitted;
+  private long rejected;
+  private long evicted;
+
+  /** By distinct id of a batch: positions. */
+  private int[] times = new int[0];
+
+  /** Ids without a row, or rows, to come back to. */
+  private int[] aside = new int[0];
+
+  Residents(TableConfig config, RowSlabs rows, Allocator allocator) {
+    this.config = config;
+    this.rows = rows;
+    policy = config.rows();
+    metadata = config.metadata();
+    seenOffset = config.metadataOffset();
+    idOffset = config.idOffset();
+    // Apart from the keys of initial weights and of rounding.
+    lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
+    String holder = "table " + config.name();
+    filter =
+        policy.admission() instanceof Admission.ByCount(int count, long expected) && count > 1
+            ? Optional.of(new CountingFilter(count, expected, allocator, holder + " filter"))
+            : Optional.empty();
+    queue =
+        metadata == 0
+            ? Optional.empty()
+            : Optional.of(new RowQueue(rows, config.idOffset(), allocator, holder + " queue"));
+  }
+
+  long bytes() {
+    return filterBytes() + queue.map(RowQueue::bytes).orElse(0L);
+  }
+
+  long filterBytes() {
+    return filter.map(CountingFilter::bytes).orElse(0L);
+  }
+
+  Optional<CountingFilter> filter() {
+    return filter;
+  }
+
+  TableStatistics statistics(long size, long bytes) {
+    return new TableStatistics(
+        config.name(),
+        size,
+        bytes,
+        hits,
+        misses,
+        admitted,
+        rejected,
+        evicted,
+        filterBytes(),
+        filter.map(CountingFilter::shared).orElse(0.0));
+  }
+
+  /** All that must be kept beside rows and filter. */
+  long[] history() {
+    long compared = filter.map(CountingFilter::compared).orElse(0L);
+    return new long[] {clock, hits, misses, admitted, rejected, evicted, compared};
+  }
+
+  /**
+   * Takes what {@link #history} gave, after the filter's words.
+   *
+   * @return whether it can be true
+   */
+  boolean restore(long[] history) {
+    boolean valid = history[0] <= MAX_STEP;
+    for (long number : history) {
+      valid &= number >= 0;
+    }
+    clock = history[0];
+    hits = history[1];
+    misses = history[2];
+    admitted = history[3];
+    rejected = history[4];
+    evicted = history[5];
+    return valid
+        && misses == admitted + rejected
+        && filter.map(f -> f.restore(history[6])).orElse(true);
+  }
+
+  /** Rows that went so far. */
+  long evicted() {
+    return evicted;
+  }
+
+  /** Notes what became of the ids of a lookup in training. */
+  void settle(int unique, int missing, int inserted) {
+    hits += unique - missing;
+    misses += missing;
+    admitted += inserted;
+    rejected += missing - inserted;
+  }
+
+  /** Notes the rows that a lookup in training found. */
+  void see(Lookup lookup, int missing) {
+    boolean frequencies = metadata > 1;
+    if (frequencies || (missing > 0 && filter.isPresent())) {
+      countTimes(lookup);
+    }
+    if (queue.isEmpty()) {
+      return;
+    }
+    int step = step();
+    for (int u = 0; u < lookup.unique(); u++) {
+      if (lookup.rows[u] >= 0) {
+        long seen = lookup.addresses[u] + seenOffset;
+        Memory.setInt(seen, step);
+        if (frequencies) {
+          Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), times[u]));
+        }
+      }
+    }
+  }
+
+  private static int added(int count, int more) {
+    return (int) Math.min(Integer.MAX_VALUE, (long) count + more);
+  }
+
+  private int step() {
+    return (int) Math.min(MAX_STEP, clock + 1);
+  }
+
+  private void countTimes(Lookup lookup) {
+    int unique = lookup.unique();
+    if (times.length < unique) {
+      times = new int[lookup.rows.length];
+    }
+    Arrays.fill(times, 0, unique, 0);
+    for (int i = 0; i < lookup.count(); i++) {
+      times[lookup.inverse[i]]++;
+    }
+  }
+
+  /**
+   * Puts the ids among the first {@code missing} that are to have a row before the others, both in
+   * order.
+   *
+   * @return how many they are
+   */
+  int admit(Lookup lookup, int missing) {
+    if (policy.admission() instanceof Admission.Always) {
+      return missing;
+    }
+    if (aside.length < missing) {
+      aside = new int[lookup.missing.length];
+    }
+    int in = 0;
+    int out = 0;
+    for (int i = 0; i < missing; i++) {
+      int u = lookup.missing[i];
+      if (admits(lookup, u)) {
+        lookup.missing[in++] = u;
+      } else {
+        aside[out++] = u;
+      }
+    }
+    System.arraycopy(aside, 0, lookup.missing, in, out);
+    return in;
+  }
+
+  private boolean admits(Lookup lookup, int u) {
+    return switch (policy.admission()) {
+      case Admission.Always _ -> true;
+      case Admission.ByCount _ ->
+          filter.isEmpty() || filter.get().count(lookup.hashes[u], times[u]);
+      case Admission.ByProbability(double share) ->
+          (Hashing.mix(lookup.ids[u] ^ lottery) >>> 11) * 0x1p-53 < share;
+    };
+  }
+
+  /** Makes sure that {@link #enter} will not need memory for {@code count} rows. */
+  void reserve(int count) {
+    if (queue.isPresent()) {
+      queue.get().reserve(count);
+    }
+  }
+
+  /** Takes the rows that the first {@code count} ids were just given. */
+  void enter(Lookup lookup, int count) {
+    if (queue.isEmpty()) {
+      return;
+    }
+    int step = step();
+    for (int i = 0; i < count; i++) {
+      int u = lookup.missing[i];
+      long seen = lookup.addresses[u] + seenOffset;
+      Memory.setInt(seen, step);
+      if (metadata > 1) {
+        Memory.setInt(seen + 4, times[u]);
+      }
+      queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
+    }
+  }
+
+  /**
+   * A row read from a checkpoint, complete.
+   *
+   * @return whether its metadata can be true
+   */
+  boolean enterAgain(long id, int row) {
+    if (queue.isEmpty()) {
+      return true;
+    }
+    int seen = seen(row);
+    queue.get().push(key(row), IdIndex.hash(id), row);
+    return seen >= 1 && seen <= step() && (metadata < 2 || count(row) >= 1);
+  }
+
+  private int seen(int row) {
+    return Memory.getInt(rows.address(row) + seenOffset);
+  }
+
+  private int count(int row) {
+    return Memory.getInt(rows.address(row) + seenOffset + 4);
+  }
+
+  /** A row's key in the queue as it is now: it may not go before. */
+  private long key(int row) {
+    long seen = seen(row);
+    return switch (policy.eviction()) {
+      case Eviction.Never _ -> 0;
+      case Eviction.LeastRecent _ -> seen;
+      case Eviction.LeastFrequent _ -> (long) count(row) << 32 | seen;
+      case Eviction.Unseen(long steps) -> due(seen, steps);
+      case Eviction.SmallNorm(float _, long steps) -> due(seen, steps);
+    };
+  }
+
+  /** The first step after the last one that ended which is a multiple of {@code steps} later. */
+  private long due(long seen, long steps) {
+    return seen + steps * Math.max(1, (clock - seen) / steps + 1);
+  }
+
+  /**
+   * Where the table is too full for {@code wanted} more rows, has others go.
+   *
+   * @return for how many there is room
+   */
+  int makeRoom(int wanted, long size, IntConsumer gone) {
+    long room = policy.maxRows() - size;
+    if (room >= wanted) {
+      return wanted;
+    }
+    if (!policy.eviction().makesRoom()) {
+      return (int) Math.max(0, room);
+    }
+    RowQueue rowQueue = queue.orElseThrow();
+    int kept = 0;
+    int step = step();
+    while (room < wanted && rowQueue.size() > 0) {
+      int row = rowQueue.firstRow();
+      long key = key(row);
+      if (key != rowQueue.firstKey()) {
+        rowQueue.raiseFirst(key);
+      } else if (seen(row) == step) {
+        kept = setAside(row, kept);
+        rowQueue.removeFirst();
+      } else {
+        rowQueue.removeFirst();
+        evicted++;
+        room++;
+        gone.accept(row);
+      }
+    }
+    for (int i = 0; i < kept; i++) {
+      long id = Memory.getLong(rows.address(aside[i]) + idOffset);
+      rowQueue.push(key(aside[i]), IdIndex.hash(id), aside[i]);
+    }
+    return (int) Math.max(0, room);
+  }
+
+  private int setAside(int row, int count) {
+    if (aside.length == count) {
+      aside = Arrays.copyOf(aside, Math.max(64, 2 * count));
+    }
+    aside[count] = row;
+    return count + 1;
+  }
+
+  /** Ends step {@code number}: rows unseen for too long go. */
+  void endStep(long number, IntConsumer gone) {
+    clock = Math.max(clock, Math.min(MAX_STEP, number));
+    if (queue.isEmpty() || policy.eviction().makesRoom()) {
+      return;
+    }
+    RowQueue rowQueue = queue.get();
+    while (rowQueue.size() > 0 && rowQueue.firstKey() <= clock) {
+      int row = rowQueue.firstRow();
+      if (mayGo(row)) {
+        rowQueue.removeFirst();
+        evicted++;
+        gone.accept(row);
+      } else {
+        rowQueue.raiseFirst(key(row));
+      }
+    }
+  }
+
+  private boolean mayGo(int row) {
+    return switch (policy.eviction()) {
+      case Eviction.Unseen(long steps) -> seen(row) + steps <= clock;
+      case Eviction.SmallNorm(float norm, long steps) ->
+          seen(row) + steps <= clock && squares(row) < (double) norm * norm;
+      default -> false;
+    };
+  }
+
+  private double squares(int row) {
+    double sum = 0;
+    for (int j = 0; j < config.width(); j++) {
+      double w = ScalarHalves.get(config.storage(), rows.address(row), j);
+      sum = Math.fma(w, w, sum);
+    }
+    return sum;
+  }
+
+  /** What is wrong where {@code id} finds no room. */
+  IllegalStateException full(long id) {
+    return new IllegalStateException(
+        "table %s: got id %d beyond %d rows, expected no more; allow more rows, let rows make room"
+                .formatted(config.name(), id, policy.maxRows())
+            + " for others, or leave ids without a row");
+  }
+
+  void free() {
+    filter.ifPresent(CountingFilter::free);
+    queue.ifPresent(RowQueue::free);
+  }
+}

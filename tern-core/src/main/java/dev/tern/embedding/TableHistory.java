@@ -1,0 +1,75 @@
+package dev.tern.embedding;
+
+import java.util.Optional;
+
+/**
+ * What a table remembers beside its rows, which checkpoints keep so that a resumed run goes on as
+ * if it had never stopped: counters, and the counting filter as words of 8 bytes. Of use while
+ * nothing changes the table.
+ */
+public final class TableHistory {
+  /** Numbers that {@link #counters} gives. */
+  public static final int COUNTERS = Residents.HISTORY;
+
+  private static final int BLOCK = 1 << 13;
+
+  private final String table;
+  private final Residents residents;
+  private final Optional<CountingFilter> filter;
+
+  TableHistory(String table, Residents residents) {
+    this.table = table;
+    this.residents = residents;
+    filter = residents.filter();
+  }
+
+  /** The last step, and counts. */
+  public long[] counters() {
+    return residents.history();
+  }
+
+  /** Words of the filter; 0 where there is none. */
+  public long filterWords() {
+    return filter.map(CountingFilter::words).orElse(0L);
+  }
+
+  /** Takes or gives words of a filter, in order. */
+  @FunctionalInterface
+  public interface Words {
+    /** The next {@code count} words, in {@code values[0 .. count)}. */
+    void next(long[] values, int count);
+  }
+
+  /** Gives the words of the filter. */
+  public void readFilter(Words sink) {
+    long[] block = new long[BLOCK];
+    for (long from = 0; from < filterWords(); from += BLOCK) {
+      int count = (int) Math.min(BLOCK, filterWords() - from);
+      filter.orElseThrow().read(from, block, count);
+      sink.next(block, count);
+    }
+  }
+
+  /**
+   * Makes the history of a new table, before its rows are imported, that of another.
+   *
+   * @param words words of its filter
+   * @param source gives them
+   * @throws IllegalArgumentException if the table cannot have this history
+   */
+  public void restore(long[] counters, long words, Words source) {
+    boolean sized = filter.map(f -> f.resize(words)).orElse(words == 0);
+    long[] block = new long[BLOCK];
+    for (long from = 0; from < words && sized; from += BLOCK) {
+      int count = (int) Math.min(BLOCK, words - from);
+      source.next(block, count);
+      filter.orElseThrow().write(from, block, count);
+    }
+    if (!sized || counters.length != COUNTERS || !residents.restore(counters)) {
+      throw new IllegalArgumentException(
+          "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
+                  .formatted(table, counters.length, words)
+              + " expected one that a table of this row policy left; the source is damaged");
+    }
+  }
+}

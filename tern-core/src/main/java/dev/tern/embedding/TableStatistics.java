@@ -1,0 +1,30 @@
+package dev.tern.embedding;
+
+/**
+ * What a table holds and what became of the ids that training looked up in it, each counted once a
+ * batch; scoring counts nothing. Where a policy is at work the counts go on in a resumed run, else
+ * they begin with the process.
+ *
+ * @param table name of the table
+ * @param rows rows
+ * @param bytes bytes held for all of the table
+ * @param hits ids that had a row
+ * @param misses ids that had none: admitted and rejected
+ * @param admitted ids that were given one
+ * @param rejected ids that were not
+ * @param evicted rows that went
+ * @param filterBytes bytes of the counting filter; 0 where there is none
+ * @param sharedCounters ids that are expected to share their counter in the filter with an earlier
+ *     one, and may have been admitted early
+ */
+public record TableStatistics(
+    String table,
+    long rows,
+    long bytes,
+    long hits,
+    long misses,
+    long admitted,
+    long rejected,
+    long evicted,
+    long filterBytes,
+    double sharedCounters) {}

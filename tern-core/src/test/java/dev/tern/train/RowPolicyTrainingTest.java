@@ -1,0 +1,187 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.Readers;
+import dev.tern.embedding.Admission;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.WhenFull;
+import dev.tern.model.ModelConfig;
+import dev.tern.optim.Optimizer;
+import dev.tern.predict.Predictor;
+import dev.tern.tensor.Device;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whole runs in which not every id has a row for good. */
+final class RowPolicyTrainingTest {
+  private static final Batch TRAIN = TrainerTest.planted(1, 3000);
+  private static final Batch TEST = TrainerTest.planted(2, 1000);
+  private static final ModelConfig MODEL =
+      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+
+  @TempDir Path folder;
+
+  static List<RowPolicy> policies() {
+    RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(5, 10));
+    return List.of(
+        counted,
+        RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.5)),
+        RowPolicy.ALL.withEviction(new Eviction.Unseen(2)),
+        counted.withEviction(new Eviction.SmallNorm(0.05f, 1)),
+        counted.withMaxRows(7, WhenFull.UNKNOWN).withRoomMadeBy(new Eviction.LeastRecent(), 7),
+        RowPolicy.ALL
+            .withMaxRows(5, WhenFull.UNKNOWN)
+            .withRoomMadeBy(new Eviction.LeastFrequent(), 5));
+  }
+
+  private static TrainOptions options(RowPolicy policy) {
+    return TrainOptions.of(Optimizer.adam(0.01f))
+        .batch(32)
+        .epochs(2)
+        .shuffleRows(1000)
+        .unknown(UnknownRow.INITIAL)
+        .rows(policy)
+        .reportEvery(1);
+  }
+
+  private Path trained(RowPolicy policy, int threads) {
+    Path target = folder.resolve("threads-" + threads);
+    try (Device device = Device.cpu(threads, 1L << 27);
+        Trainer trainer =
+            Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
+      trainer.fit(Readers.inMemory(TRAIN));
+      trainer.save(target);
+    }
+    return target;
+  }
+
+  @ParameterizedTest
+  @MethodSource("policies")
+  void weightsDependNeitherOnThreadsNorOnAStopBetween(RowPolicy policy) throws IOException {
+    Path checkpoint = trained(policy, 1);
+    byte[] whole = TrainerTest.contents(checkpoint);
+    assertThat(TrainerTest.contents(trained(policy, 2))).isEqualTo(whole);
+    assertThat(TrainerTest.contents(trained(policy, 3))).isEqualTo(whole);
+    Path run = folder.resolve("run");
+    TrainOptions options = options(policy).checkpoints(run, 0);
+    try (Device device = Device.cpu(2, 1L << 27);
+        Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
+      trainer.fit(
+          Readers.inMemory(TRAIN),
+          Optional.empty(),
+          progress -> {
+            if (progress.step() == 50) {
+              trainer.requestStop();
+            }
+          });
+    }
+    List<TableStatistics> statistics = new ArrayList<>();
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer = Trainer.resume(device, run, MODEL, options)) {
+      trainer.fit(
+          Readers.inMemory(TRAIN),
+          Optional.empty(),
+          progress -> {
+            statistics.clear();
+            statistics.addAll(progress.tables());
+          });
+      trainer.save(folder.resolve("resumed"));
+    }
+    assertThat(TrainerTest.contents(folder.resolve("resumed"))).isEqualTo(whole);
+    assertThat(statistics).hasSize(3);
+    assertThat(statistics.stream().mapToLong(s -> s.rejected() + s.evicted()).sum()).isPositive();
+    for (TableStatistics table : statistics) {
+      assertThat(table.misses()).isEqualTo(table.admitted() + table.rejected());
+      assertThat(table.rows()).isEqualTo(table.admitted() - table.evicted());
+    }
+    assertThat(scores(checkpoint)).doesNotContain(Float.NaN);
+  }
+
+  private static float[] scores(Path checkpoint) {
+    try (Predictor predictor = Predictor.open(checkpoint)) {
+      return predictor.score(TEST);
+    }
+  }
+
+  @Test
+  void aCheckpointIsResumedOnlyByThePolicyThatMadeIt() {
+    RowPolicy policy = policies().get(0);
+    Path counted = trained(policy, 1);
+    Path plain = trained(RowPolicy.ALL, 2);
+    try (Device device = Device.cpu(1, 1L << 27)) {
+      assertThatThrownBy(() -> Trainer.resume(device, counted, MODEL, options(RowPolicy.ALL)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("resume: got tables");
+      assertThatThrownBy(() -> Trainer.resume(device, plain, MODEL, options(policy)))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining("got a table without a history");
+      RowPolicy other = policy.withAdmission(new Admission.ByCount(6, 10));
+      assertThatThrownBy(() -> Trainer.resume(device, counted, MODEL, options(other)))
+          .hasMessageContaining("resume: got tables");
+    }
+  }
+
+  @Test
+  void tablesOfEveryIdAreSavedWithoutAHistory() {
+    try (SafeTensors file =
+        SafeTensors.open(trained(RowPolicy.ALL, 1).resolve("tables/0.safetensors"))) {
+      assertThat(file.names()).containsExactly("ids", "weights", "state");
+    }
+  }
+
+  @Test
+  void damagedHistoriesAreRefusedAndNameTheirFile() throws IOException {
+    RowPolicy policy = policies().get(4);
+    Path file = trained(policy, 1).resolve("tables/1.safetensors");
+    for (String name : List.of("history", "metadata", "filter")) {
+      long bytes;
+      try (SafeTensors arrays = SafeTensors.open(file)) {
+        bytes = arrays.entry(name).bytes();
+        assertThat(bytes).isPositive();
+      }
+      byte[] whole = Files.readAllBytes(file);
+      overwrite(file, name);
+      try (Device device = Device.cpu(1, 1L << 27);
+          Trainer trainer =
+              Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
+        var table = trainer.network().tables().tables().get(1);
+        assertThatThrownBy(() -> TableFile.read(file, table))
+            .as(name)
+            .isInstanceOf(DataException.class)
+            .hasMessageContaining(file.toString())
+            .hasMessageContaining("damaged");
+      }
+      Files.write(file, whole);
+    }
+  }
+
+  /** Sets the first bytes of an array to ones. */
+  private static void overwrite(Path file, String name) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    long header = buffer.getLong(0);
+    try (SafeTensors arrays = SafeTensors.open(file)) {
+      int at = (int) (8 + header + arrays.entry(name).offset());
+      buffer.putInt(at, -1);
+      buffer.putInt(at + (name.equals("metadata") ? 0 : 4), -1);
+    }
+    Files.write(file, bytes);
+  }
+}
