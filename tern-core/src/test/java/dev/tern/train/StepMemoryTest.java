@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class StepMemoryTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private static final int STEPS = 32;
-  private static final int MOST_LOOKS = 2_000;
+  private static final int MOST_LOOKS = 10_000;
   private static final int BATCHES = 8;
 
   /** The threads at work: this one and those that compute. */
