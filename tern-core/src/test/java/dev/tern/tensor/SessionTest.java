@@ -342,21 +342,6 @@ final class SessionTest {
   }
 
   @Test
-  void updatesOfAComputationCountAsWrites() {
-    Variable w = Variable.zeros(device, "w", Shape.of(2));
-    w.set(1, 2);
-    Tensor y = w.tensor().add(100);
-    try (Session session = device.session(ROOM);
-        Computation step =
-            Computation.of(device, List.of(w.tensor().sum()), Map.of(w, w.tensor().mul(2)))) {
-      session.run(y);
-      step.run();
-      assertThat(session.get(y)).containsExactly(101, 102);
-      assertThat(session.get(w.tensor().add(100).mul(1))).containsExactly(102, 104);
-    }
-  }
-
-  @Test
   void aClosedVariableIsNotReadAgain() {
     Variable w = Variable.zeros(device, "w", Shape.of(1024));
     w.set(numbers(new SplittableRandom(1), 1024));

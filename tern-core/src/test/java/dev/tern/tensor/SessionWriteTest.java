@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,21 @@ final class SessionWriteTest {
     Variable variable = Variable.zeros(device, name, shape);
     variable.set(values);
     return variable;
+  }
+
+  @Test
+  void updatesOfAComputationCountAsWrites() {
+    Variable w = Variable.zeros(device, "w", Shape.of(2));
+    w.set(1, 2);
+    Tensor y = w.tensor().add(100);
+    try (Session session = device.session(8 * ROW_BYTES);
+        Computation step =
+            Computation.of(device, List.of(w.tensor().sum()), Map.of(w, w.tensor().mul(2)))) {
+      session.run(y);
+      step.run();
+      assertThat(session.get(y)).containsExactly(101, 102);
+      assertThat(session.get(w.tensor().add(100).mul(1))).containsExactly(102, 104);
+    }
   }
 
   @Test

@@ -39,7 +39,7 @@ enum SystemMemory implements Backing {
 
     @Override
     public int decommit(long address, long bytes) {
-      throw new UnsupportedOperationException("decommit: got " + this);
+      throw new AssertionError("decommit: " + this + " gives nothing back");
     }
 
     @Override

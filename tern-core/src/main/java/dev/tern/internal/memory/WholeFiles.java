@@ -73,7 +73,7 @@ final class WholeFiles implements Backing {
 
   @Override
   public int decommit(long address, long bytes) {
-    throw new UnsupportedOperationException("decommit: got whole files");
+    throw new AssertionError("decommit: whole files give nothing back");
   }
 
   @Override
