@@ -18,6 +18,8 @@ import java.util.TreeMap;
  * result's elements is compared with sums in double precision before anything is timed.
  */
 final class MatMulBench {
+  private static final long WARM_MILLIS = 60_000;
+
   private static final int WARM_UP_MILLIS = 1500;
   private static final int CHECKED = 200;
 
@@ -136,7 +138,7 @@ final class MatMulBench {
     check(each, a, b, c);
     if (!warm) {
       warm = true;
-      Kernels.awaitWarm(20_000);
+      awaitVectorCode();
       long end = System.nanoTime() + WARM_UP_MILLIS * 1_000_000L;
       while (System.nanoTime() < end) {
         work.run();
@@ -154,6 +156,16 @@ final class MatMulBench {
         "GFLOP/s",
         "pytorch",
         times.peer().stream().map(nanos -> each.flops() / nanos).toList());
+  }
+
+  /** What scalar code does would be no figure of the products. */
+  private static void awaitVectorCode() {
+    Kernels.awaitWarm(WARM_MILLIS);
+    if (MatMul.isPending()) {
+      throw new IllegalStateException(
+          "bench matmul: got products in scalar code after %d s, expected vectors; close what keeps the cores busy"
+              .formatted(WARM_MILLIS / 1000));
+    }
   }
 
   private void print(Result result) {
