@@ -249,7 +249,7 @@ final class KernelEmitter {
             loop(
                 N1,
                 () -> {
-                  row(0);
+                  row();
                   advance(middle, 1);
                 });
           } else {
@@ -300,18 +300,32 @@ final class KernelEmitter {
           frames.store(I, count);
           for (int phase = 0; phase < phases.count(); phase++) {
             int each = phase;
-            firstRow();
-            loop(
-                count,
-                () -> {
-                  row(each);
-                  nextRow();
-                });
+            eachRow(count, () -> before(each));
+            if (each < phases.count() - 1 || hasEnd()) {
+              eachRow(count, () -> after(each));
+            }
           }
           for (int k = 0; k < middle.length; k++) {
             code.lload(at[k]).lstore(middle[k]);
           }
           code.iload(left).iload(count).isub().istore(left);
+        });
+  }
+
+  /** Whether there is anything to do for a row after its last pass. */
+  private boolean hasEnd() {
+    return spec.laneStores() > 0
+        || !phases.rowStores().isEmpty()
+        || !phases.rowValues(phases.count()).isEmpty();
+  }
+
+  private void eachRow(int count, Runnable body) {
+    firstRow();
+    loop(
+        count,
+        () -> {
+          body.run();
+          nextRow();
         });
   }
 
@@ -342,32 +356,51 @@ final class KernelEmitter {
     }
   }
 
-  /** A pass over the row at hand, and what comes before and after it. */
-  private void row(int phase) {
-    for (int k = 0; k < spec.loads().size(); k++) {
-      if (spec.loads().get(k) == Access.BROADCAST) {
-        code.lload(at[k]);
-        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
-        frames.store(F, rows[k]);
-      }
-    }
-    boolean last = phase == phases.count() - 1;
+  /** The one pass over the row at hand, and what comes before and after it. */
+  private void row() {
+    rowLoads();
+    rowValues(0, false);
+    pass(0);
+    rowValues(1, false);
+    endLanes();
+    rowStores();
+  }
+
+  /** A pass of several over the row at hand, and the row values that it needs. */
+  private void before(int phase) {
+    rowLoads();
     if (phase == 0) {
-      rowValues(0, !last);
+      rowValues(0, true);
     } else {
       phases.rowValuesUpTo(phase).forEach(this::reload);
     }
     pass(phase);
-    rowValues(phase + 1, !last);
-    if (last) {
+  }
+
+  /** The row values of the row's reductions in a pass of several, and what is stored at the end. */
+  private void after(int phase) {
+    rowLoads();
+    phases.rowValuesUpTo(phase).forEach(this::reload);
+    rowValues(phase + 1, phase < phases.count() - 1);
+    if (phase == phases.count() - 1) {
       endLanes();
       rowStores();
     }
   }
 
+  private void rowLoads() {
+    for (int k = 0; k < spec.loads().size(); k++) {
+      if (spec.loads().get(k) == Access.BROADCAST) {
+        code.lload(at[k]);
+        memory("getFloat", MethodTypeDesc.of(F, J));
+        frames.store(F, rows[k]);
+      }
+    }
+  }
+
   private void reload(int value) {
     rowValueAddress(value);
-    code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+    memory("getFloat", MethodTypeDesc.of(F, J));
     frames.store(F, rows[value]);
   }
 
@@ -401,7 +434,7 @@ final class KernelEmitter {
       if (keep) {
         rowValueAddress(value);
         code.fload(rows[value]);
-        code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+        memory("setFloat", MethodTypeDesc.of(V, J, F));
       }
     }
   }
@@ -418,7 +451,7 @@ final class KernelEmitter {
     for (int s : phases.rowStores()) {
       code.lload(at[spec.loads().size() + s]);
       code.fload(rows[spec.stores().get(s).value()]);
-      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+      memory("setFloat", MethodTypeDesc.of(V, J, F));
     }
   }
 
@@ -429,11 +462,11 @@ final class KernelEmitter {
       if (store.reducesLanes()) {
         int target = at[spec.loads().size() + s];
         code.lload(target).lload(target);
-        code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+        memory("getFloat", MethodTypeDesc.of(F, J));
         combineLanes(r++, store.mode());
         String combine = store.mode() == Mode.SUM ? "add" : "max";
         code.invokestatic(POINTWISE, combine, MethodTypeDesc.of(F, F, F));
-        code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+        memory("setFloat", MethodTypeDesc.of(V, J, F));
       }
     }
   }
@@ -452,6 +485,14 @@ final class KernelEmitter {
 
   private void lanesAddress(int slot) {
     code.lload(lanesAt).loadConstant((long) slot * Lanes.BYTES).ladd();
+  }
+
+  private void memory(String name, MethodTypeDesc type) {
+    if (lanes > 1) {
+      VectorCode.insertMemory(code, name, type);
+    } else {
+      code.invokestatic(MEMORY, name, type);
+    }
   }
 
   private int[] locals(int count, TypeKind kind) {

@@ -6,16 +6,21 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * The structure of a fused kernel, which never holds sizes: kernels of equal structure are one
- * class. Values are numbered: first the loads, then the scalars, then one per instruction.
+ * The structure of a fused kernel: kernels of equal structure are one class. It holds no sizes but
+ * the length of short rows that are reduced, whose code is written for that length. Values are
+ * numbered: first the loads, then the scalars, then one per instruction.
  *
  * @param loads how each input advances along the inner loop; operand {@code k} is load {@code k}
  * @param scalars number of constants
  * @param instructions elementwise ops in order
  * @param stores results, operands after the loads
+ * @param row elements of the inner loop in every run, or 0 for any number
  */
 public record KernelSpec(
-    List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores) {
+    List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores, int row) {
+  /** Elements of the longest rows that code is written for. */
+  private static final int LONGEST_ROW = 128;
+
   /** How an operand advances along the inner loop. */
   public enum Access {
     /** Stays: one element for the whole loop. */
@@ -63,6 +68,20 @@ public record KernelSpec(
     loads = List.copyOf(loads);
     instructions = List.copyOf(instructions);
     stores = List.copyOf(stores);
+  }
+
+  /** A kernel for inner loops of any length. */
+  public KernelSpec(
+      List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores) {
+    this(loads, scalars, instructions, stores, 0);
+  }
+
+  /** The kernel for rows of {@code n} elements; itself where that has no code of its own. */
+  public KernelSpec forRows(int n) {
+    boolean has = n > 0 && n <= LONGEST_ROW && n % Lanes.COUNT == 0;
+    return has && laneReductions() > 0 && isVectorizable()
+        ? new KernelSpec(loads, scalars, instructions, stores, n)
+        : this;
   }
 
   /** Loads and stores. */

@@ -15,12 +15,20 @@ final class KernelWarmup implements Warmup.Candidate {
   /** There may be many, and each attempt takes the JIT's time. */
   private static final int ATTEMPTS = 3;
 
-  /** Sizes of the loops: few vectors, since at first each costs a microsecond. */
+  /**
+   * Sizes of the loops: few vectors, since at first each costs a microsecond, but many rows, for
+   * the JIT compiles what goes around them by their number.
+   */
   private static final int[][] SMALL = {
-    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}
+    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
   };
 
   private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
+
+  /** Rows of both, for a kernel whose rows have one length. */
+  private static final int[][] SMALL_ROWS = {{1, 2}, {2, 1}, {1, N1}, {4, N1}};
+
+  private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
 
   /** Three kernels that do nothing. */
   private static final Kernel[] IDLE = {
@@ -44,6 +52,8 @@ final class KernelWarmup implements Warmup.Candidate {
   /** The kernel, and others that do nothing. */
   private final Kernel[] turns;
 
+  private final int[][] small;
+  private final int[][] large;
   private final Arena arena;
   private final long[] addresses;
   private final long[] strides;
@@ -55,6 +65,9 @@ final class KernelWarmup implements Warmup.Candidate {
     this.compiled = compiled;
     this.code = code;
     turns = new Kernel[] {define(), IDLE[0], IDLE[1], IDLE[2]};
+    int row = spec.row();
+    small = row == 0 ? SMALL : sizes(SMALL_ROWS, row);
+    large = row == 0 ? LARGE : sizes(LARGE_ROWS, row);
     arena = Arena.ofConfined();
     addresses = new long[spec.operands()];
     strides = new long[3 * spec.operands()];
@@ -64,7 +77,7 @@ final class KernelWarmup implements Warmup.Candidate {
       strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
     long most =
-        Stream.of(SMALL, LARGE)
+        Stream.of(small, large)
             .flatMap(Arrays::stream)
             .mapToLong(sizes -> spec.scratchBytes(sizes[2]))
             .max()
@@ -91,13 +104,17 @@ final class KernelWarmup implements Warmup.Candidate {
     return Optional.empty();
   }
 
+  private static int[][] sizes(int[][] rows, int n) {
+    return Arrays.stream(rows).map(each -> new int[] {each[0], each[1], n}).toArray(int[][]::new);
+  }
+
   private Kernel define() {
     return Kernels.define(compiled.spec(), code);
   }
 
   @Override
   public void round(boolean large) {
-    for (int[] sizes : large ? LARGE : SMALL) {
+    for (int[] sizes : large ? this.large : small) {
       for (Kernel turn : turns) {
         turn.run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
       }
@@ -106,9 +123,11 @@ final class KernelWarmup implements Warmup.Candidate {
 
   @Override
   public void adopt() {
+    int[] sizes = large[1];
     long start = System.nanoTime();
-    turns[0].run(addresses, strides, 1, N1, LONG, scalars, scratch);
-    double pace = Math.max(1, System.nanoTime() - start) / (double) (N1 * LONG);
+    turns[0].run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+    long nanos = Math.max(1, System.nanoTime() - start);
+    double pace = nanos / ((double) sizes[0] * sizes[1] * sizes[2]);
     compiled.adopt(turns[0], pace);
     arena.close();
   }

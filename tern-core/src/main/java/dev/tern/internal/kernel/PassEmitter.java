@@ -29,10 +29,13 @@ import java.util.function.BiConsumer;
  *   load, compute, store, accumulate
  * </pre>
  *
- * A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all. A loop takes a
- * vector for each; what is left is added to the stored lanes, because vectors that go from one loop
- * to another would be boxed by the JIT. Where that is too much code the only loop takes one vector
- * at a time, and passes the turn on by exchanging the accumulators.
+ * Where the length is known, {@link KernelSpec#row()}, there is no rest, and a short pass of little
+ * work has no loop.
+ *
+ * <p>A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all. A loop
+ * takes a vector for each; what is left is added to the stored lanes, because vectors that go from
+ * one loop to another would be boxed by the JIT. Where that is too much code the only loop takes
+ * one vector at a time, and passes the turn on by exchanging the accumulators.
  *
  * <p>Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the
  * method of {@code Vectors}.
@@ -66,6 +69,9 @@ final class PassEmitter {
 
   /** Most ops and operands of a loop that takes two vectors at a time. */
   private static final int UNROLLED_WORK = 32;
+
+  /** Most ops and operands, times vectors, of a pass without a loop. */
+  private static final int STRAIGHT_WORK = 64;
 
   /** Most ops and operands, times vectors, of a loop that takes a vector for each accumulator. */
   private static final int REDUCED_WORK = 96;
@@ -118,37 +124,65 @@ final class PassEmitter {
     beginLanes();
     code.iconst_0();
     frame.frames().store(I, counter);
-    if (lanes > 1 && reductions.isEmpty()) {
+    if (lanes > 1 && isStraight()) {
+      straight();
+    } else if (lanes > 1 && reductions.isEmpty()) {
       pointwiseLoops();
     } else if (lanes > 1) {
       reducingLoops();
     }
-    elements(1, this::scalarElement);
+    if (lanes == 1 || spec.row() == 0) {
+      elements(1, this::scalarElement);
+    }
+  }
+
+  private boolean isStraight() {
+    return spec.row() > 0 && phases.work(phase) * (spec.row() / lanes) <= STRAIGHT_WORK;
+  }
+
+  /** The whole row without a loop. */
+  private void straight() {
+    code.lconst_0().lstore(offset);
+    rowVectors();
+    int turn = Lanes.COUNT / lanes;
+    for (int u = 0; u < spec.row() / lanes; u++) {
+      vectorElement(u, (reduction, v) -> addToRegister(reduction, v % turn));
+    }
+    flushAccumulators();
   }
 
   private void beginLanes() {
     for (Phases.Reduction reduction : reductions) {
-      float identity = reduction.mode() == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY;
+      boolean sum = reduction.mode() == Mode.SUM;
       if (lanes == 1) {
         lanesAddress(reduction.slot());
-        code.loadConstant(identity);
+        code.loadConstant(sum ? 0f : Float.NEGATIVE_INFINITY);
         code.invokestatic(LANES, "fill", MethodTypeDesc.of(V, J, F));
       } else {
         for (int accumulator : accumulators[reduction.slot()]) {
-          code.loadConstant(identity);
+          code.loadConstant(sum ? 0f : Float.NEGATIVE_INFINITY);
           call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+          if (!sum) {
+            call(VECTORS, "key", MethodTypeDesc.of(VECTOR, VECTOR));
+          }
           frame.frames().store(VECTOR, accumulator);
         }
       }
     }
   }
 
-  /** Stores the lanes: the first set of accumulators is the one whose turn it is. */
+  /**
+   * Stores the lanes, largest ones as floats: the first set of accumulators is the one whose turn
+   * it is.
+   */
   private void flushAccumulators() {
     for (Phases.Reduction reduction : reductions) {
       int[] set = accumulators[reduction.slot()];
       for (int u = 0; u < set.length; u++) {
         code.aload(set[u]);
+        if (reduction.mode() == Mode.MAX) {
+          call(VECTORS, "ofKey", MethodTypeDesc.of(VECTOR, VECTOR));
+        }
         laneAddress(reduction.slot(), u * lanes);
         call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
       }
@@ -162,21 +196,16 @@ final class PassEmitter {
     code.loadConstant(Lanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
   }
 
-  /** Ops and operands for one vector; functions count as many. */
-  private int work() {
-    int work = phases.places(phase).size();
-    for (int value : phases.computed(phase)) {
-      work += spec.instruction(value).op().isPolynomial() ? UNROLLED_WORK : 1;
-    }
-    return work;
-  }
-
   /** Counts {@link #counter} on by {@code step} while that many elements are left. */
   private void elements(int step, Runnable body) {
     frame
         .frames()
         .loop(
-            end -> code.iload(counter).loadConstant(step).iadd().iload(frame.n()).if_icmpgt(end),
+            end -> {
+              code.iload(counter).loadConstant(step).iadd();
+              length();
+              code.if_icmpgt(end);
+            },
             () -> {
               offset();
               body.run();
@@ -184,23 +213,33 @@ final class PassEmitter {
             });
   }
 
+  private void length() {
+    if (spec.row() > 0) {
+      code.loadConstant(spec.row());
+    } else {
+      code.iload(frame.n());
+    }
+  }
+
   /**
    * Whole vectors: two at a time, which outweighs the loop's own cost unless the JIT would take
    * long, then one.
    */
   private void pointwiseLoops() {
-    if (work() <= UNROLLED_WORK) {
+    if (phases.work(phase) <= UNROLLED_WORK) {
       vectorLoop(2, this::addToRegister);
     }
-    vectorLoop(1, this::addToRegister);
+    if (spec.row() == 0 || phases.work(phase) > UNROLLED_WORK || spec.row() / lanes % 2 > 0) {
+      vectorLoop(1, this::addToRegister);
+    }
   }
 
   private void reducingLoops() {
     int turn = Lanes.COUNT / lanes;
-    boolean whole = work() * turn <= REDUCED_WORK;
+    boolean whole = phases.work(phase) * turn <= REDUCED_WORK;
     vectorLoop(whole ? turn : 1, whole ? this::addToRegister : this::addInTurn);
     flushAccumulators();
-    if (whole && turn > 1) {
+    if (whole && turn > 1 && spec.row() == 0) {
       vectorLoop(1, this::addToMemory);
     }
   }
@@ -261,7 +300,8 @@ final class PassEmitter {
   private void addToRegister(Phases.Reduction reduction, int u) {
     int accumulator = accumulators[reduction.slot()][u];
     code.aload(accumulator).aload(vectorValues[reduction.value()]);
-    combine(VECTORS, VECTOR, reduction.mode());
+    String name = reduction.mode() == Mode.SUM ? "add" : "raise";
+    call(VECTORS, name, MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
     code.astore(accumulator);
   }
 
@@ -315,7 +355,7 @@ final class PassEmitter {
     for (int value : phases.saved(phase)) {
       elementAddress(phases.home(value), 0);
       code.fload(scalarValues[value]);
-      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+      memory("setFloat", MethodTypeDesc.of(V, J, F));
     }
     for (int s : phases.stores(phase)) {
       Store store = spec.stores().get(s);
@@ -328,7 +368,7 @@ final class PassEmitter {
         code.fload(scalarValues[store.value()]);
         combine(POINTWISE, F, store.mode());
       }
-      code.invokestatic(MEMORY, "setFloat", MethodTypeDesc.of(V, J, F));
+      memory("setFloat", MethodTypeDesc.of(V, J, F));
     }
     for (Phases.Reduction reduction : reductions) {
       code.fload(scalarValues[reduction.value()]);
@@ -341,7 +381,7 @@ final class PassEmitter {
 
   private void scalarLoad(int place) {
     elementAddress(place, 0);
-    code.invokestatic(MEMORY, "getFloat", MethodTypeDesc.of(F, J));
+    memory("getFloat", MethodTypeDesc.of(F, J));
   }
 
   private void combine(ClassDesc owner, ClassDesc type, Mode mode) {
@@ -405,6 +445,14 @@ final class PassEmitter {
     return operand < loads
         ? spec.loads().get(operand)
         : spec.stores().get(operand - loads).access();
+  }
+
+  private void memory(String name, MethodTypeDesc type) {
+    if (lanes > 1) {
+      VectorCode.insertMemory(code, name, type);
+    } else {
+      code.invokestatic(MEMORY, name, type);
+    }
   }
 
   private int[] locals(int count, TypeKind kind) {

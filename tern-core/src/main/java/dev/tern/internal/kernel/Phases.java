@@ -21,6 +21,8 @@ final class Phases {
   /** A reduction over the inner loop in lanes, at {@code slot} of the scratch memory. */
   record Reduction(int value, Mode mode, int slot, int phase) {}
 
+  private static final int FUNCTION_WORK = 32;
+
   private final KernelSpec spec;
   private final int firstInstruction;
   private final int[] phase;
@@ -254,6 +256,15 @@ final class Phases {
     saved(p).forEach(value -> places.add(home(value)));
     stores(p).forEach(store -> places.add(spec.loads().size() + store));
     return places;
+  }
+
+  /** Ops and operands of pass {@code p} for one vector; functions count as many. */
+  int work(int p) {
+    int work = places(p).size();
+    for (int value : computed(p)) {
+      work += spec.instruction(value).op().isPolynomial() ? FUNCTION_WORK : 1;
+    }
+    return work;
   }
 
   /** The slot of the reduction that gives row value {@code value}, or -1 if it is an op's. */

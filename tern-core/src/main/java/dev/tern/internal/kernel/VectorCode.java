@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.memory.Memory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -25,31 +26,46 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The bytecode of {@code Vectors} and {@code VectorMath}, to be copied into kernels in place of
- * calls. C2 stops inlining once a method has grown to some 18000 nodes, which two functions such as
- * softplus and sigmoid reach, and a call that is not inlined boxes its vectors. The Vector API's
- * own methods are exempt from that limit, so a kernel that calls nothing else never boxes.
+ * The bytecode of {@code Vectors}, {@code VectorMath} and {@code Memory}, to be copied into kernels
+ * in place of calls. C2 stops inlining once a method has grown to some 18000 nodes, which two
+ * functions such as softplus and sigmoid reach, and a call that is not inlined boxes its vectors,
+ * or waits for them to be cleared where it only reads a number. The JDK's own methods are exempt
+ * from that limit, so a kernel that calls nothing else never boxes.
  */
 final class VectorCode {
   private static final String PACKAGE = "dev.tern.internal.kernel.";
   private static final Map<String, MethodModel> METHODS = new HashMap<>();
 
   static {
-    for (String name : List.of("Vectors", "VectorMath")) {
-      for (MethodModel method : parse(name).methods()) {
-        String type = method.methodType().stringValue();
-        METHODS.put(key(PACKAGE + name, method.methodName().stringValue(), type), method);
-      }
-    }
+    // By name: to touch the class would load it, and with it the Vector API.
+    copy(VectorCode.class, PACKAGE + "Vectors");
+    copy(VectorCode.class, PACKAGE + "VectorMath");
+    copy(Memory.class, Memory.class.getName());
   }
 
   private VectorCode() {}
 
+  private static void copy(Class<?> neighbour, String name) {
+    for (MethodModel method : parse(neighbour, name).methods()) {
+      String type = method.methodType().stringValue();
+      METHODS.put(key(name, method.methodName().stringValue(), type), method);
+    }
+  }
+
   /** Writes the body of the method of {@code Vectors}; arguments and result are on the stack. */
   static void insert(CodeBuilder code, String name, MethodTypeDesc type) {
-    MethodModel method = METHODS.get(key(PACKAGE + "Vectors", name, type.descriptorString()));
+    insert(code, PACKAGE + "Vectors", name, type);
+  }
+
+  /** Writes the body of the method of {@code Memory}. */
+  static void insertMemory(CodeBuilder code, String name, MethodTypeDesc type) {
+    insert(code, Memory.class.getName(), name, type);
+  }
+
+  private static void insert(CodeBuilder code, String owner, String name, MethodTypeDesc type) {
+    MethodModel method = METHODS.get(key(owner, name, type.descriptorString()));
     if (method == null) {
-      throw new IllegalStateException("kernel: got op " + name + ", expected one of Vectors");
+      throw new IllegalStateException("kernel: got " + name + ", expected a method of " + owner);
     }
     insert(code, method);
   }
@@ -106,8 +122,9 @@ final class VectorCode {
     return owner + "." + name + type;
   }
 
-  private static ClassModel parse(String name) {
-    try (InputStream in = VectorCode.class.getResourceAsStream(name + ".class")) {
+  private static ClassModel parse(Class<?> neighbour, String name) {
+    String file = name.substring(name.lastIndexOf('.') + 1) + ".class";
+    try (InputStream in = neighbour.getResourceAsStream(file)) {
       if (in == null) {
         throw new IllegalStateException("class " + name + ": its bytecode is not to be found");
       }

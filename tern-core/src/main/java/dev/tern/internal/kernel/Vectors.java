@@ -3,6 +3,7 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.memory.Memory;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
@@ -23,6 +24,9 @@ final class Vectors {
   static final VectorShuffle<Float> FOUR_ON = on(4);
   static final VectorShuffle<Float> TWO_ON = on(2);
 
+  /** Lifts what is negative NaN above all others, by overflow. */
+  private static final int NAN_ABOVE = 0x007F_FFFF;
+
   private Vectors() {}
 
   private static VectorShuffle<Float> on(int lanes) {
@@ -39,6 +43,34 @@ final class Vectors {
 
   static FloatVector broadcast(float value) {
     return FloatVector.broadcast(SPECIES, value);
+  }
+
+  /**
+   * The bits of {@code x} as ordered integers, NaN of either sign above all others, so that {@code
+   * Math.max} is one instruction; that of floats is six which wait for each other.
+   */
+  static FloatVector key(FloatVector x) {
+    return flipped(x.reinterpretAsInts()).sub(NAN_ABOVE).reinterpretAsFloats();
+  }
+
+  /** The floats of keys. */
+  static FloatVector ofKey(FloatVector keys) {
+    return flipped(keys.reinterpretAsInts().add(NAN_ABOVE)).reinterpretAsFloats();
+  }
+
+  /** Keys of the larger. */
+  static FloatVector raise(FloatVector keys, FloatVector x) {
+    return largerKey(keys, key(x));
+  }
+
+  private static FloatVector largerKey(FloatVector a, FloatVector b) {
+    return a.reinterpretAsInts().max(b.reinterpretAsInts()).reinterpretAsFloats();
+  }
+
+  /** Without the sign bit, negative numbers are ordered the other way. */
+  private static IntVector flipped(IntVector bits) {
+    return bits.lanewise(
+        VectorOperators.XOR, bits.lanewise(VectorOperators.ASHR, 31).and(Integer.MAX_VALUE));
   }
 
   /** As {@link Lanes#total} by vectors of 4 lanes; overwrites the first four numbers. */
@@ -71,29 +103,28 @@ final class Vectors {
 
   /** As {@link Lanes#largest} by vectors of 4 lanes; overwrites the first four numbers. */
   static float largest4(long scratch) {
-    FloatVector even = load(scratch).max(load(scratch + 32));
-    store(even.max(load(scratch + 16).max(load(scratch + 48))), scratch);
+    FloatVector even = raise(key(load(scratch)), load(scratch + 32));
+    store(ofKey(raise(raise(even, load(scratch + 16)), load(scratch + 48))), scratch);
     float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
     return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
   }
 
   /** As {@link Lanes#largest} by vectors of 8 lanes; overwrites the first eight numbers. */
   static float largest8(long scratch) {
-    store(load(scratch).max(load(scratch + 32)), scratch);
-    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 16));
-    float second = Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 20));
-    float third = Math.max(Memory.getFloat(scratch + 8), Memory.getFloat(scratch + 24));
-    float fourth = Math.max(Memory.getFloat(scratch + 12), Memory.getFloat(scratch + 28));
-    return Math.max(Math.max(first, third), Math.max(second, fourth));
+    FloatVector keys = raise(key(load(scratch)), load(scratch + 32));
+    keys = largerKey(keys, keys.rearrange(FOUR_ON));
+    keys = largerKey(keys, keys.rearrange(TWO_ON));
+    store(ofKey(keys), scratch);
+    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
   }
 
   /** As {@link Lanes#largest} by vectors of 16 lanes; overwrites the numbers. */
   static float largest16(long scratch) {
-    FloatVector most = load(scratch);
-    most = most.max(most.rearrange(EIGHT_ON));
-    most = most.max(most.rearrange(FOUR_ON));
-    most = most.max(most.rearrange(TWO_ON));
-    store(most, scratch);
+    FloatVector keys = key(load(scratch));
+    keys = largerKey(keys, keys.rearrange(EIGHT_ON));
+    keys = largerKey(keys, keys.rearrange(FOUR_ON));
+    keys = largerKey(keys, keys.rearrange(TWO_ON));
+    store(ofKey(keys), scratch);
     return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
   }
 

@@ -61,7 +61,7 @@ final class Warmup {
   private static final int BUSY_ROUNDS = 300;
 
   /** Looks are rare: every turn of a loop counts, and at 40,000 the JIT compiles that loop too. */
-  private static final long POLL_NANOS = 10_000_000;
+  private static final long POLL_NANOS = 3_000_000;
 
   private static final long PAUSE_NANOS = 200_000;
   private static final long PATIENCE_NANOS = 6_000_000_000L;

@@ -25,6 +25,9 @@ final class FusedBuilder {
   private static final int CHUNK_ELEMENTS = 16_384;
   private static final int MAX_CHUNKS = 64;
 
+  /** Fewer short rows are not worth code of their own. */
+  private static final int MANY_ROWS = 64;
+
   private final Group group;
   private final Function<Node, Layout> layouts;
   private final List<Layout> loads = new ArrayList<>();
@@ -225,7 +228,17 @@ final class FusedBuilder {
               ? new Store(value(node.input(0)), mode(((Op.Reduce) node.op()).kind()), access)
               : new Store(value(node), Mode.WRITE, written(node, access)));
     }
-    return new KernelSpec(accesses, scalars.size(), instructions, stores);
+    KernelSpec spec = new KernelSpec(accesses, scalars.size(), instructions, stores);
+    return rows() >= MANY_ROWS ? spec.forRows(sizes[sizes.length - 1]) : spec;
+  }
+
+  /** Rows of the inner loop; 1 where chunks are cut from it. */
+  private long rows() {
+    long rows = 1;
+    for (int axis = 0; axis < sizes.length - 1; axis++) {
+      rows *= sizes[axis];
+    }
+    return rows;
   }
 
   /** A row value is written once a row, everything else for each element. */

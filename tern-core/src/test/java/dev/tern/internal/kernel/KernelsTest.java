@@ -109,17 +109,79 @@ final class KernelsTest {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 112, 128})
+  void kernelsForRowsOfOneLengthGiveTheBitsOfThoseForAny(int n) {
+    KernelSpec spec = ROWS.forRows(n);
+    assertThat(spec.row()).isEqualTo(n);
+    assertThat(rows(spec, n, VectorSupport.lanes(), 19)).containsExactly(rows(ROWS, n, 1, 19));
+  }
+
+  @Test
+  void onlyShortRowsOfWholeSetsOfLanesHaveKernelsOfTheirOwn() {
+    for (int n : new int[] {0, 1, 17, 144, 1024}) {
+      assertThat(ROWS.forRows(n)).isSameAs(ROWS);
+    }
+  }
+
+  private static final float[] NUMBERS = {
+    Float.NEGATIVE_INFINITY,
+    -Float.MAX_VALUE,
+    -1,
+    -Float.MIN_VALUE,
+    -0f,
+    0f,
+    Float.MIN_VALUE,
+    1,
+    Float.MAX_VALUE,
+    Float.POSITIVE_INFINITY,
+    Float.NaN,
+    Float.intBitsToFloat(0xFFC00000),
+    Float.intBitsToFloat(0xFFFFFFFF),
+    Float.intBitsToFloat(0x7F800001)
+  };
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 16, 33, 64})
+  void theLargestOfARowIsThatOfMathMaxWhateverTheNumbers(int n) {
+    KernelSpec any =
+        new KernelSpec(
+            List.of(Access.CONTIGUOUS),
+            0,
+            List.of(new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(0))),
+            List.of(new Store(1, Mode.WRITE, Access.BROADCAST)));
+    Kernel kernel = Kernels.define(any.forRows(n), VectorSupport.lanes());
+    Random random = new Random(n);
+    try (Arena arena = Arena.ofConfined()) {
+      long row = arena.allocate(4L * n, 64).address();
+      long result = arena.allocate(4, 64).address();
+      long scratch = arena.allocate(64 + any.scratchBytes(n), 64).address();
+      for (int trial = 0; trial < 1000; trial++) {
+        int kinds = 1 + random.nextInt(NUMBERS.length);
+        float largest = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < n; i++) {
+          float value = NUMBERS[random.nextInt(kinds)];
+          Memory.setFloat(row + 4L * i, value);
+          largest = Math.max(largest, value);
+        }
+        kernel.run(new long[] {row, result}, new long[6], 1, 1, n, new float[0], scratch);
+        assertThat(Float.floatToIntBits(Memory.getFloat(result)))
+            .isEqualTo(Float.floatToIntBits(largest));
+      }
+    }
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 16, 17, 129, 400, 1000, 1025})
   void rowsTakenTogetherGiveTheBitsOfEachAlone(int n) {
     for (int lanes : new int[] {1, VectorSupport.lanes()}) {
-      assertThat(rows(n, lanes, 19)).containsExactly(rows(n, lanes, 1));
+      assertThat(rows(ROWS, n, lanes, 19)).containsExactly(rows(ROWS, n, lanes, 1));
     }
   }
 
   /** Results of 19 rows, so many at a time. */
-  private static int[] rows(int n, int lanes, int atATime) {
+  private static int[] rows(KernelSpec spec, int n, int lanes, int atATime) {
     int rows = 19;
-    Kernel kernel = Kernels.define(ROWS, lanes);
+    Kernel kernel = Kernels.define(spec, lanes);
     Random random = new Random(n);
     try (Arena arena = Arena.ofConfined()) {
       long[] addresses = new long[LOADS.size() + 2];
