@@ -46,9 +46,10 @@ import java.util.function.Consumer;
  *         store row values and what was reduced, in the last pass
  * </pre>
  *
- * A pass with reductions, and each of several, is a method of its own: C1 cannot compile very large
- * methods of vector code, and HotSpot then leaves them in a tier where vectors are boxed; and C2
- * boxes vectors that a loop over rows holds for the row beside accumulators.
+ * Short rows of little work and of a length that is known are taken one at a time, by {@link
+ * RowEmitter}. Else a pass with reductions, and each of several, is a method of its own: C1 cannot
+ * compile very large methods of vector code, and HotSpot then leaves them in a tier where vectors
+ * are boxed; and C2 boxes vectors that a loop over rows holds for the row beside accumulators.
  */
 final class KernelEmitter {
   private static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
@@ -79,6 +80,7 @@ final class KernelEmitter {
   private final KernelSpec spec;
   private final Phases phases;
   private final int lanes;
+  private final boolean isWhole;
   private final CodeBuilder code;
   private final Frames frames;
   private final int[] outer;
@@ -110,7 +112,8 @@ final class KernelEmitter {
     }
     outer = locals(spec.operands(), TypeKind.LONG);
     middle = locals(spec.operands(), TypeKind.LONG);
-    boolean blocks = phases.count() > 1;
+    isWhole = RowEmitter.takes(spec, phases, lanes);
+    boolean blocks = phases.count() > 1 && !isWhole;
     at = blocks ? locals(spec.operands() + phases.scratchRows(), TypeKind.LONG) : middle;
     lanesAt = blocks ? code.allocateLocal(TypeKind.LONG) : SCRATCH;
     valuesAt = code.allocateLocal(TypeKind.LONG);
@@ -148,7 +151,8 @@ final class KernelEmitter {
                   RUN,
                   ClassFile.ACC_PUBLIC,
                   run -> new KernelEmitter(spec, phases, lanes, run).body());
-              for (int phase = 0; phase < phases.count() && !isInline(phases); phase++) {
+              boolean apart = !isInline(phases) && !RowEmitter.takes(spec, phases, lanes);
+              for (int phase = 0; phase < phases.count() && apart; phase++) {
                 int each = phase;
                 method(
                     type,
@@ -245,7 +249,15 @@ final class KernelEmitter {
             code.lload(outer[k]);
             frames.store(J, middle[k]);
           }
-          if (phases.count() == 1) {
+          if (isWhole) {
+            RowEmitter whole = new RowEmitter(spec, phases, lanes, code, lanesAt, rows);
+            loop(
+                N1,
+                () -> {
+                  row(whole);
+                  advance(middle, 1);
+                });
+          } else if (phases.count() == 1) {
             loop(
                 N1,
                 () -> {
@@ -354,6 +366,19 @@ final class KernelEmitter {
       code.lload(rowBytes).loadConstant((long) phases.scratchRows()).lmul();
       code.lload(at[r]).ladd().lstore(at[r]);
     }
+  }
+
+  /** All passes over the row at hand, by code for its length. */
+  private void row(RowEmitter whole) {
+    rowLoads();
+    whole.begin(at);
+    for (int phase = 0; phase < phases.count(); phase++) {
+      rowValues(phase, false);
+      whole.pass(phase);
+    }
+    rowValues(phases.count(), false);
+    endLanes();
+    rowStores();
   }
 
   /** The one pass over the row at hand, and what comes before and after it. */

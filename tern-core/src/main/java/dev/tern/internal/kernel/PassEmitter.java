@@ -65,7 +65,7 @@ final class PassEmitter {
   private static final ClassDesc V = ConstantDescs.CD_void;
 
   /** Above every address, and so far below the largest long that no row reaches it. */
-  private static final long LIMIT = 1L << 60;
+  static final long LIMIT = 1L << 60;
 
   /** Most ops and operands of a loop that takes two vectors at a time. */
   private static final int UNROLLED_WORK = 32;

@@ -16,7 +16,9 @@ final class VectorPairs implements PairKernel {
   public void forward(long x, long out, long scratch, int rows, int n, int d) {
     for (int b = 0; b < rows; b++) {
       long row = x + 4L * b * n * d;
-      Lanes.fill(scratch, 0);
+      for (int lane = 0; lane < Lanes.COUNT; lane += LENGTH) {
+        Vectors.store(Vectors.broadcast(0), scratch + 4L * lane);
+      }
       int p = 0;
       for (; p + LENGTH <= d && n > 0; p += LENGTH) {
         elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
@@ -24,29 +26,44 @@ final class VectorPairs implements PairKernel {
       if (p < d) {
         ScalarPairs.elements(row, scratch, p, n, d);
       }
-      Memory.setFloat(out + 4L * b, 0.5f * Lanes.total(scratch));
+      Memory.setFloat(out + 4L * b, 0.5f * total(scratch));
     }
+  }
+
+  private static float total(long lanes) {
+    return switch (LENGTH) {
+      case 16 -> Vectors.total16(lanes);
+      case 8 -> Vectors.total8(lanes);
+      case 4 -> Vectors.total4(lanes);
+      default -> Lanes.total(lanes);
+    };
   }
 
   private static void elements(long row, long stride, int n, long lanes) {
     long at = Objects.checkIndex(row, LIMIT);
-    FloatVector sum = Vectors.broadcast(0);
-    FloatVector otherSum = sum;
-    FloatVector squares = sum;
-    FloatVector otherSquares = sum;
-    for (int j = 0; j < n; j++) {
-      // Even and odd take turns: each addition waits for the one before the last.
+    FloatVector even = Vectors.broadcast(0);
+    FloatVector odd = even;
+    FloatVector evenSquares = even;
+    FloatVector oddSquares = even;
+    int j = 0;
+    // By turns: each addition waits for the one before the last.
+    for (; j + 2 <= n; j += 2) {
       FloatVector v = Vectors.load(at);
-      FloatVector nextSum = sum.add(v);
-      sum = otherSum;
-      otherSum = nextSum;
-      FloatVector nextSquares = v.fma(v, squares);
-      squares = otherSquares;
-      otherSquares = nextSquares;
+      even = even.add(v);
+      evenSquares = v.fma(v, evenSquares);
+      at = Objects.checkIndex(at + stride, LIMIT);
+      FloatVector w = Vectors.load(at);
+      odd = odd.add(w);
+      oddSquares = w.fma(w, oddSquares);
       at = Objects.checkIndex(at + stride, LIMIT);
     }
-    FloatVector whole = sum.add(otherSum);
-    FloatVector result = whole.fma(whole, squares.add(otherSquares).neg());
+    if (j < n) {
+      FloatVector v = Vectors.load(at);
+      even = even.add(v);
+      evenSquares = v.fma(v, evenSquares);
+    }
+    FloatVector whole = even.add(odd);
+    FloatVector result = whole.fma(whole, evenSquares.add(oddSquares).neg());
     Vectors.store(Vectors.load(lanes).add(result), lanes);
   }
 

@@ -1,0 +1,204 @@
+package dev.tern.internal.kernel;
+
+import dev.tern.internal.kernel.KernelSpec.Instruction;
+import dev.tern.internal.kernel.KernelSpec.Mode;
+import dev.tern.internal.kernel.KernelSpec.Store;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Writes the passes of a kernel of little work over short rows of a length that is known, {@link
+ * KernelSpec#row()}: straight-line code that holds the row in vectors from the first pass to the
+ * last, so each element is loaded and computed once. Lanes are those of {@link Lanes}, so results
+ * have the bits of the loops that {@link PassEmitter} writes.
+ */
+final class RowEmitter {
+  private static final ClassDesc OBJECTS = desc(Objects.class);
+  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
+  private static final ClassDesc F = ConstantDescs.CD_float;
+  private static final ClassDesc J = ConstantDescs.CD_long;
+  private static final ClassDesc V = ConstantDescs.CD_void;
+
+  /** Most ops and operands of all passes, times vectors: more takes the JIT long. */
+  private static final int MOST_WORK = 96;
+
+  private static final int NONE = -1;
+
+  private final KernelSpec spec;
+  private final Phases phases;
+  private final int lanes;
+  private final CodeBuilder code;
+  private final int scratch;
+  private final int[] rows;
+  private final int[] starts;
+
+  /** The local of each vector of each value; {@link #NONE} where the row at hand has none yet. */
+  private final int[][] vectors;
+
+  /**
+   * @param scratch the local that has the address of the lanes
+   * @param rows the locals of row values, scalars among them
+   */
+  RowEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code, int scratch, int[] rows) {
+    this.spec = spec;
+    this.phases = phases;
+    this.lanes = lanes;
+    this.code = code;
+    this.scratch = scratch;
+    this.rows = rows;
+    starts = new int[spec.operands()];
+    Arrays.setAll(starts, k -> code.allocateLocal(TypeKind.LONG));
+    vectors = new int[spec.values()][spec.row() / lanes];
+  }
+
+  /** Whether the rows of a kernel are held in vectors. */
+  static boolean takes(KernelSpec spec, Phases phases, int lanes) {
+    if (spec.row() == 0 || lanes == 1) {
+      return false;
+    }
+    int work = 0;
+    for (int phase = 0; phase < phases.count(); phase++) {
+      work += phases.work(phase);
+    }
+    return work * (spec.row() / lanes) <= MOST_WORK;
+  }
+
+  /**
+   * Begins a row.
+   *
+   * @param at the locals of the operands' addresses
+   */
+  void begin(int[] at) {
+    for (int[] each : vectors) {
+      Arrays.fill(each, NONE);
+    }
+    for (int k = 0; k < starts.length; k++) {
+      code.lload(at[k]).loadConstant(PassEmitter.LIMIT);
+      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
+      code.lstore(starts[k]);
+    }
+  }
+
+  /** One pass; the row values that it needs have been computed. */
+  void pass(int phase) {
+    for (int value : phases.rowsUsed(phase)) {
+      if (vectors[value][0] == NONE) {
+        Arrays.fill(vectors[value], broadcast(rows[value]));
+      }
+    }
+    List<Phases.Reduction> reductions = phases.reductions(phase);
+    int[][] accumulators = new int[reductions.size()][Lanes.COUNT / lanes];
+    for (int r = 0; r < accumulators.length; r++) {
+      begin(accumulators[r], reductions.get(r).mode());
+    }
+    for (int u = 0; u < spec.row() / lanes; u++) {
+      elements(phase, u);
+      for (int r = 0; r < accumulators.length; r++) {
+        int accumulator = accumulators[r][u % accumulators[r].length];
+        code.aload(accumulator).aload(vectors[reductions.get(r).value()][u]);
+        boolean sum = reductions.get(r).mode() == Mode.SUM;
+        insert(sum ? "add" : "raise", MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
+        code.astore(accumulator);
+      }
+    }
+    for (int r = 0; r < accumulators.length; r++) {
+      end(accumulators[r], reductions.get(r));
+    }
+  }
+
+  private int broadcast(int row) {
+    code.fload(row);
+    insert("broadcast", MethodTypeDesc.of(VECTOR, F));
+    return stored();
+  }
+
+  private void begin(int[] accumulators, Mode mode) {
+    for (int u = 0; u < accumulators.length; u++) {
+      code.loadConstant(mode == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY);
+      insert("broadcast", MethodTypeDesc.of(VECTOR, F));
+      if (mode == Mode.MAX) {
+        insert("key", MethodTypeDesc.of(VECTOR, VECTOR));
+      }
+      accumulators[u] = stored();
+    }
+  }
+
+  private void end(int[] accumulators, Phases.Reduction reduction) {
+    for (int u = 0; u < accumulators.length; u++) {
+      code.aload(accumulators[u]);
+      if (reduction.mode() == Mode.MAX) {
+        insert("ofKey", MethodTypeDesc.of(VECTOR, VECTOR));
+      }
+      long lane = (long) reduction.slot() * Lanes.COUNT + (long) u * lanes;
+      code.lload(scratch).loadConstant(lane * Float.BYTES).ladd();
+      insert("store", MethodTypeDesc.of(V, VECTOR, J));
+    }
+  }
+
+  private void elements(int phase, int u) {
+    for (int k : phases.loads(phase)) {
+      if (vectors[k][u] == NONE) {
+        load(k, u);
+        vectors[k][u] = stored();
+      }
+    }
+    for (int value : phases.computed(phase)) {
+      if (vectors[value][u] == NONE) {
+        compute(value, u);
+      }
+    }
+    for (int s : phases.stores(phase)) {
+      store(spec.stores().get(s), spec.loads().size() + s, u);
+    }
+  }
+
+  private void compute(int value, int u) {
+    Instruction instruction = spec.instruction(value);
+    instruction.arguments().forEach(argument -> code.aload(vectors[argument][u]));
+    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), VECTOR);
+    insert(instruction.method(), MethodTypeDesc.of(VECTOR, types));
+    vectors[value][u] = stored();
+  }
+
+  private void store(Store store, int operand, int u) {
+    code.aload(vectors[store.value()][u]);
+    if (store.mode() != Mode.WRITE) {
+      load(operand, u);
+      code.swap();
+      insert(store.mode() == Mode.SUM ? "add" : "max", MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
+    }
+    address(operand, u);
+    insert("store", MethodTypeDesc.of(V, VECTOR, J));
+  }
+
+  private void load(int operand, int u) {
+    address(operand, u);
+    insert("load", MethodTypeDesc.of(VECTOR, J));
+  }
+
+  private void address(int operand, int u) {
+    code.lload(starts[operand]).loadConstant((long) u * lanes * Float.BYTES).ladd();
+  }
+
+  private void insert(String name, MethodTypeDesc type) {
+    VectorCode.insert(code, name, type);
+  }
+
+  /** A new local that holds what is on the stack. */
+  private int stored() {
+    int local = code.allocateLocal(TypeKind.REFERENCE);
+    code.astore(local);
+    return local;
+  }
+
+  private static ClassDesc desc(Class<?> type) {
+    return type.describeConstable().orElseThrow();
+  }
+}
