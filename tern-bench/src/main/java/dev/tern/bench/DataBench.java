@@ -66,6 +66,7 @@ final class DataBench {
     defaults.put("--threads", "2");
     defaults.put("--formats", "raw,norm none,norm sum,parquet,csv");
     defaults.put("--folder", "");
+    defaults.put("--peers", "copy,parquet-java");
     defaults.put("--duckdb", "");
     Arguments arguments = Arguments.parse("data", args, defaults);
     // parquet-java logs every page where nothing says which levels count: most of its time.
@@ -133,15 +134,19 @@ final class DataBench {
             expected.rows(),
             new ArrayList<>());
     cases.add(own);
-    addPeer("copy", own, () -> copy(file), 0);
+    if (arguments.list("--peers").contains("copy")) {
+      addPeer("copy", own, () -> copy(file), 0);
+    }
     if (format == DataFormat.PARQUET) {
       addParquetPeers(own, expected.idSum());
     }
   }
 
   private void addParquetPeers(Case own, long idSum) {
-    ParquetJavaScan java = new ParquetJavaScan(own.file, set.schema(), threads);
-    addPeer("parquet-java", own, java::arrays, idSum);
+    if (arguments.list("--peers").contains("parquet-java")) {
+      ParquetJavaScan java = new ParquetJavaScan(own.file, set.schema(), threads);
+      addPeer("parquet-java", own, java::arrays, idSum);
+    }
     String jar = arguments.text("--duckdb");
     if (!jar.isEmpty()) {
       DuckDbScan scan = new DuckDbScan(Path.of(jar), threads, own.file, set.schema());
@@ -168,7 +173,8 @@ final class DataBench {
   /** One pass of Tern's reader; returns the rows. */
   private long read(DataFormat format, Path file, java.util.function.Consumer<Batch> use) {
     long rows = 0;
-    try (DataReader reader = format.reader(file, set.schema(), ReadPolicy.STRICT)) {
+    try (DataReader reader =
+        format.reader(file, set.schema(), ReadPolicy.STRICT.withThreads(threads))) {
       for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
         try (Batch batch = next.get()) {
           use.accept(batch);
