@@ -23,8 +23,8 @@ import java.util.zip.ZipException;
 final class CsvInput implements AutoCloseable {
   private static final int BUFFER = 1 << 18;
   private static final int MAX_RECORD = 1 << 26;
-  private static final long NEWLINES = Bytes.repeat((byte) '\n');
-  private static final long QUOTES = Bytes.repeat((byte) '"');
+  private static final long NEWLINES = ByteWords.repeat((byte) '\n');
+  private static final long QUOTES = ByteWords.repeat((byte) '"');
 
   private final Path file;
   private final byte delimiter;
@@ -56,7 +56,7 @@ final class CsvInput implements AutoCloseable {
     this.in = in;
     this.gzip = gzip;
     delimiter = (byte) options.delimiter();
-    delimiters = Bytes.repeat(delimiter);
+    delimiters = ByteWords.repeat(delimiter);
     trim = options.trim();
     quotes = options.quotes();
   }
@@ -178,7 +178,7 @@ final class CsvInput implements AutoCloseable {
       if (p == limit || buffer[p] == '\n' || buffer[p] == '\r') {
         break;
       }
-      int end = Bytes.find(buffer, p, limit, NEWLINES, quotes ? QUOTES : NEWLINES);
+      int end = ByteWords.find(buffer, p, limit, NEWLINES, quotes ? QUOTES : NEWLINES);
       if (end == limit || buffer[end] != '\n') {
         break;
       }
@@ -198,9 +198,9 @@ final class CsvInput implements AutoCloseable {
     problem = "";
     int start = record;
     for (int p = record; p <= limit - Long.BYTES; p += Long.BYTES) {
-      long word = Bytes.word(buffer, p);
-      long found = Bytes.equal(word, delimiters) | Bytes.equal(word, NEWLINES);
-      if (quotes && Bytes.equal(word, QUOTES) != 0) {
+      long word = ByteWords.word(buffer, p);
+      long found = ByteWords.equal(word, delimiters) | ByteWords.equal(word, NEWLINES);
+      if (quotes && ByteWords.equal(word, QUOTES) != 0) {
         return false;
       }
       for (; found != 0; found &= found - 1) {

@@ -18,9 +18,9 @@ final class NumberParser {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22
   };
-  private static final long ZEROS = Bytes.repeat((byte) '0');
-  private static final long SIXES = Bytes.repeat((byte) 6);
-  private static final long HIGH_HALVES = Bytes.repeat((byte) 0xF0);
+  private static final long ZEROS = ByteWords.repeat((byte) '0');
+  private static final long SIXES = ByteWords.repeat((byte) 6);
+  private static final long HIGH_HALVES = ByteWords.repeat((byte) 0xF0);
   private static final int BEYOND_FLOAT = 1_000_000;
   private static final long DOUBLE_EXACT = 1L << 53;
   private static final long BELOW_FLOAT = (1L << 29) - 1;
@@ -192,7 +192,7 @@ final class NumberParser {
     }
     // The digits become the highest bytes, the last the highest; zeros lead.
     int spare = 64 - 8 * length;
-    long text = Bytes.word(bytes, from) << spare | ZEROS & ~(-1L << spare);
+    long text = ByteWords.word(bytes, from) << spare | ZEROS & ~(-1L << spare);
     if (((text & HIGH_HALVES) ^ ZEROS | ((text + SIXES) & HIGH_HALVES) ^ ZEROS) != 0) {
       return false;
     }

@@ -8,12 +8,12 @@ import java.nio.ByteOrder;
  * Eight bytes of text at a time in a long, the first in the lowest byte (Warren, "Hacker's
  * Delight", 2nd edition, section 6-1).
  */
-final class Bytes {
+final class ByteWords {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long LOW_BITS = 0x7F7F_7F7F_7F7F_7F7FL;
 
-  private Bytes() {}
+  private ByteWords() {}
 
   /** Eight times {@code value}. */
   static long repeat(byte value) {
