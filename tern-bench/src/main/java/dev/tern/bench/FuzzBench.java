@@ -25,9 +25,9 @@ import java.util.TreeMap;
  *
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
- * --allocator OPERATIONS} about {@link AllocatorFuzz} instead. The digest is over the bits of all
- * results, so runs of the same seeds under different widths can be compared. {@code --seed S
- * --programs 1} repeats one program.
+ * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
+ * ReaderFuzz} instead. The digest is over the bits of all results, so runs of the same seeds under
+ * different widths can be compared. {@code --seed S --programs 1} repeats one program.
  */
 final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -61,6 +61,7 @@ final class FuzzBench implements AutoCloseable {
     defaults.put("--programs", "20000");
     defaults.put("--memory", "0");
     defaults.put("--allocator", "0");
+    defaults.put("--readers", "0");
     defaults.put("--seed", "1");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
     int operations = arguments.integer("--memory");
@@ -71,6 +72,11 @@ final class FuzzBench implements AutoCloseable {
     int blocks = arguments.integer("--allocator");
     if (blocks > 0) {
       AllocatorFuzz.run(blocks, arguments.integer("--seed"), arguments.json());
+      return;
+    }
+    int files = arguments.integer("--readers");
+    if (files > 0) {
+      ReaderFuzz.run(files, arguments.integer("--seed"), arguments.json());
       return;
     }
     Main.vectorsAtOnce();

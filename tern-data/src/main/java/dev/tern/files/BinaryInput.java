@@ -83,6 +83,22 @@ final class BinaryInput implements AutoCloseable {
     return limit - position >= count || fill(count);
   }
 
+  /** Brings the next {@code most} bytes, or what is left of them; returns how many are there. */
+  int bring(int most) {
+    int count = (int) Math.min(most, remaining());
+    return has(count) ? count : limit - position;
+  }
+
+  /** The buffer, in which {@link #position} is the next read; valid until more is brought. */
+  byte[] bytes() {
+    return buffer;
+  }
+
+  /** Index in {@link #bytes} of the next read. */
+  int position() {
+    return position;
+  }
+
   private boolean fill(int count) {
     if (count > MAX_CONTIGUOUS || count > remaining()) {
       return false;

@@ -26,6 +26,7 @@ final class CsvFile implements RowSource {
   private final int[] sparseFields;
   private final byte[][] positive;
   private final byte[][] separators;
+  private final boolean[] texts;
   private byte[] unescaped = new byte[256];
 
   private CsvFile(
@@ -45,6 +46,10 @@ final class CsvFile implements RowSource {
     denseFields = find(header, columns.dense());
     sparseFields = find(header, columns.sparse().stream().map(SparseColumn::name).toList());
     positive = columns.positive().stream().map(CsvFile::utf8).toArray(byte[][]::new);
+    texts = new boolean[sparseFields.length];
+    for (int slot = 0; slot < texts.length; slot++) {
+      texts[slot] = columns.sparse().get(slot).text();
+    }
     separators = columns.sparse().stream().map(c -> utf8(c.separator())).toArray(byte[][]::new);
   }
 
@@ -208,10 +213,9 @@ final class CsvFile implements RowSource {
       bytes = unescaped;
       from = 0;
     }
-    SparseColumn column = columns.sparse().get(slot);
     byte[] separator = separators[slot];
     if (separator.length == 0) {
-      if (column.text() || from < to) {
+      if (texts[slot] || from < to) {
         addId(batch, slot, field, bytes, from, to);
       }
       return;
@@ -224,7 +228,7 @@ final class CsvFile implements RowSource {
   }
 
   private void addId(Batch batch, int slot, int field, byte[] bytes, int from, int to) {
-    if (columns.sparse().get(slot).text()) {
+    if (texts[slot]) {
       long hash = TextHash.of(bytes, from, to);
       dictionary.saw(hash, bytes, from, to);
       batch.addId(slot, hash);
@@ -279,10 +283,13 @@ final class CsvFile implements RowSource {
   @Override
   public long skip(long rows) {
     long skipped = 0;
-    while (skipped < rows && input.next()) {
+    while (true) {
+      skipped += input.skipPlain(rows - skipped);
+      if (skipped == rows || !input.next()) {
+        return skipped;
+      }
       skipped++;
     }
-    return skipped;
   }
 
   @Override

@@ -23,12 +23,15 @@ import java.util.zip.ZipException;
 final class CsvInput implements AutoCloseable {
   private static final int BUFFER = 1 << 18;
   private static final int MAX_RECORD = 1 << 26;
+  private static final long NEWLINES = ByteWords.repeat((byte) '\n');
+  private static final long QUOTES = ByteWords.repeat((byte) '"');
 
   private final Path file;
   private final byte delimiter;
   private final boolean trim;
   private final boolean quotes;
   private final boolean gzip;
+  private final long delimiters;
   private final InputStream in;
 
   private byte[] buffer = new byte[BUFFER];
@@ -53,6 +56,7 @@ final class CsvInput implements AutoCloseable {
     this.in = in;
     this.gzip = gzip;
     delimiter = (byte) options.delimiter();
+    delimiters = ByteWords.repeat(delimiter);
     trim = options.trim();
     quotes = options.quotes();
   }
@@ -115,7 +119,7 @@ final class CsvInput implements AutoCloseable {
     if (record == limit && !fill()) {
       return false;
     }
-    while (!scan()) {
+    while (!scanPlain() && !scan()) {
       if (!fill()) {
         throw new IllegalStateException("csv: a record at the end of a file must be complete");
       }
@@ -163,6 +167,61 @@ final class CsvInput implements AutoCloseable {
     }
   }
 
+  /**
+   * Goes over records, at most {@code most}, as {@link #next} does, as long as their lines can be
+   * counted alone; returns how many.
+   */
+  long skipPlain(long most) {
+    long skipped = 0;
+    while (skipped < most) {
+      int p = skipSpaces(position);
+      if (p == limit || buffer[p] == '\n' || buffer[p] == '\r') {
+        break;
+      }
+      int end = ByteWords.find(buffer, p, limit, NEWLINES, quotes ? QUOTES : NEWLINES);
+      if (end == limit || buffer[end] != '\n') {
+        break;
+      }
+      position = end + 1;
+      nextLine++;
+      skipped++;
+    }
+    return skipped;
+  }
+
+  /**
+   * Scans one record as {@link #scan} does, eight bytes at a time; false where it must: at a quote,
+   * or near the end of the buffer.
+   */
+  private boolean scanPlain() {
+    fields = 0;
+    problem = "";
+    int start = record;
+    for (int p = record; p <= limit - Long.BYTES; p += Long.BYTES) {
+      long word = ByteWords.word(buffer, p);
+      long found = ByteWords.equal(word, delimiters) | ByteWords.equal(word, NEWLINES);
+      if (quotes && ByteWords.equal(word, QUOTES) != 0) {
+        return false;
+      }
+      for (; found != 0; found &= found - 1) {
+        int end = p + (Long.numberOfTrailingZeros(found) >>> 3);
+        addPlain(start, end);
+        start = end + 1;
+        if (buffer[end] == '\n') {
+          endRecord(line, start);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void endRecord(long lastLine, int next) {
+    nextLine = lastLine + 1;
+    blank = fields == 1 && starts[0] == ends[0] && (ends[0] == 0 || buffer[ends[0] - 1] != '"');
+    position = next;
+  }
+
   /** Scans one record from {@link #record}; false where the buffer ends before it does. */
   private boolean scan() {
     fields = 0;
@@ -179,9 +238,7 @@ final class CsvInput implements AutoCloseable {
       more = p < limit && buffer[p] == delimiter;
       p = p < limit ? p + 1 : p;
     }
-    nextLine++;
-    blank = fields == 1 && starts[0] == ends[0] && (ends[0] == 0 || buffer[ends[0] - 1] != '"');
-    position = p;
+    endRecord(nextLine, p);
     return true;
   }
 
@@ -195,6 +252,19 @@ final class CsvInput implements AutoCloseable {
       }
       p++;
     }
+    addPlain(start, p);
+    return p;
+  }
+
+  /** Adds the unquoted field that ends at {@code p}, without what surrounds it. */
+  private void addPlain(int from, int p) {
+    byte[] bytes = buffer;
+    // Most fields begin and end with a character that stays.
+    if (from == p || ((bytes[from] & 0xFF) > ' ' && (bytes[p - 1] & 0xFF) > ' ')) {
+      addField(from, p, false);
+      return;
+    }
+    int start = trim ? skipSpaces(from) : from;
     int end = p;
     if (end > start && bytes[end - 1] == '\r' && (p == limit || bytes[p] == '\n')) {
       end--;
@@ -203,7 +273,6 @@ final class CsvInput implements AutoCloseable {
       end--;
     }
     addField(start, end, false);
-    return p;
   }
 
   /**

@@ -51,11 +51,11 @@ public final class CsvReader {
               requireRereadable(file);
               CsvFile.open(file, options, wanted, policy, dictionary).close();
             });
-    return new FileSequence(
+    return FileSequence.open(
         wanted.schema(),
         sound,
         OptionalLong.empty(),
-        policy.faults(),
+        policy,
         (file, faults) ->
             CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
   }

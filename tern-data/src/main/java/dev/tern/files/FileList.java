@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,7 @@ public final class FileList {
                       + "first line")
                   .formatted(list, i + 2, (line == null ? "the end" : "no path"), i + 1, count));
         }
-        files.add(resolve(list, line));
+        files.add(resolve(list, i + 2, line));
       }
       return files;
     } catch (CharacterCodingException e) {
@@ -59,10 +60,17 @@ public final class FileList {
     return count;
   }
 
-  private static Path resolve(Path list, String line) {
-    Path path = Path.of(line);
-    Path beside = list.resolveSibling(path);
-    return Files.exists(beside) ? beside : path;
+  private static Path resolve(Path list, int number, String line) {
+    try {
+      Path path = Path.of(line);
+      Path beside = list.resolveSibling(path);
+      return Files.exists(beside) ? beside : path;
+    } catch (InvalidPathException e) {
+      throw new DataException(
+          "%s: line %s: got a name that no file can have (%s), expected a path; mend the list"
+              .formatted(list, number, e.getReason()),
+          e);
+    }
   }
 
   /** Writes a list of {@code files}, by absolute paths, so that it holds in any working folder. */

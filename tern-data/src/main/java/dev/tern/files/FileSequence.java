@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of several files of one format, one file after the other, in recycled batches. */
@@ -31,7 +32,7 @@ final class FileSequence implements DataReader {
   private boolean stopping;
   private boolean closed;
 
-  FileSequence(
+  private FileSequence(
       Schema schema, List<Path> files, OptionalLong rowCount, Faults faults, Opener opener) {
     this.schema = schema;
     this.files = List.copyOf(files);
@@ -39,6 +40,18 @@ final class FileSequence implements DataReader {
     this.faults = faults;
     this.opener = opener;
     pool = new BatchPool(schema, rowCount.orElse(Long.MAX_VALUE));
+  }
+
+  /**
+   * Reads {@code files}, with as many threads as {@code policy} says.
+   *
+   * @param rowCount rows of all files, where it is known
+   */
+  static DataReader open(
+      Schema schema, List<Path> files, OptionalLong rowCount, ReadPolicy policy, Opener opener) {
+    Supplier<FileSequence> source =
+        () -> new FileSequence(schema, files, rowCount, policy.faults(), opener);
+    return policy.readers() == 1 ? source.get() : new ParallelReader(source, policy.readers());
   }
 
   /** The files a user named, of which there must be one. */
@@ -90,6 +103,11 @@ final class FileSequence implements DataReader {
       return Optional.empty();
     }
     return Optional.of(batch);
+  }
+
+  /** Rows of every batch but the last. */
+  int batchRows() {
+    return pool.rows();
   }
 
   /** Appends rows of as many files as it takes for {@code batch} to hold {@code limit}. */

@@ -22,6 +22,7 @@ final class NormFile implements RowSource {
   private final NormHeader header;
   private long record;
   private long recordStart;
+  private final UniformRows block;
   private @Nullable DataException badValue;
   private @Nullable String hint;
 
@@ -38,6 +39,15 @@ final class NormFile implements RowSource {
     this.policy = policy;
     this.in = in;
     this.header = header;
+    block =
+        new UniformRows(
+            schema,
+            header.check() == NormCheck.SUM ? 4 : 0,
+            header.labels(),
+            false,
+            RawOptions.Dense.FLOAT,
+            keys,
+            policy);
   }
 
   static NormFile open(Path file, Schema schema, KeyType keys, ReadPolicy policy) {
@@ -53,6 +63,70 @@ final class NormFile implements RowSource {
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && record < header.records()) {
+      int count = alike(limit - batch.size(), header.check() == NormCheck.SUM);
+      if (count > 0 && block.append(batch, in.bytes(), in.position(), count)) {
+        in.seek(in.offset() + (long) count * block.stride);
+        record += count;
+      } else {
+        readOneByOne(batch, Math.max(1, count));
+      }
+    }
+    if (batch.size() < limit) {
+      requireEnd();
+    }
+  }
+
+  /**
+   * How many of the next records, at most {@code most}, are whole, have as many keys in each slot
+   * as the next one, which {@link #block} then describes, and pass their sums where these are
+   * {@code summed}. 0 where something about the next one is wrong, or it is very long.
+   */
+  private int alike(int most, boolean summed) {
+    int bytes = in.bring(UniformRows.BLOCK);
+    if (!describeNext(bytes)) {
+      return 0;
+    }
+    int stride = block.stride;
+    int count = 0;
+    long whole = Math.min(Math.min(most, bytes / stride), header.records() - record);
+    while (count < whole
+        && (count == 0 || sameCounts(count * stride))
+        && (!summed
+            || in.sum(count * stride + 4, stride - 5) == in.peekByte((count + 1) * stride - 1))) {
+      count++;
+    }
+    return count;
+  }
+
+  /** Has {@link #block} describe the next record; false unless it is sound in {@code bytes}. */
+  private boolean describeNext(int bytes) {
+    boolean framed = header.check() == NormCheck.SUM;
+    int at = (framed ? 4 : 0) + header.fixedBytes();
+    for (int slot = 0; slot < header.slots(); slot++) {
+      int count = at > bytes - 4 ? -1 : in.peekInt(at);
+      int hotness = schema.slots().get(slot).hotness();
+      if (count < 0 || count > (bytes - at) / keys.bytes() || hotness != 0 && count != hotness) {
+        return false;
+      }
+      block.keysAt[slot] = at + 4;
+      block.keyCounts[slot] = count;
+      at += 4 + count * keys.bytes();
+    }
+    block.stride = framed ? at + 1 : at;
+    return block.stride <= bytes && block.stride > 0 && (!framed || in.peekInt(0) == at - 4);
+  }
+
+  /** Whether the record {@code ahead} bytes from here has the counts of keys of the next one. */
+  private boolean sameCounts(int ahead) {
+    int differ = header.check() == NormCheck.SUM ? in.peekInt(ahead) ^ in.peekInt(0) : 0;
+    for (int slot = 0; slot < block.keysAt.length; slot++) {
+      differ |= in.peekInt(ahead + block.keysAt[slot] - 4) ^ block.keyCounts[slot];
+    }
+    return differ == 0;
+  }
+
+  private void readOneByOne(Batch batch, int count) {
+    for (int i = 0; i < count; i++) {
       recordStart = in.offset();
       badValue = null;
       if (header.check() == NormCheck.SUM) {
@@ -62,9 +136,6 @@ final class NormFile implements RowSource {
         endRecord(batch);
       }
       record++;
-    }
-    if (batch.size() < limit) {
-      requireEnd();
     }
   }
 
@@ -226,16 +297,29 @@ final class NormFile implements RowSource {
   @Override
   public long skip(long rows) {
     long skipped = 0;
-    for (; skipped < rows && record < header.records(); skipped++) {
+    while (skipped < rows && record < header.records()) {
       recordStart = in.offset();
+      int count = 1;
       if (header.check() == NormCheck.SUM) {
         in.seek(frameLength() + in.offset() + 1);
       } else {
-        skipRecord();
+        count = skipAlike(rows - skipped);
       }
-      record++;
+      record += count;
+      skipped += count;
     }
     return skipped;
+  }
+
+  /** Skips one record, and those after it that are alike; returns how many. */
+  private int skipAlike(long most) {
+    int count = alike((int) Math.min(most, UniformRows.BLOCK), false);
+    if (count == 0) {
+      skipRecord();
+      return 1;
+    }
+    in.seek(in.offset() + (long) count * block.stride);
+    return count;
   }
 
   private void skipRecord() {

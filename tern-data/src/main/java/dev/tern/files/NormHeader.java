@@ -17,6 +17,9 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
   private static final int MAX_NUMBERS = 1 << 20;
   private static final int MAX_SLOTS = 1 << 16;
 
+  /** Bytes of a record from which on a file must have room for one: columns take memory. */
+  private static final int SMALL = 1 << 16;
+
   /** Reads the header; the next read is the first record. */
   static NormHeader read(Path file, BinaryInput in) {
     if (!in.has(BYTES)) {
@@ -30,7 +33,7 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
       return readFramed(file, in);
     }
     if (first == 0) {
-      return fields(file, NormCheck.NONE, in);
+      return fields(file, NormCheck.NONE, in).checked(file, in);
     }
     throw new DataException(
         ("%s: byte 0: got error_check %s in a plain header, expected 0, or a frame of "
@@ -61,7 +64,7 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
                   + "is damaged, fetch or write it again")
               .formatted(file, FRAMED_BYTES - 1, sum, expected));
     }
-    return header;
+    return header.checked(file, in);
   }
 
   private static NormHeader fields(Path file, NormCheck check, BinaryInput in) {
@@ -72,6 +75,23 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     int slots = (int) bounded(file, in, "slot_num", MAX_SLOTS);
     in.seek(in.offset() + 3 * Long.BYTES);
     return new NormHeader(check, records, labels, dense, slots);
+  }
+
+  /** This header, whose columns take memory and whose records take room in the file. */
+  private NormHeader checked(Path file, BinaryInput in) {
+    if (check == NormCheck.NONE && records > 0 && emptyBytes() == 0) {
+      throw new DataException(
+          ("%s: byte 8: got %s records without columns, expected labels, dense numbers or slots;"
+                  + " the file is no Norm file or damaged, check its format")
+              .formatted(file, records));
+    }
+    if (records > 0 && emptyBytes() > Math.max(in.remaining(), SMALL)) {
+      throw new DataException(
+          ("%s: byte 16: got %s in a file of %s bytes, expected columns that one record has room"
+                  + " for; the file is no Norm file or damaged, check its format")
+              .formatted(file, shape(), in.size()));
+    }
+    return this;
   }
 
   private static long bounded(Path file, BinaryInput in, String name, long max) {

@@ -39,11 +39,11 @@ public final class NormReader {
     Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
     KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
     long rows = headers.stream().mapToLong(NormHeader::records).reduce(0, Math::addExact);
-    return new FileSequence(
+    return FileSequence.open(
         schema,
         sound,
         OptionalLong.of(rows),
-        policy.faults(),
+        policy,
         (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
   }
 

@@ -18,6 +18,9 @@ final class NumberParser {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22
   };
+  private static final long ZEROS = ByteWords.repeat((byte) '0');
+  private static final long SIXES = ByteWords.repeat((byte) 6);
+  private static final long HIGH_HALVES = ByteWords.repeat((byte) 0xF0);
   private static final int BEYOND_FLOAT = 1_000_000;
   private static final long DOUBLE_EXACT = 1L << 53;
   private static final long BELOW_FLOAT = (1L << 29) - 1;
@@ -38,6 +41,10 @@ final class NumberParser {
 
   /** Parses all of {@code bytes[from, to)} as a float; false where it is not one. */
   boolean parseFloat(byte[] bytes, int from, int to) {
+    if (parseDigits(bytes, from, to)) {
+      number = integer;
+      return true;
+    }
     int p = from;
     boolean negative = p < to && bytes[p] == '-';
     if (p < to && (bytes[p] == '-' || bytes[p] == '+')) {
@@ -151,6 +158,9 @@ final class NumberParser {
    * 2<sup>63</sup> on, unsigned; false where it is not one.
    */
   boolean parseInteger(byte[] bytes, int from, int to) {
+    if (parseDigits(bytes, from, to)) {
+      return true;
+    }
     int p = from;
     boolean negative = p < to && bytes[p] == '-';
     if (p < to && (bytes[p] == '-' || bytes[p] == '+')) {
@@ -171,6 +181,26 @@ final class NumberParser {
       return false;
     }
     integer = negative ? -value : value;
+    return true;
+  }
+
+  /** Parses one to eight digits with seven more bytes behind them; false where there are not. */
+  private boolean parseDigits(byte[] bytes, int from, int to) {
+    int length = to - from;
+    if (length < 1 || length > Long.BYTES || from > bytes.length - Long.BYTES) {
+      return false;
+    }
+    // The digits become the highest bytes, the last the highest; zeros lead.
+    int spare = 64 - 8 * length;
+    long text = ByteWords.word(bytes, from) << spare | ZEROS & ~(-1L << spare);
+    if (((text & HIGH_HALVES) ^ ZEROS | ((text + SIXES) & HIGH_HALVES) ^ ZEROS) != 0) {
+      return false;
+    }
+    // Pairs of digits, then of pairs, then of fours are put together.
+    long digits = text - ZEROS;
+    digits = 10 * digits + (digits >>> 8) & 0x00FF_00FF_00FF_00FFL;
+    digits = 100 * digits + (digits >>> 16) & 0x0000_FFFF_0000_FFFFL;
+    integer = 10_000 * digits + (digits >>> 32) & 0xFFFF_FFFFL;
     return true;
   }
 

@@ -19,7 +19,8 @@ final class ParquetCodec {
 
   /**
    * Refuses sizes no compressor reaches, before memory is taken for them: Snappy and LZ4 gain at
-   * most 64 / 3 and 255 bytes a byte, deflate 1032; Zstandard frames mostly state their size.
+   * most 64 / 3 and 255 bytes a byte, deflate 1032; a block of Zstandard has a header of 3 bytes,
+   * at least one more and at most 128 KiB in it, and its frames mostly state their size.
    */
   void checkSizes(CompressionCodec codec, byte[] source, int from, int length, int size) {
     boolean possible =
@@ -28,7 +29,7 @@ final class ParquetCodec {
           case SNAPPY -> size <= 32L * length + 64;
           case LZ4_RAW -> size <= 256L * length + 64;
           case GZIP -> size <= 1040L * length + 64;
-          case ZSTD -> zstdSize(source, from, length, size);
+          case ZSTD -> size <= (length / 4 + 1L) << 17 && zstdSize(source, from, length, size);
           case LZO, BROTLI, LZ4 ->
               throw new DataException("got codec " + codec + ", expected another" + REWRITE);
         };

@@ -38,16 +38,17 @@ final class ParquetHugeCtr {
     FileSequence.sound(sources, policy, this::find);
     List<Path> sound =
         FileSequence.sound(parts, policy, this::check).stream().map(Part::file).toList();
-    return new FileSequence(
+    return FileSequence.open(
         schema.orElseThrow(),
         sound,
         OptionalLong.of(rows),
-        policy.faults(),
+        policy.withThreads(1), // columns, not files, are shared out
         (path, faults) ->
             ParquetSource.open(
                 path,
                 Objects.requireNonNull(plansOfFiles.get(path), "plan"),
-                policy.withFaults(faults)));
+                policy.withFaults(faults),
+                policy.readers()));
   }
 
   private void find(Path source) {

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -44,9 +45,14 @@ record ParquetMetadata(
     } catch (IOException e) {
       throw BinaryInput.unreadable(path, e);
     } catch (JacksonException e) {
+      TokenStreamLocation at = e.getLocation(); // none where a limit of the parser is exceeded
       throw new DataException(
-          "%s: line %s, column %s: got what is no JSON, expected HugeCTR's description; write it again"
-              .formatted(path, e.getLocation().getLineNr(), e.getLocation().getColumnNr()),
+          "%s: %sgot what is no JSON, expected HugeCTR's description; write it again"
+              .formatted(
+                  path,
+                  at == null
+                      ? ""
+                      : "line " + at.getLineNr() + ", column " + at.getColumnNr() + ": "),
           e);
     }
   }

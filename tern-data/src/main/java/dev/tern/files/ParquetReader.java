@@ -102,12 +102,13 @@ public final class ParquetReader {
     Survey survey = new Survey(planner);
     List<Path> sound = FileSequence.sound(files, policy, survey::add);
     ParquetPlan plan = survey.plan();
-    return new FileSequence(
+    return FileSequence.open(
         plan.schema(),
         sound,
         OptionalLong.of(survey.rows),
-        policy.faults(),
-        (path, faults) -> ParquetSource.open(path, plan, policy.withFaults(faults)));
+        policy.withThreads(1), // columns, not files, are shared out
+        (path, faults) ->
+            ParquetSource.open(path, plan, policy.withFaults(faults), policy.readers()));
   }
 
   /** What the footers tell: a plan from the first, which all must fit, and how many rows. */

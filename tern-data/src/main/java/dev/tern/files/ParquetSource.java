@@ -6,10 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.parquet.format.RowGroup;
 
-/** The rows of one Parquet file, a span of rows at a time, column after column. */
+/**
+ * The rows of one Parquet file, a span of rows at a time, column after column, or several at the
+ * same time: columns have nothing in common but the file and the faults.
+ */
 final class ParquetSource implements RowSource {
   private final ParquetFile file;
   private final ParquetSpan span;
+  private final Team team;
   private final List<ParquetFeature> features = new ArrayList<>();
 
   private int nextGroup;
@@ -17,18 +21,20 @@ final class ParquetSource implements RowSource {
   private long groupLeft;
   private long row;
 
-  private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
+  private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy, int threads) {
     this.file = file;
+    team = new Team(threads);
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
     for (ParquetPlan.Target target : plan.targets()) {
       features.add(new ParquetFeature(file, plan, target));
     }
   }
 
-  static ParquetSource open(Path path, ParquetPlan plan, ReadPolicy policy) {
+  /** Opens a file, of which {@code threads} threads, the caller's being one, read columns. */
+  static ParquetSource open(Path path, ParquetPlan plan, ReadPolicy policy, int threads) {
     ParquetFile file = ParquetFile.open(path);
     try {
-      return new ParquetSource(file, plan, policy);
+      return new ParquetSource(file, plan, policy, threads);
     } catch (RuntimeException e) {
       file.close();
       throw e;
@@ -42,9 +48,7 @@ final class ParquetSource implements RowSource {
       int rows = (int) Math.min(limit - batch.size(), groupLeft);
       span.start(batch, rows, row);
       try {
-        for (ParquetFeature feature : features) {
-          feature.fill(span);
-        }
+        team.run(features.size(), i -> features.get(i).fill(span));
       } catch (RuntimeException e) {
         span.abandon();
         throw e;
@@ -100,6 +104,7 @@ final class ParquetSource implements RowSource {
 
   @Override
   public void close() {
+    team.close();
     file.close();
   }
 }

@@ -57,7 +57,7 @@ final class ParquetSpan {
   }
 
   /** Reports that row {@code i} of these is bad; each row is reported once. */
-  void fault(int i, DataException fault) {
+  synchronized void fault(int i, DataException fault) {
     if (bad.length < rows) {
       bad = Arrays.copyOf(bad, rows);
     }

@@ -15,6 +15,7 @@ final class RawFile implements RowSource {
   private final int dense;
   private final int[] hotness;
   private final int sampleBytes;
+  private final UniformRows block;
   private final long rows;
   private long row;
 
@@ -28,6 +29,28 @@ final class RawFile implements RowSource {
     hotness = options.schema().slots().stream().mapToInt(Slot::hotness).toArray();
     sampleBytes = options.sampleBytes();
     rows = in.size() / sampleBytes;
+    block = block();
+  }
+
+  /** Samples as {@link UniformRows}: all of a file are laid out alike. */
+  private UniformRows block() {
+    UniformRows block =
+        new UniformRows(
+            options.schema(),
+            0,
+            labels,
+            options.intLabels(),
+            options.dense(),
+            options.keys(),
+            policy);
+    block.stride = sampleBytes;
+    int at = 4 * (labels + dense);
+    for (int slot = 0; slot < hotness.length; slot++) {
+      block.keysAt[slot] = at;
+      block.keyCounts[slot] = hotness[slot];
+      at += hotness[slot] * options.keys().bytes();
+    }
+    return block;
   }
 
   static RawFile open(Path file, RawOptions options, ReadPolicy policy) {
@@ -36,13 +59,27 @@ final class RawFile implements RowSource {
 
   @Override
   public void fill(Batch batch, int limit) {
-    for (; batch.size() < limit && row < rows; row++) {
+    while (batch.size() < limit && row < rows) {
+      long most = Math.min(limit - batch.size(), rows - row);
+      int count = (int) Math.clamp(UniformRows.BLOCK / sampleBytes, 1, most);
+      if (in.has(count * sampleBytes) && block.append(batch, in.bytes(), in.position(), count)) {
+        in.seek(in.offset() + (long) count * sampleBytes);
+        row += count;
+      } else {
+        readOneByOne(batch, count);
+      }
+    }
+  }
+
+  /** Reads {@code count} samples, of which one is bad or missing. */
+  private void readOneByOne(Batch batch, int count) {
+    for (long end = row + count; row < end; row++) {
       if (!in.has(sampleBytes)) {
         throw new DataException(
             "%s: got a file that became shorter than %s samples while it was read; read it again"
                 .formatted(where(in.offset()), rows));
       }
-      long end = in.offset() + sampleBytes;
+      long next = in.offset() + sampleBytes;
       try {
         readLabels(batch);
         readDense(batch);
@@ -50,7 +87,7 @@ final class RawFile implements RowSource {
         batch.endRow();
       } catch (DataException e) {
         batch.abandonRow();
-        in.seek(end);
+        in.seek(next);
         policy.faults().report(e);
       }
     }
@@ -118,7 +155,7 @@ final class RawFile implements RowSource {
                   + " plain integers")
               .formatted(where(in.offset() - 4), options.schema().dense().get(column), value));
     }
-    return (float) Math.log(value + 1f);
+    return UniformRows.log(value);
   }
 
   private void readKeys(Batch batch) {

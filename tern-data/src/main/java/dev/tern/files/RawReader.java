@@ -35,11 +35,11 @@ public final class RawReader {
     if (sound.size() == files.size()) {
       requireRows(files, rows, options, policy);
     }
-    return new FileSequence(
+    return FileSequence.open(
         policy.delivered(options.schema()),
         sound,
         OptionalLong.of(rows),
-        policy.faults(),
+        policy,
         (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
   }
 

@@ -10,8 +10,10 @@ import java.util.Objects;
  *
  * @param labels what labels may be
  * @param faults what becomes of bad records
+ * @param threads how many threads read, beside the one that takes the batches; 1: that one alone.
+ *     Rows and their order do not depend on it. Where bad records are dropped, one reads
  */
-public record ReadPolicy(Labels labels, Faults faults) {
+public record ReadPolicy(Labels labels, Faults faults, int threads) {
   /** What labels may be. */
   public enum Labels {
     /** 0 or 1. */
@@ -27,26 +29,39 @@ public record ReadPolicy(Labels labels, Faults faults) {
   }
 
   /** Labels 0 or 1; the first fault stops. */
-  public static final ReadPolicy STRICT = new ReadPolicy(Labels.BINARY, Faults.STRICT);
+  public static final ReadPolicy STRICT = new ReadPolicy(Labels.BINARY, Faults.STRICT, 1);
 
   public ReadPolicy {
     Objects.requireNonNull(labels, "labels");
     Objects.requireNonNull(faults, "faults");
+    if (threads < 1) {
+      throw new IllegalArgumentException("read: got " + threads + " threads, expected 1 or more");
+    }
   }
 
   /** This policy with labels of any finite value. */
   public ReadPolicy withAnyLabel() {
-    return new ReadPolicy(Labels.FINITE, faults);
+    return new ReadPolicy(Labels.FINITE, faults, threads);
   }
 
   /** This policy with rows that have no labels, whether or not the files do. */
   public ReadPolicy withoutLabels() {
-    return new ReadPolicy(Labels.NONE, faults);
+    return new ReadPolicy(Labels.NONE, faults, threads);
   }
 
   /** This policy with another treatment of bad records. */
   public ReadPolicy withFaults(Faults faults) {
-    return new ReadPolicy(labels, faults);
+    return new ReadPolicy(labels, faults, threads);
+  }
+
+  /** This policy with {@code threads} threads that read. */
+  public ReadPolicy withThreads(int threads) {
+    return new ReadPolicy(labels, faults, threads);
+  }
+
+  /** Threads to read with: one where bad records are dropped, so that they are found in order. */
+  int readers() {
+    return faults.equals(Faults.STRICT) ? threads : 1;
   }
 
   boolean accepts(float label) {

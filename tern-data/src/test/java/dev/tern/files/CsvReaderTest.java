@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -269,6 +270,39 @@ final class CsvReaderTest {
         assertThat(reader.skip(100_000)).isEqualTo(60_000);
       }
     }
+  }
+
+  /** A line alone is scanned byte by byte, for the file ends in it; among others by words. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aLineReadsAloneAsAmongOthers(boolean trim) {
+    SplittableRandom random = new SplittableRandom(trim ? 1 : 2);
+    CsvOptions options = new CsvOptions(',', List.of("y", "d", "id", "text"), trim, true);
+    Columns columns =
+        new Columns(
+            List.of("y"),
+            Set.of("1"),
+            List.of(),
+            List.of(SparseColumn.text("d"), SparseColumn.text("id"), SparseColumn.text("text")));
+    List<String> alone = new ArrayList<>();
+    StringBuilder together = new StringBuilder();
+    for (int i = 0; i < 2000; i++) {
+      StringBuilder line = new StringBuilder("0");
+      for (int field = 0; field < 3; field++) {
+        line.append(',');
+        for (int length = random.nextInt(random.nextInt(1, 20)); length > 0; length--) {
+          line.append("ab0189é \t\r.-++!".charAt(random.nextInt(15)));
+        }
+      }
+      line.append(random.nextInt(4) == 0 ? "\r" : "");
+      alone.add(read(line.toString(), options, columns).toString());
+      together.append(line).append('\n');
+    }
+    List<String> rows =
+        read(together.toString(), options, columns).stream()
+            .map(row -> List.of(row).toString())
+            .toList();
+    assertThat(rows).isEqualTo(alone);
   }
 
   @Test

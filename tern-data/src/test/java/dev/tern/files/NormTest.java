@@ -223,6 +223,10 @@ final class NormTest extends NormFiles {
           .isThrownBy(() -> FileList.read(list))
           .withMessageContainingAll("list.txt", "line 3", "file 2 of 2");
     }
+    Files.writeString(list, "2\na\nb\0c\n");
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> FileList.read(list))
+        .withMessageContainingAll("list.txt", "line 3", "name that no file can have");
     Files.writeString(list, "1\nabsent.norm\n");
     assertThatExceptionOfType(DataException.class)
         .isThrownBy(() -> read(list, NormOptions.DETECT))

@@ -3,15 +3,20 @@ package dev.tern.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.sun.management.ThreadMXBean;
+import dev.tern.data.Batch;
 import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -315,11 +320,55 @@ class ParquetCorruptionTest {
             List.of(Page.data(1, Encoding.PLAIN, Integer.MAX_VALUE, EIGHT)),
             m -> m.setCodec(CompressionCodec.ZSTD)),
         "got a page of 8 bytes, 2147483647 uncompressed");
+    // A frame that does not state its size: one block, eight times the byte 7.
+    byte[] frame = HexFormat.of().parseHex("28B52FFD" + "0000" + "430000" + "07");
+    assertFault(
+        forge(
+            SCALAR,
+            1,
+            List.of(Page.data(1, Encoding.PLAIN, huge, frame)),
+            m -> m.setCodec(CompressionCodec.ZSTD)),
+        "got 10 bytes of ZSTD said to hold " + huge);
     for (CompressionCodec codec : List.of(CompressionCodec.LZO, CompressionCodec.BROTLI)) {
       assertFault(
           forge(SCALAR, 1, List.of(Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> m.setCodec(codec)),
           "got codec " + codec);
     }
+  }
+
+  @Test
+  void aRowGroupThatClaimsManyRowsTakesNoMemoryForThem() throws IOException {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    byte[] few = forge(SCALAR, 1L << 40, List.of(Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> {});
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertFault(few, "got 1099511627775 values less than the chunk's count");
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 20);
+  }
+
+  /** 9 bytes of levels that say: 2^30 rows of null, which are rows like any other. */
+  @Test
+  void veryManyRowsInFewBytesAreReadABatchAtATime() throws IOException {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    int rows = 1 << 30;
+    byte[] levels = HexFormat.of().parseHex("06000000" + "8080808008" + "00");
+    byte[] bytes =
+        forge(
+            "optional int64 c;",
+            rows,
+            List.of(Page.data(rows, Encoding.PLAIN, 10, levels)),
+            m -> {});
+    Path file = Files.write(folder.resolve("many.parquet"), bytes);
+    Columns columns = new Columns(List.of(), Set.of(), List.of(), List.of(SparseColumn.id("c")));
+    long before = threads.getCurrentThreadAllocatedBytes();
+    try (DataReader reader = ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, columns)) {
+      for (int i = 0; i < 5; i++) {
+        try (Batch batch = reader.next().orElseThrow()) {
+          assertThat(batch.size()).isEqualTo(4096);
+          assertThat(batch.idCount(0)).isZero();
+        }
+      }
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 20);
   }
 
   /** 30 bytes that say: one row of 200 million ids. */

@@ -1,0 +1,75 @@
+package dev.tern.bench;
+
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.files.Columns;
+import dev.tern.files.CsvOptions;
+import dev.tern.files.CsvReader;
+import dev.tern.files.CsvWriter;
+import dev.tern.files.DataWriter;
+import dev.tern.files.KeyType;
+import dev.tern.files.NormCheck;
+import dev.tern.files.NormOptions;
+import dev.tern.files.NormReader;
+import dev.tern.files.NormWriter;
+import dev.tern.files.ParquetLayout;
+import dev.tern.files.ParquetOptions;
+import dev.tern.files.ParquetReader;
+import dev.tern.files.ParquetWriter;
+import dev.tern.files.RawOptions;
+import dev.tern.files.RawReader;
+import dev.tern.files.RawWriter;
+import dev.tern.files.ReadPolicy;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The formats that Tern reads, each with how it is written and read by default. */
+enum DataFormat {
+  /** HugeCTR Raw: float labels and dense numbers, keys of 4 bytes. */
+  RAW("raw"),
+  /** HugeCTR Norm without checksums, keys of 4 bytes. */
+  NORM_NONE("norm none"),
+  /** HugeCTR Norm with checksums, keys of 4 bytes. */
+  NORM_SUM("norm sum"),
+  /** Dictionaries and Snappy. */
+  PARQUET("parquet"),
+  /** Commas, names in the first line. */
+  CSV("csv");
+
+  private final String title;
+
+  DataFormat(String title) {
+    this.title = title;
+  }
+
+  String title() {
+    return title;
+  }
+
+  /** Where the file of this format lies in {@code folder}. */
+  Path file(Path folder) {
+    return folder.resolve(title.replace(' ', '-') + "." + (this == PARQUET ? "parquet" : "data"));
+  }
+
+  DataWriter writer(Path file, Schema schema) {
+    return switch (this) {
+      case RAW -> RawWriter.create(file, RawOptions.floats(schema));
+      case NORM_NONE -> NormWriter.create(file, schema, NormCheck.NONE, KeyType.U32);
+      case NORM_SUM -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.U32);
+      case PARQUET -> ParquetWriter.create(file, schema, ParquetLayout.DEFAULT);
+      case CSV -> CsvWriter.create(file, schema, CsvOptions.csv());
+    };
+  }
+
+  DataReader reader(Path file, Schema schema, ReadPolicy policy) {
+    List<Path> files = List.of(file);
+    return switch (this) {
+      case RAW -> RawReader.open(files, RawOptions.floats(schema), policy);
+      case NORM_NONE, NORM_SUM ->
+          NormReader.open(
+              files, NormOptions.DETECT.withKeys(KeyType.U32).withSchema(schema), policy);
+      case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
+      case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
+    };
+  }
+}

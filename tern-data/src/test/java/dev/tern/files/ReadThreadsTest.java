@@ -1,0 +1,246 @@
+package dev.tern.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Readers of several threads against those of one. */
+class ReadThreadsTest {
+  private static final int ROWS = 13_000; // some batches, the last of them short
+  private static final Rows DATA = Rows.random(5, ROWS, 1, 3, new int[] {1, 2, 1}, 100_000);
+
+  enum Format {
+    RAW,
+    NORM_NONE,
+    NORM_SUM,
+    PARQUET,
+    CSV
+  }
+
+  @TempDir Path folder;
+
+  private DataWriter writer(Format format, Path file) {
+    Schema schema = DATA.schema();
+    return switch (format) {
+      case RAW -> RawWriter.create(file, RawOptions.floats(schema));
+      case NORM_NONE -> NormWriter.create(file, schema, NormCheck.NONE, KeyType.U32);
+      case NORM_SUM -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.I64);
+      case PARQUET -> ParquetWriter.create(file, schema, ParquetLayout.DEFAULT.withGroupRows(5000));
+      case CSV -> CsvWriter.create(file, schema, CsvOptions.csv());
+    };
+  }
+
+  private static DataReader open(Format format, List<Path> files, ReadPolicy policy) {
+    Schema schema = DATA.schema();
+    return switch (format) {
+      case RAW -> RawReader.open(files, RawOptions.floats(schema), policy);
+      case NORM_NONE, NORM_SUM ->
+          NormReader.open(files, NormOptions.DETECT.withSchema(schema), policy);
+      case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
+      case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void rowsFromAnyPlaceOnAreThoseOfOneThread(Format format) {
+    Path one = folder.resolve("one.parquet");
+    Path two = folder.resolve("two.parquet");
+    new Rows(DATA.schema(), DATA.list().subList(0, 6001)).write(writer(format, one), 1000);
+    new Rows(DATA.schema(), DATA.list().subList(6001, ROWS)).write(writer(format, two), 1000);
+    SplittableRandom random = new SplittableRandom(format.ordinal());
+    for (int threads = 2; threads <= 3; threads++) {
+      try (DataReader reader =
+          open(format, List.of(one, two), ReadPolicy.STRICT.withThreads(threads))) {
+        assertThat(Rows.read(reader)).isEqualTo(DATA.list());
+        assertThat(reader.next()).isEmpty();
+        for (int i = 0; i < 4; i++) {
+          int skip = random.nextInt(ROWS + 1);
+          int more = random.nextInt(ROWS + 1 - skip);
+          reader.start(i);
+          assertThat(reader.skip(skip)).isEqualTo(skip);
+          int passed = skip;
+          if (i % 2 == 0 && skip < ROWS) {
+            try (Batch batch = reader.next().orElseThrow()) {
+              passed += batch.size();
+            }
+          }
+          int expected = Math.min(more, ROWS - passed);
+          assertThat(reader.skip(more)).isEqualTo(expected);
+          assertThat(Rows.read(reader)).isEqualTo(DATA.list().subList(passed + expected, ROWS));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFaultComesInItsPlaceAndIsThatOfOneThread(Format format) throws IOException {
+    Path file = folder.resolve("bad.parquet");
+    List<Rows.Row> rows = new ArrayList<>(DATA.list());
+    Rows.Row bad = rows.get(9000);
+    rows.set(9000, Rows.row(7, bad.dense(), bad.ids()));
+    new Rows(DATA.schema(), rows).write(writer(format, file), 1000);
+    assertSameFault(format, file, 8192);
+    new Rows(DATA.schema(), DATA.list()).write(writer(format, file), 1000);
+    byte[] bytes = Files.readAllBytes(file);
+    Files.write(file, Arrays.copyOf(bytes, bytes.length - 5));
+    if (format == Format.NORM_NONE || format == Format.NORM_SUM) { // others tell it on opening
+      assertSameFault(format, file, 8192);
+    }
+  }
+
+  private void assertSameFault(Format format, Path file, int before) {
+    List<String> messages = new ArrayList<>();
+    for (int threads = 1; threads <= 3; threads++) {
+      int[] rows = {0};
+      try (DataReader reader =
+          open(format, List.of(file), ReadPolicy.STRICT.withThreads(threads))) {
+        assertThatExceptionOfType(DataException.class)
+            .isThrownBy(() -> {
+              for (Optional<Batch> b = reader.next(); b.isPresent(); b = reader.next()) {
+                rows[0] += b.get().size();
+                b.get().close();
+              }
+            })
+            .satisfies(e -> messages.add(e.getMessage()));
+      }
+      assertThat(rows[0]).isGreaterThanOrEqualTo(before);
+    }
+    assertThat(messages).hasSize(3).containsOnly(messages.getFirst());
+  }
+
+  @Test
+  void whereBadRowsAreDroppedTheyAreHeardOfInOrder() {
+    Path file = folder.resolve("bad.csv");
+    List<Rows.Row> rows = new ArrayList<>(DATA.list());
+    for (int i = 100; i < ROWS; i += 1000) {
+      rows.set(i, Rows.row(i, rows.get(i).dense(), rows.get(i).ids()));
+    }
+    new Rows(DATA.schema(), rows).write(writer(Format.CSV, file), 1000);
+    List<String> faults = new ArrayList<>();
+    ReadPolicy policy =
+        ReadPolicy.STRICT.withThreads(3).withFaults(fault -> faults.add(fault.getMessage()));
+    try (DataReader reader = open(Format.CSV, List.of(file), policy)) {
+      assertThat(Rows.read(reader)).hasSize(ROWS - 13);
+    }
+    assertThat(faults).hasSize(13);
+    for (int i = 0; i < 13; i++) {
+      assertThat(faults.get(i)).contains("line " + (100 + 1000 * i + 2));
+    }
+  }
+
+  /** Numbers from 0 on, given out slower at some places than at others. */
+  private static final class Counted implements RowSource {
+    private final SplittableRandom random;
+    private final long end;
+    private final AtomicInteger open;
+    private long next;
+
+    Counted(long seed, long end, AtomicInteger open) {
+      random = new SplittableRandom(seed);
+      this.end = end;
+      this.open = open;
+      open.incrementAndGet();
+    }
+
+    @Override
+    public void fill(Batch batch, int limit) {
+      for (int spins = random.nextInt(2000); spins > 0; spins--) {
+        Thread.onSpinWait();
+      }
+      for (; batch.size() < limit && next < end; next++) {
+        batch.setLabel(0, next);
+        batch.endRow();
+      }
+    }
+
+    @Override
+    public long skip(long rows) {
+      long skipped = Math.min(rows, end - next);
+      next += skipped;
+      return skipped;
+    }
+
+    @Override
+    public void close() {
+      open.decrementAndGet();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 5})
+  void anyOrderOfCallsGivesTheRowsOfOneThreadAndLeavesNothingOpen(int threads)
+      throws InterruptedException {
+    Schema schema = new Schema(List.of("row"), List.of(), List.of());
+    AtomicInteger open = new AtomicInteger();
+    SplittableRandom random = new SplittableRandom(threads);
+    for (int i = 0; i < 100; i++) {
+      long end = random.nextInt(500);
+      DataReader reader =
+          FileSequence.open(
+              schema,
+              List.of(Path.of("none")),
+              OptionalLong.of(7), // makes batches of 7 rows
+              ReadPolicy.STRICT.withThreads(threads),
+              (_, _) -> new Counted(random.nextLong(), end, open));
+      long at = 0;
+      try (reader) {
+        for (int calls = random.nextInt(150); calls > 0; calls--) {
+          at = callAtRandom(reader, random, at, end);
+        }
+      }
+    }
+    for (int waits = 0; open.get() > 0 && waits < 1000; waits++) {
+      Thread.sleep(10);
+    }
+    assertThat(open).hasValue(0);
+  }
+
+  private static long callAtRandom(DataReader reader, SplittableRandom random, long at, long end) {
+    switch (random.nextInt(12)) {
+      case 0 -> {
+        reader.start(1);
+        return 0;
+      }
+      case 1 -> {
+        long skip = random.nextInt(100);
+        assertThat(reader.skip(skip)).isEqualTo(Math.min(skip, end - at));
+        return Math.min(at + skip, end);
+      }
+      default -> {
+        Optional<Batch> next = reader.next();
+        assertThat(next.isPresent()).isEqualTo(at < end);
+        if (next.isEmpty()) {
+          return at;
+        }
+        try (Batch batch = next.get()) {
+          assertThat(batch.size()).isEqualTo(Math.min(7, end - at));
+          for (int row = 0; row < batch.size(); row++) {
+            assertThat(batch.labels()[row]).isEqualTo(at + row);
+          }
+          return at + batch.size();
+        }
+      }
+    }
+  }
+}
