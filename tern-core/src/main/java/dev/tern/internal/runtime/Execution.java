@@ -1,14 +1,17 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.DotInteraction;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
+import dev.tern.internal.kernel.Segments;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.tensor.DType;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -190,6 +193,8 @@ public final class Execution {
       case Step.MatMul s -> matmul(s);
       case Step.Gather s -> () -> gather(s);
       case Step.ScatterAdd s -> () -> scatterAdd(s);
+      case Step.SegmentReduce s -> segmentReduce(s);
+      case Step.Index s -> index(s);
       case Step.Copy s -> () -> Memory.copy(address(s.in()), address(s.out()), s.bytes());
       case Step.Uniform s -> {
         Workers.Task task = uniform(s);
@@ -331,8 +336,12 @@ public final class Execution {
   private void gather(Step.Gather s) {
     long bytes = 4L * s.width();
     for (int i = 0; i < s.count(); i++) {
-      long row = index("gather", s.index(), s.indexType(), i, s.rows());
-      Memory.copy(address(s.table()) + row * bytes, address(s.out()) + i * bytes, bytes);
+      long row = index("gather", s.index(), s.indexType(), i, s.rows(), s.gaps());
+      if (row >= 0) {
+        Memory.copy(address(s.table()) + row * bytes, address(s.out()) + i * bytes, bytes);
+      } else {
+        Memory.zero(address(s.out()) + i * bytes, bytes);
+      }
     }
   }
 
@@ -340,19 +349,50 @@ public final class Execution {
     long bytes = 4L * s.width();
     Memory.zero(address(s.out()), s.rows() * bytes);
     for (int i = 0; i < s.count(); i++) {
-      long row = index("scatterAdd", s.index(), s.indexType(), i, s.rows());
+      long row = index("scatterAdd", s.index(), s.indexType(), i, s.rows(), s.gaps());
       long target = address(s.out()) + row * bytes;
       long source = address(s.values()) + i * bytes;
-      for (long at = 0; at < bytes; at += 4) {
+      for (long at = 0; at < bytes && row >= 0; at += 4) {
         Memory.setFloat(target + at, Memory.getFloat(target + at) + Memory.getFloat(source + at));
       }
     }
   }
 
-  private long index(String op, Step.Place place, DType type, int at, int rows) {
+  private Runnable segmentReduce(Step.SegmentReduce s) {
+    MemorySegment offsets = segment(s.offsets(), 4L * (s.count() + 1));
+    long values = address(s.values());
+    long out = address(s.out());
+    Workers.Task task =
+        (index, worker) -> {
+          int from = index * ROWS_PER_TASK;
+          int to = Math.min(s.count(), from + ROWS_PER_TASK);
+          Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
+        };
+    return () -> {
+      IndexRules.check("segmentReduce", offsets, s.count() + 1, s.rows());
+      workers.run(tasks(s.count(), ROWS_PER_TASK), task);
+    };
+  }
+
+  private Runnable index(Step.Index s) {
+    List<IndexRules.Operand> inputs = new ArrayList<>();
+    for (Step.Index.Source input : s.inputs()) {
+      long bytes = (long) input.type().bytes() * input.count() * input.width();
+      MemorySegment data = segment(input.place(), bytes);
+      inputs.add(new IndexRules.Operand(data, input.type(), input.count(), input.width()));
+    }
+    MemorySegment out = segment(s.out(), 4L * s.count());
+    return () -> IndexRules.apply(s.op(), inputs, out);
+  }
+
+  private MemorySegment segment(Step.Place place, long bytes) {
+    return MemorySegment.ofAddress(address(place)).reinterpret(bytes);
+  }
+
+  private long index(String op, Step.Place place, DType type, int at, int rows, boolean gaps) {
     long address = address(place) + (long) at * type.bytes();
     long row = type == DType.I64 ? Memory.getLong(address) : Memory.getInt(address);
-    if (row < 0 || row >= rows) {
+    if ((row < 0 || row >= rows) && !(gaps && row == -1)) {
       throw new IndexOutOfBoundsException(
           op + ": got index " + row + " at position " + at + ", expected 0 to " + (rows - 1));
     }
