@@ -1,6 +1,7 @@
 package dev.tern.tensor;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * How rows are grouped into sequences, these into longer ones, and so on: levels of offsets, the
@@ -164,6 +165,22 @@ public final class Levels {
       parts[level] = part;
     }
     return new Levels(parts);
+  }
+
+  /** All outermost sequences of the first of {@code parts}, then those of the next. */
+  public static Levels merge(List<Levels> parts) {
+    requireLevels(parts.size());
+    int depth = parts.get(0).depth();
+    int[][] lengths = new int[depth][];
+    for (int level = 0; level < depth; level++) {
+      int at = level;
+      lengths[level] = parts.stream().flatMapToInt(p -> Arrays.stream(p.lengths(at))).toArray();
+    }
+    if (parts.stream().anyMatch(part -> part.depth() != depth)) {
+      throw new IllegalArgumentException(
+          "merge: got %s, expected as many levels in each".formatted(parts));
+    }
+    return ofLengths(lengths);
   }
 
   private int counted(int level) {

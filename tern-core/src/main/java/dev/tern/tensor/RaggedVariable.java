@@ -94,7 +94,7 @@ public final class RaggedVariable implements AutoCloseable {
 
   /**
    * Sets the one level, as slots of a {@code Batch} have it; the rows are written to {@link
-   * #address} after it. Allocates nothing.
+   * #address} after it.
    *
    * @param from {@code sequences + 1} offsets, and whatever follows
    */
