@@ -30,6 +30,12 @@ import java.util.Optional;
  *
  * <p>Where nothing else is said, an op is about the sequences of the last level, and the levels
  * above stay. What only values decide is checked when they are computed.
+ *
+ * <p>PaddlePaddle's {@code sequence_} ops: expand is {@link #repeat}, expand_as {@link #expand},
+ * topk_avg_pooling {@link #topMeans}, and lod_reset {@link #reset}; the others have their names.
+ * FBGEMM's {@code jagged_} ops: to_padded_dense is {@link #pad}, dense_to_jagged {@link #unpad},
+ * index_select {@link #take}, dense_elementwise {@link #add} and {@link #mul}, dense_bmm {@link
+ * #matmul}, dense_vec_2d_mul {@link #weightedSum}, jagged_bmm {@link #products}.
  */
 public final class Ragged {
   private final Tensor values;
@@ -147,17 +153,17 @@ public final class Ragged {
 
   /** 1 for each row of a sequence, 0 for room to spare; BOOL {@code [n]}. */
   public Tensor present() {
-    return rowIndex(Rule.SEQUENCES).cast(DType.F32).ge(Tensor.scalar(0));
+    return RaggedRows.index(this, Rule.SEQUENCES).cast(DType.F32).ge(Tensor.scalar(0));
   }
 
   /** The sequence of the last level that each row is in, I32 {@code [n]}; -1 for none. */
   public Tensor sequenceIds() {
-    return rowIndex(Rule.SEQUENCES);
+    return RaggedRows.index(this, Rule.SEQUENCES);
   }
 
   /** The place of each row in its sequence, from 0, I32 {@code [n]}; -1 for none. */
   public Tensor positions() {
-    return rowIndex(Rule.POSITIONS);
+    return RaggedRows.index(this, Rule.POSITIONS);
   }
 
   /** Other values, {@code [n, ...]}, for the same rows. */
@@ -252,12 +258,12 @@ public final class Ragged {
           "expand: got %s, expected a row for each of %d sequences"
               .formatted(x.shape(), sequences()));
     }
-    return picked(x, rowIndex(Rule.SEQUENCES));
+    return picked(x, RaggedRows.index(this, Rule.SEQUENCES));
   }
 
   /** The rows of each sequence in the opposite order. */
   public Ragged reverse() {
-    return moved(rowIndex(Rule.MIRROR), offsets(-1));
+    return RaggedRows.reverse(this);
   }
 
   /**
@@ -267,9 +273,7 @@ public final class Ragged {
    * @param length its rows, I32 {@code [s]}
    */
   public Ragged slice(Tensor from, Tensor length) {
-    Node starts = Sequences.starts(lastNode(), from.node(), length.node());
-    Tensor parts = new Tensor(Sequences.offsets(length.node()));
-    return moved(new Tensor(Sequences.ranges(starts, parts.node(), rows())), parts);
+    return RaggedRows.slice(this, from, length);
   }
 
   /** At most the first {@code most} rows of each sequence. */
@@ -279,10 +283,7 @@ public final class Ragged {
 
   /** The rows with nonzero {@code marks}, {@code [n]}. */
   public Ragged keep(Tensor marks) {
-    requireRows("keep", marks);
-    Tensor lengths = new Tensor(Sequences.keptLengths(marks.node(), lastNode()));
-    Tensor kept = new Tensor(Sequences.kept(marks.node(), lastNode()));
-    return moved(kept, new Tensor(Sequences.offsets(lengths.node())));
+    return RaggedRows.keep(this, marks);
   }
 
   /**
@@ -291,9 +292,7 @@ public final class Ragged {
    * @param of the id of each row, I32 or I64 {@code [n]}
    */
   public Ragged erase(Tensor of, long... ids) {
-    requireRows("erase", of);
-    Tensor others = Tensor.ofLongs(Shape.of(ids.length), ids);
-    return keep(new Tensor(Sequences.notAmong(of.node(), others.node())));
+    return RaggedRows.erase(this, of, ids);
   }
 
   /**
@@ -303,10 +302,7 @@ public final class Ragged {
    * @param pad what stands where the sequence has ended; a whole number where values are
    */
   public Ragged enumerate(int width, float pad) {
-    Tensor end = Tensor.full(values.shape().withSize(0, 1), pad);
-    Tensor padded = Tensor.concat(0, List.of(values, end.cast(values.type())));
-    Node windows = Sequences.windows(lastNode(), rows(), width);
-    return with(padded.gather(new Tensor(windows)));
+    return RaggedRows.enumerate(this, width, pad);
   }
 
   /**
@@ -314,19 +310,7 @@ public final class Ragged {
    * width, width]}. Each sequence must fill its rows.
    */
   public Ragged reshape(int width) {
-    if (values.shape().rank() != 2 || width < 1 || weights.isPresent()) {
-      throw new IllegalArgumentException(
-          "reshape: got values %s to rows of %d%s, expected [n, w] without weights"
-              .formatted(values.shape(), width, weights.isPresent() ? " with weights" : ""));
-    }
-    int from = values.shape().size(1);
-    if (values.shape().elements() % width != 0) {
-      throw new IllegalArgumentException(
-          "reshape: got room for %d rows of %d, expected a multiple of %d numbers; choose other room"
-              .formatted(rows(), from, width));
-    }
-    Tensor scaled = new Tensor(Sequences.scale(lastNode(), from, width));
-    return new Ragged(values.reshape(-1, width), withLast(scaled), weights);
+    return RaggedRows.reshape(this, width);
   }
 
   /**
@@ -336,14 +320,7 @@ public final class Ragged {
    * @param columns where in it, I32 or I64 {@code [n]}
    */
   public Tensor scatter(Tensor dense, Tensor columns) {
-    requireRows("scatter", columns);
-    if (dense.shape().rank() != 2 || dense.shape().size(0) != sequences()) {
-      throw new IllegalArgumentException(
-          "scatter: got %s, expected [%d, columns]".formatted(dense.shape(), sequences()));
-    }
-    Node cells = Sequences.cells(columns.node(), lastNode(), dense.shape().size(1));
-    Node added = Nodes.scatterAdd(cells, values.node(), dense.shape().elements(), true);
-    return dense.add(new Tensor(Nodes.reshape(added, dense.shape())));
+    return RaggedRows.scatter(this, dense, columns);
   }
 
   /** {@link #pad(int, Tensor)} with one number. */
@@ -499,32 +476,22 @@ public final class Ragged {
     return offsets(-1).node();
   }
 
-  private Tensor rowIndex(Rule rule) {
-    return new Tensor(Sequences.rows(rule, lastNode(), rows()));
-  }
-
   /** Rows of {@code from} at {@code index}; zeros at -1. */
   static Tensor picked(Tensor from, Tensor index) {
     return new Tensor(Nodes.gather(from.node(), index.node(), true));
   }
 
-  private List<Tensor> withLast(Tensor last) {
+  /** The offsets with others of the last level. */
+  List<Tensor> withLast(Tensor last) {
     List<Tensor> changed = new ArrayList<>(offsets);
     changed.set(depth() - 1, last);
     return changed;
   }
 
   /** Rows at {@code index}, I32, in sequences with other offsets. */
-  private Ragged moved(Tensor index, Tensor last) {
+  Ragged moved(Tensor index, Tensor last) {
     return new Ragged(
         picked(values, index), withLast(last), weights.map(each -> picked(each, index)));
-  }
-
-  private void requireRows(String op, Tensor x) {
-    if (!x.shape().equals(Shape.of(rows()))) {
-      throw new IllegalArgumentException(
-          "%s: got %s, expected one element for each of %d rows".formatted(op, x, rows()));
-    }
   }
 
   @Override

@@ -14,6 +14,8 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.KeyedRagged;
+import dev.tern.tensor.Levels;
 import dev.tern.tensor.Pool;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.RaggedVariable;
@@ -67,6 +69,26 @@ final class RaggedTrainingTest {
         assertThat(last).isLessThan(0.5 * first);
       }
     }
+  }
+
+  @Test
+  void slotsOfABatchBecomeSequencesByKey() {
+    List<Slot> slots = List.of(Slot.ragged("clicks"), Slot.oneHot("city"));
+    Batch batch = new Batch(new Schema(List.of(), List.of(), slots), 4);
+    for (int row = 0; row < 3; row++) {
+      for (int i = 0; i < row; i++) {
+        batch.addId(0, 10 * row + i);
+      }
+      batch.addId(1, -row);
+      batch.endRow();
+    }
+    Levels levels = Levels.merge(List.of(batch.levels(0), batch.levels(1)));
+    float[] ids = {10, 20, 21, 0, -1, -2};
+    assertThat(batch.ids(0)).startsWith(10, 20, 21);
+    Ragged all = Ragged.of(Tensor.of(Shape.of(6), ids), levels);
+    KeyedRagged keyed = KeyedRagged.of(List.of("clicks", "city"), all);
+    assertThat(keyed.get("clicks").levels()).isEqualTo(Levels.ofLengths(new int[] {0, 1, 2}));
+    assertThat(keyed.pool(Pool.SUM).toArray()).containsExactly(0, 0, 10, -1, 41, -2);
   }
 
   private static TableConfig config() {
