@@ -6,6 +6,7 @@ import dev.tern.internal.ir.Sequences;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** What is computed of all rows of a sequence. */
 final class RaggedPooling {
@@ -20,11 +21,8 @@ final class RaggedPooling {
     Tensor pooled =
         switch (kind) {
           case SUM -> sums(x);
-          case MEAN -> sums(x).div(nonzero(reduce(Op.Reduce.Kind.SUM, x, weights(x)), x));
-          case SQRT -> {
-            Tensor squares = reduce(Op.Reduce.Kind.SUM, x, weights(x).square());
-            yield sums(x).div(nonzero(squares, x).sqrt());
-          }
+          case MEAN -> sums(x).div(nonzero(divisor(x, w -> w), x));
+          case SQRT -> sums(x).div(nonzero(divisor(x, Tensor::square), x).sqrt());
           case MAX -> reduce(Op.Reduce.Kind.MAX, x, x.values());
           case FIRST -> end(x, Rule.HEADS);
           case LAST -> end(x, Rule.TAILS);
@@ -42,8 +40,11 @@ final class RaggedPooling {
     return reduce(Op.Reduce.Kind.SUM, x, rows);
   }
 
-  private static Tensor weights(Ragged x) {
-    return x.weights().orElse(Tensor.full(Shape.of(x.rows()), 1));
+  /** Sums of what {@code of} makes of the weights; without weights the lengths. */
+  private static Tensor divisor(Ragged x, UnaryOperator<Tensor> of) {
+    return x.weights()
+        .map(w -> reduce(Op.Reduce.Kind.SUM, x, of.apply(w)))
+        .orElseGet(() -> x.lengths().cast(DType.F32));
   }
 
   /** {@code [s]} as a column beside the pooled rows; 1 for 0. */

@@ -3,8 +3,15 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
 
-/** Reductions of runs of rows. Each element takes its rows in order, so threads change nothing. */
+/**
+ * Reductions of runs of rows. Each element takes its rows in order, so threads change nothing. Of
+ * sums, four columns at a time stay in registers over all rows of a run; maxima, which take longer
+ * to compute than to store, go row by row.
+ */
 public final class Segments {
+  /** Bytes of the columns that are added up together. */
+  private static final int BLOCK = 16;
+
   private Segments() {}
 
   /**
@@ -29,17 +36,34 @@ public final class Segments {
   }
 
   private static void sum(long begin, long end, long target, long bytes) {
-    if (begin == end) {
-      Memory.zero(target, bytes);
-      return;
+    long at = 0;
+    for (; at + BLOCK <= bytes; at += BLOCK) {
+      sumOfFour(begin + at, end, target + at, bytes);
     }
-    Memory.copy(begin, target, bytes);
-    for (long row = begin + bytes; row < end; row += bytes) {
-      for (long at = 0; at < bytes; at += 4) {
-        float sum = Memory.getFloat(target + at) + Memory.getFloat(row + at);
-        Memory.setFloat(target + at, sum);
+    for (; at < bytes; at += 4) {
+      float sum = 0;
+      for (long row = begin + at; row < end; row += bytes) {
+        sum += Memory.getFloat(row);
       }
+      Memory.setFloat(target + at, sum);
     }
+  }
+
+  private static void sumOfFour(long begin, long end, long target, long bytes) {
+    float a = 0;
+    float b = 0;
+    float c = 0;
+    float d = 0;
+    for (long row = begin; row < end; row += bytes) {
+      a += Memory.getFloat(row);
+      b += Memory.getFloat(row + 4);
+      c += Memory.getFloat(row + 8);
+      d += Memory.getFloat(row + 12);
+    }
+    Memory.setFloat(target, a);
+    Memory.setFloat(target + 4, b);
+    Memory.setFloat(target + 8, c);
+    Memory.setFloat(target + 12, d);
   }
 
   private static void max(long begin, long end, long target, long bytes) {
