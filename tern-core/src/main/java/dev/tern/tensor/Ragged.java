@@ -148,7 +148,12 @@ public final class Ragged {
 
   /** The lengths of the sequences of the last level, I32 {@code [s]}. */
   public Tensor lengths() {
-    return new Tensor(Sequences.lengths(lastNode()));
+    return lengths(-1);
+  }
+
+  /** The lengths of the sequences of a level, in elements of the next, I32 {@code [sequences]}. */
+  public Tensor lengths(int level) {
+    return new Tensor(Sequences.lengths(offsets(level).node()));
   }
 
   /** 1 for each row of a sequence, 0 for room to spare; BOOL {@code [n]}. */
@@ -329,7 +334,8 @@ public final class Ragged {
   }
 
   /**
-   * Sequences of one length, {@code [s, length, ...]}. A longer sequence is an error.
+   * Sequences of one length, {@code [s, length, ...]}. A longer sequence is an error; {@link
+   * Levels#longest} says how long they are.
    *
    * @param value what stands where a sequence has ended: a row, or of a shape that is broadcast
    */
@@ -417,7 +423,9 @@ public final class Ragged {
   }
 
   /**
-   * Each outermost sequence as often as {@code counts} says, one after the other.
+   * Each outermost sequence as often as {@code counts} says, one after the other. With {@code
+   * other.lengths(k)} as counts, and {@code other.sequences(k + 1)}, it is repeated for each
+   * element of a sequence of {@code other}.
    *
    * @param counts I32, one for each outermost sequence
    * @param sequences room for all of them

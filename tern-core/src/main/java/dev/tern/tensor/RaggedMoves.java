@@ -99,7 +99,7 @@ final class RaggedMoves {
                 .formatted(sequences, part.sequences(0)));
       }
     }
-    long[] turns = new long[count * sequences];
+    long[] turns = new long[Math.multiplyExact(count, sequences)];
     Arrays.setAll(turns, i -> (long) (i % count) * sequences + i / count);
     Ragged all = take(parts, Tensor.ofLongs(Shape.of(turns.length), turns), room(parts));
     int[] ends = IntStream.rangeClosed(0, sequences).map(i -> i * count).toArray();

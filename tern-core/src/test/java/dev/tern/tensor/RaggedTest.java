@@ -162,6 +162,17 @@ final class RaggedTest {
     TensorTest.checkGradient(function, TensorTest.random(7, levels.rows(), 2), levels.rows(), 2);
   }
 
+  /** The example in the documents of sequence_expand, with reference level 0. */
+  @Test
+  void sequencesAreRepeatedForEachElementOfOthers() {
+    Ragged x = Ragged.of(Tensor.of(Shape.of(4), 1, 2, 3, 4), Levels.ofLengths(new int[] {2, 2}));
+    Levels levels = Levels.ofLengths(new int[] {2, 2}, new int[] {3, 3, 1, 1});
+    Ragged y = Ragged.of(Tensor.zeros(Shape.of(8)), levels);
+    Ragged repeated = x.repeat(y.lengths(0), y.sequences(1), 8);
+    assertThat(repeated.toArray()).containsExactly(1, 2, 1, 2, 3, 4, 3, 4);
+    assertThat(repeated.levels()).isEqualTo(Levels.ofLengths(new int[] {2, 2, 2, 2}));
+  }
+
   // --- room ---
 
   @Test
