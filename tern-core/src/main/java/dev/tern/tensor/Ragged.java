@@ -16,10 +16,11 @@ import java.util.Optional;
  *
  * <p>Offsets are tensors, so a {@link Computation} serves batches of any lengths: values {@code [n,
  * ...]} and offsets {@code [s + 1]} are room, not what is in use. Rows from the last offset on
- * belong to no sequence: nothing reads them, no gradient goes into them, and ops that move rows
- * leave zeros there. Sequences that are not in use are empty, at the end of their level: the last
- * offset repeats. {@link RaggedVariable} fills such room batch by batch. {@link #of(Tensor,
- * Levels)} has no room to spare.
+ * belong to no sequence: no result depends on them, no gradient goes into them, and ops that move
+ * rows leave zeros there. Elementwise ops compute on them too, so they should hold numbers.
+ * Sequences that are not in use are empty, at the end of their level: the last offset repeats.
+ * {@link RaggedVariable} fills such room batch by batch. {@link #of(Tensor, Levels)} has no room to
+ * spare.
  *
  * <pre>{@code
  * Tensor rows = Tensor.of(Shape.of(5, 1), 1, 2, 3, 4, 5);

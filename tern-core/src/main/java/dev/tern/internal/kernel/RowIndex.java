@@ -33,11 +33,27 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     Memory.zero(out, rows * bytes);
     for (int i = 0; i < count; i++) {
       long row = at(i);
-      long target = out + row * bytes;
-      long source = values + i * bytes;
-      for (long at = 0; at < bytes && row >= 0; at += 4) {
-        Memory.setFloat(target + at, Memory.getFloat(target + at) + Memory.getFloat(source + at));
+      if (row >= 0) {
+        add(values + i * bytes, out + row * bytes, bytes);
       }
+    }
+  }
+
+  /** Four at a time: loads of the next need not wait for stores of the last. */
+  private static void add(long source, long target, long bytes) {
+    long at = 0;
+    for (; at + 16 <= bytes; at += 16) {
+      float a = Memory.getFloat(target + at) + Memory.getFloat(source + at);
+      float b = Memory.getFloat(target + at + 4) + Memory.getFloat(source + at + 4);
+      float c = Memory.getFloat(target + at + 8) + Memory.getFloat(source + at + 8);
+      float d = Memory.getFloat(target + at + 12) + Memory.getFloat(source + at + 12);
+      Memory.setFloat(target + at, a);
+      Memory.setFloat(target + at + 4, b);
+      Memory.setFloat(target + at + 8, c);
+      Memory.setFloat(target + at + 12, d);
+    }
+    for (; at < bytes; at += 4) {
+      Memory.setFloat(target + at, Memory.getFloat(target + at) + Memory.getFloat(source + at));
     }
   }
 
