@@ -102,11 +102,6 @@ public final class Levels {
     return offsets.length;
   }
 
-  /** Sequences of the outermost level. */
-  public int sequences() {
-    return sequences(0);
-  }
-
   /** Sequences of a level, from 0 for the outermost; a negative one counts from the last. */
   public int sequences(int level) {
     return offsets[counted(level)].length - 1;
@@ -148,10 +143,10 @@ public final class Levels {
 
   /** The outermost sequences {@code from} to {@code to - 1} with all in them. */
   public Levels slice(int from, int to) {
-    if (from < 0 || to < from || to > sequences()) {
+    if (from < 0 || to < from || to > sequences(0)) {
       throw new IllegalArgumentException(
           "slice: got sequences %d to %d, expected a part of 0 to %d"
-              .formatted(from, to, sequences()));
+              .formatted(from, to, sequences(0)));
     }
     int[][] parts = new int[offsets.length][];
     int begin = from;

@@ -18,7 +18,7 @@ final class LevelsTest {
     assertThat(TWO.lengths(0)).containsExactly(2, 1);
     assertThat(TWO.offsets(-1)).containsExactly(0, 2, 2, 5);
     assertThat(TWO.depth()).isEqualTo(2);
-    assertThat(TWO.sequences()).isEqualTo(2);
+    assertThat(TWO.sequences(0)).isEqualTo(2);
     assertThat(TWO.sequences(1)).isEqualTo(3);
     assertThat(TWO.rows()).isEqualTo(5);
     assertThat(TWO.longest()).isEqualTo(3);
@@ -42,7 +42,7 @@ final class LevelsTest {
 
   @Test
   void noSequencesAndEmptySequencesAreLegal() {
-    assertThat(Levels.ofOffsets(new int[] {0}).sequences()).isZero();
+    assertThat(Levels.ofOffsets(new int[] {0}).sequences(0)).isZero();
     assertThat(Levels.ofOffsets(new int[] {0}).longest()).isZero();
     Levels empty = Levels.ofOffsets(new int[] {0, 0, 0}, new int[] {0});
     assertThat(empty.rows()).isZero();

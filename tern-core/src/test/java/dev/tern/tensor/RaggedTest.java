@@ -162,6 +162,43 @@ final class RaggedTest {
     TensorTest.checkGradient(function, TensorTest.random(7, levels.rows(), 2), levels.rows(), 2);
   }
 
+  @Test
+  void rowsStayWhenTheirSequencesAreReset() {
+    Ragged x = Ragged.of(FIVE, LEVELS).weighted(Tensor.of(Shape.of(5), 1, 1, 1, 1, 2));
+    Levels other = Levels.ofLengths(new int[] {1, 1}, new int[] {4, 1});
+    assertThat(x.reset(other).pool(Pool.SUM).toArray()).containsExactly(10, 10);
+    assertThat(x.reset(other).levels()).isEqualTo(other);
+    assertThat(x.reset(Ragged.of(FIVE, other)).pool(Pool.SUM).toArray()).containsExactly(10, 10);
+    assertThatThrownBy(() -> x.reset(Levels.ofLengths(new int[] {4})))
+        .hasMessageContaining("expected 4 rows");
+  }
+
+  @Test
+  void aRowPads() {
+    Ragged x =
+        Ragged.of(Tensor.of(Shape.of(3, 2), 1, 2, 3, 4, 5, 6), Levels.ofLengths(new int[] {1, 2}));
+    assertThat(x.pad(2, Tensor.of(Shape.of(2), 8, 9)).toArray())
+        .containsExactly(1, 2, 8, 9, 3, 4, 5, 6);
+  }
+
+  @Test
+  void partsThatDoNotFitTogetherAreRefused() {
+    Ragged x = Ragged.of(FIVE, LEVELS);
+    Ragged two = Ragged.of(FIVE, Levels.ofLengths(new int[] {2, 3}));
+    Ragged deep = Ragged.of(FIVE, Levels.ofLengths(new int[] {0, 0, 1}, new int[] {5}));
+    assertThatThrownBy(() -> Ragged.concat(List.of(x, two)))
+        .hasMessageContaining("got 3 and 2 outermost sequences");
+    assertThatThrownBy(() -> Ragged.merge(List.of(x, deep)))
+        .hasMessageContaining("expected as many levels");
+    assertThatThrownBy(() -> Ragged.merge(List.of(x, x.weighted(FIVE.reshape(5)))))
+        .hasMessageContaining("weights in all or none");
+    assertThatThrownBy(() -> Ragged.concat(List.of())).hasMessageContaining("got no ragged");
+    assertThatThrownBy(() -> x.split(1, 1)).hasMessageContaining("expected 3 sequences in all");
+    assertThatThrownBy(() -> x.expand(FIVE)).hasMessageContaining("each of 3 sequences");
+    assertThatThrownBy(() -> x.products(two, 3)).hasMessageContaining("got 3 and 2 sequences");
+    assertThatThrownBy(() -> x.keep(Tensor.zeros(Shape.of(4)))).hasMessageContaining("5 rows");
+  }
+
   /** The example in the documents of sequence_expand, with reference level 0. */
   @Test
   void sequencesAreRepeatedForEachElementOfOthers() {
@@ -205,7 +242,7 @@ final class RaggedTest {
   private static Levels fitting(int seed) {
     Levels levels = random(seed, 2, seed % 5);
     while (levels.sequences(1) > 9 || levels.rows() > 20) {
-      levels = levels.slice(0, levels.sequences() - 1);
+      levels = levels.slice(0, levels.sequences(0) - 1);
     }
     return levels;
   }

@@ -71,7 +71,7 @@ final class SparseTest {
   @Test
   void rowsAreWrittenOneAfterTheOther() {
     SparseRows rows = new SparseRows();
-    assertThat(rows.levels().sequences()).isZero();
+    assertThat(rows.levels().sequences(0)).isZero();
     assertThatThrownBy(() -> rows.push(1)).hasMessageContaining("expected newRow first");
     rows.newRow();
     rows.push(Long.MIN_VALUE);
