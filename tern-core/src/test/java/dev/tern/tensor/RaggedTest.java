@@ -414,4 +414,30 @@ final class RaggedTest {
     assertThat(results.get(1)).containsExactly(results.get(0));
     assertThat(results.get(2)).containsExactly(results.get(0));
   }
+
+  @Test
+  void aTightBudgetChangesNoBits() {
+    Levels levels = Levels.ofLengths(new Random(3).ints(300, 0, 9).toArray());
+    float[] rows = TensorTest.random(4, levels.rows(), 6).toArray();
+    Run whole = trained(levels, rows, 16 << 20);
+    Run tight = trained(levels, rows, whole.memory * 4 / 5);
+    assertThat(tight.memory).isLessThanOrEqualTo(whole.memory * 4 / 5);
+    assertThat(tight.gradient).containsExactly(whole.gradient);
+  }
+
+  private record Run(long memory, float[] gradient) {}
+
+  private static Run trained(Levels levels, float[] rows, long budget) {
+    try (Device device = Device.cpu(2, 16 << 20, budget)) {
+      Tensor values = Tensor.of(Shape.of(levels.rows(), 6), rows);
+      Ragged x = Ragged.of(values, levels);
+      Ragged y = x.with(x.values().mul(2).tanh()).softmax().reverse();
+      Tensor loss = y.mul(x.pad(8, 1)).pool(Pool.MAX).add(y.pool(Pool.LAST)).square().sum();
+      Tensor gradient = Tensor.gradients(loss, List.of(values)).get(0);
+      try (Computation step = Computation.of(device, List.of(gradient), Map.of())) {
+        step.run();
+        return new Run(step.memory(), output(step, 0, rows.length));
+      }
+    }
+  }
 }
