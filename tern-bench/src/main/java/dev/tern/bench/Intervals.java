@@ -113,6 +113,8 @@ final class Intervals {
       case Op.Reduce reduce -> reduce(reduce, node);
       case Op.MatMul _ -> matmul(node);
       case Op.ScatterAdd _ -> scatterAdd(node);
+      case Op.SegmentReduce reduce -> segmentReduce(reduce.kind(), node);
+      case Op.Index _ -> Range.exact(moved(node, true));
       case Op.DotInteraction _ -> dotInteraction(node);
       case Op.DotInteractionGradient _ -> dotInteractionGradient(node);
       case Op.PairSums _ -> pairSums(node);
@@ -312,13 +314,36 @@ final class Intervals {
   private Range scatterAdd(Node node) {
     Range index = input(node, 0);
     Range source = input(node, 1);
-    int width = node.shape().elements() / Math.max(1, node.shape().size(0));
+    int width = node.shape().withSize(0, 1).elements();
     Sums sums = new Sums(node.shape().elements());
     for (int i = 0; i < source.low().length; i++) {
-      int at = (int) index.low()[i / width] * width + i % width;
-      sums.add(at, source.low()[i], source.high()[i]);
+      int row = (int) index.low()[i / width];
+      if (row >= 0) {
+        sums.add(row * width + i % width, source.low()[i], source.high()[i]);
+      }
     }
     return sums.range(false);
+  }
+
+  private Range segmentReduce(Op.Reduce.Kind kind, Node node) {
+    Range x = input(node, 0);
+    double[] offsets = input(node, 1).low();
+    int width = node.shape().withSize(0, 1).elements();
+    Sums sums = new Sums(node.shape().elements());
+    Range most = new Range(moved(node, true), moved(node, false));
+    for (int s = 0; s + 1 < offsets.length; s++) {
+      for (int i = (int) offsets[s] * width; i < (int) offsets[s + 1] * width; i++) {
+        int at = s * width + i % width;
+        sums.add(at, x.low()[i], x.high()[i]);
+        if (x.isUnbounded(i)) {
+          most.set(at, Double.NaN, Double.NaN);
+        }
+      }
+    }
+    return switch (kind) {
+      case SUM -> sums.range(false);
+      case MAX -> most;
+    };
   }
 
   private Range dotInteraction(Node node) {

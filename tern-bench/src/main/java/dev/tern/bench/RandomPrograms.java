@@ -4,7 +4,9 @@ import dev.tern.internal.ir.Gradients;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.ir.Sequences;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
@@ -42,7 +44,7 @@ final class RandomPrograms {
   };
   private static final int MAX_ELEMENTS = 6_000;
   private static final int MAX_LARGE_ELEMENTS = 200_000;
-  private static final int KINDS = 28;
+  private static final int KINDS = 30;
 
   private final SplittableRandom random;
   private final boolean large;
@@ -156,6 +158,7 @@ final class RandomPrograms {
       case 24 -> crossEntropy(a, partner(a, b));
       case 25 -> pairSums(a);
       case 26 -> timesOne(a);
+      case 27, 28 -> sequences(a);
       default -> dropout(a);
     };
   }
@@ -339,6 +342,29 @@ final class RandomPrograms {
     int rows = random.nextInt(1, 20);
     boolean fits = a.shape().rank() > 0 && a.type() == DType.F32;
     return fits ? Nodes.scatterAdd(index(a.shape().size(0), rows), a, rows) : a;
+  }
+
+  /** Rows in sequences of any lengths, at the end a few in none. */
+  private Node sequences(Node a) {
+    if (a.shape().rank() == 0 || a.type() != DType.F32) {
+      return a;
+    }
+    int rows = a.shape().size(0);
+    int[] offsets = random.ints(random.nextInt(1, 12), 0, rows + 1).sorted().toArray();
+    offsets[0] = 0;
+    Node parted = Interpreter.put(Shape.of(offsets.length), offsets);
+    Rule end = random.nextBoolean() ? Rule.HEADS : Rule.TAILS;
+    return switch (random.nextInt(6)) {
+      case 0 -> Sequences.reduce(Op.Reduce.Kind.SUM, a, parted);
+      case 1 -> Sequences.reduce(Op.Reduce.Kind.MAX, a, parted);
+      case 2 -> Sequences.spread(Sequences.reduce(Op.Reduce.Kind.SUM, a, parted), parted, rows + 2);
+      case 3 -> Nodes.gather(a, Sequences.ends(end, parted, random.nextInt(4)), true);
+      case 4 -> {
+        Node mirror = Sequences.rows(Rule.MIRROR, parted, rows);
+        yield Nodes.scatterAdd(mirror, a, rows, true);
+      }
+      default -> Nodes.cast(Sequences.lengths(parted), DType.F32);
+    };
   }
 
   /** Indices below {@code rows}, at times a view of a longer tensor. */

@@ -1,5 +1,6 @@
 package dev.tern.data;
 
+import dev.tern.tensor.Levels;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -90,6 +91,11 @@ public final class Batch implements AutoCloseable {
   /** Row offsets of slot {@code slot}: {@code B + 1} values from 0, never descending. */
   public int[] offsets(int slot) {
     return offsets[slot];
+  }
+
+  /** How the ids of slot {@code slot} are parted into rows; a copy. */
+  public Levels levels(int slot) {
+    return Levels.ofOffsets(Arrays.copyOf(offsets[slot], size + 1));
   }
 
   /** Ids of slot {@code slot} in all rows. */

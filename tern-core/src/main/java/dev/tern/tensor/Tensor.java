@@ -44,6 +44,11 @@ public final class Tensor {
     return new Tensor(Interpreter.shared().put(shape, values));
   }
 
+  /** An I32 tensor: offsets and lengths of sequences, or an index as {@link #ofLongs}. */
+  public static Tensor ofInts(Shape shape, int... values) {
+    return new Tensor(Interpreter.put(shape, values));
+  }
+
   /** A scalar constant. */
   public static Tensor scalar(float value) {
     return new Tensor(Nodes.constant(value));
@@ -418,6 +423,15 @@ public final class Tensor {
   /** Computes this tensor and copies it out, row-major. */
   public float[] toArray() {
     return Interpreter.shared().get(node);
+  }
+
+  /** Computes this tensor, I32 or I64, and copies it out, row-major. */
+  public long[] toLongs() {
+    if (type() != DType.I32 && type() != DType.I64) {
+      throw new IllegalArgumentException(
+          "toLongs: got " + this + ", expected I32 or I64; use toArray");
+    }
+    return Interpreter.shared().getLongs(node);
   }
 
   /** The one element of this tensor. */

@@ -62,7 +62,7 @@ public final class Variable implements AutoCloseable {
   }
 
   /** Sessions keep what they need of the old content. */
-  private long addressToWrite() {
+  long addressToWrite() {
     long address = address();
     Eager.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
     return address;

@@ -172,6 +172,7 @@ final class TensorTest {
     Tensor w = random(11, 6, 5);
     Tensor labels = random(12, 17).gt(Tensor.scalar(0)).mul(1);
     Tensor index = Tensor.ofLongs(Shape.of(3), 2, 0, 2);
+    Tensor offsets = Tensor.ofInts(Shape.of(5), 0, 2, 2, 5, 5);
     return Stream.of(
         unary("neg", Tensor::neg),
         unary("exp", Tensor::exp),
@@ -222,6 +223,8 @@ final class TensorTest {
         new Case("matmul of batches", x -> x.matmul(x.transpose(1, 2)).square(), 3, 4, 5),
         new Case("gather", x -> x.gather(index).square(), 4, 3),
         new Case("scatter add", x -> Tensor.scatterAdd(index, x, 4).square(), 3, 2),
+        new Case("segment sum", x -> Ragged.of(x, offsets).pool(Pool.SUM).square(), 6, 3),
+        new Case("segment max", x -> Ragged.of(x, offsets).pool(Pool.MAX, 2).square(), 6, 3),
         new Case("dot interaction", x -> x.dotInteraction().square(), 3, 4, 5));
   }
 
@@ -231,6 +234,7 @@ final class TensorTest {
           "Leaf", "has no inputs",
           "Constant", "has no inputs",
           "Uniform", "its seed is an integer",
+          "Index", "gives whole numbers",
           "DotInteractionGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone",
           "PairSumsGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
 

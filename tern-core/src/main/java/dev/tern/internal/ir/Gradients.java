@@ -172,9 +172,14 @@ public final class Gradients {
       }
       case Op.Gather gather -> {
         int rows = node.input(0).shape().size(0);
-        add(node.input(0), Nodes.scatterAdd(node.input(1), g, rows));
+        if (node.type() == DType.F32) {
+          add(node.input(0), Nodes.scatterAdd(node.input(1), g, rows, gather.gaps()));
+        }
       }
-      case Op.ScatterAdd scatter -> add(node.input(1), Nodes.gather(g, node.input(0)));
+      case Op.ScatterAdd scatter ->
+          add(node.input(1), Nodes.gather(g, node.input(0), scatter.gaps()));
+      case Op.SegmentReduce reduce -> segments(reduce.kind(), node, g);
+      case Op.Index index -> {}
       case Op.Ruled op -> add(node.input(1), ruled(op, node, g));
       case Op.DotInteraction interaction ->
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
@@ -293,6 +298,22 @@ public final class Gradients {
         Node hits = Nodes.reduce(Op.Reduce.Kind.SUM, hit, op.from(), op.to());
         Node share = Nodes.binary(Op.Binary.DIV, g, hits);
         add(x, Nodes.mul(hit, Nodes.broadcast(share, x.shape())));
+      }
+    }
+  }
+
+  /** As of {@link Op.Reduce}: rows of a maximum that are equal to it share its gradient. */
+  private void segments(Op.Reduce.Kind kind, Node y, Node g) {
+    Node x = y.input(0);
+    Node offsets = y.input(1);
+    switch (kind) {
+      case SUM -> add(x, Sequences.spread(g, offsets, x.shape().size(0)));
+      case MAX -> {
+        int rows = x.shape().size(0);
+        Node hit = Nodes.binary(Op.Binary.EQ, x, Sequences.spread(y, offsets, rows));
+        Node hits = Sequences.reduce(Op.Reduce.Kind.SUM, hit, offsets);
+        Node share = Nodes.binary(Op.Binary.DIV, g, hits);
+        add(x, Nodes.mul(hit, Sequences.spread(share, offsets, rows)));
       }
     }
   }

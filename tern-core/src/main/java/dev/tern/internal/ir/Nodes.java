@@ -228,17 +228,28 @@ public final class Nodes {
 
   /** Rows of {@code table} ({@code [n, ...]}) at {@code index}; an index outside is an error. */
   public static Node gather(Node table, Node index) {
+    return gather(table, index, false);
+  }
+
+  /** {@link #gather} where with {@code gaps} an index of -1 picks zeros. */
+  public static Node gather(Node table, Node index, boolean gaps) {
     requireIndex("gather", index);
-    if (table.shape().rank() < 1 || table.type() != DType.F32) {
+    DType type = table.type();
+    if (table.shape().rank() < 1 || type != DType.F32 && !isWhole(type)) {
       throw new IllegalArgumentException(
-          "gather: got a table " + table + ", expected F32 [n, ...]");
+          "gather: got a table " + table + ", expected F32, I32 or I64 [n, ...]");
     }
     return new Node(
-        new Op.Gather(), List.of(table, index), rowsShape(index, table.shape()), DType.F32);
+        new Op.Gather(gaps), List.of(table, index), rowsShape(index, table.shape()), type);
   }
 
   /** {@code rows} zero rows with the rows of {@code values} added at {@code index}. */
   public static Node scatterAdd(Node index, Node values, int rows) {
+    return scatterAdd(index, values, rows, false);
+  }
+
+  /** {@link #scatterAdd} where with {@code gaps} a row at index -1 is left out. */
+  public static Node scatterAdd(Node index, Node values, int rows, boolean gaps) {
     requireIndex("scatterAdd", index);
     int lead = index.shape().rank();
     int[] sizes = values.shape().toArray();
@@ -251,7 +262,8 @@ public final class Nodes {
     int[] result = new int[1 + sizes.length - lead];
     result[0] = rows;
     System.arraycopy(sizes, lead, result, 1, sizes.length - lead);
-    return new Node(new Op.ScatterAdd(rows), List.of(index, values), Shape.of(result), DType.F32);
+    Op op = new Op.ScatterAdd(rows, gaps);
+    return new Node(op, List.of(index, values), Shape.of(result), DType.F32);
   }
 
   private static Shape rowsShape(Node index, Shape table) {
@@ -308,10 +320,14 @@ public final class Nodes {
   }
 
   private static void requireIndex(String op, Node index) {
-    if (index.type() != DType.I32 && index.type() != DType.I64) {
+    if (!isWhole(index.type())) {
       throw new IllegalArgumentException(
           op + ": got an index of " + index.type() + ", expected I32 or I64");
     }
+  }
+
+  private static boolean isWhole(DType type) {
+    return type == DType.I32 || type == DType.I64;
   }
 
   /** The shape both broadcast to. */

@@ -109,11 +109,84 @@ public sealed interface Op {
   /** {@code [..., m, k] x [..., k, n]}, rank 2 or 3 with equal batch sizes. */
   record MatMul() implements Op {}
 
-  /** Rows of {@code [n, ...]} picked by an I32 or I64 index of any shape. */
-  record Gather() implements Op {}
+  /**
+   * Rows of {@code [n, ...]} picked by an I32 or I64 index of any shape.
+   *
+   * @param gaps whether -1 picks zeros; else it is an error, as any other index outside
+   */
+  record Gather(boolean gaps) implements Op {}
 
-  /** Sums rows of the second input into {@code rows} zero rows at the index, the first input. */
-  record ScatterAdd(int rows) implements Op {}
+  /**
+   * Sums rows of the second input into {@code rows} zero rows at the index, the first input.
+   *
+   * @param gaps whether a row at -1 is left out; else it is an error
+   */
+  record ScatterAdd(int rows, boolean gaps) implements Op {}
+
+  /**
+   * Sums or maxima of runs of rows: of {@code [n, ...]} and offsets, I32 {@code [s + 1]}, that
+   * start with 0 and never descend, {@code [s, ...]}. Rows from the last offset on are not read. A
+   * sum of no rows is 0, a maximum negative infinity.
+   */
+  record SegmentReduce(Reduce.Kind kind) implements Op {}
+
+  /**
+   * Whole numbers, I32, that say where the rows of sequences lie: made of offsets and the like by
+   * {@link IndexRules}. No gradient goes through.
+   *
+   * @param size rows of the result, or what the rule says
+   * @param width what the rule says, else 0
+   */
+  record Index(Rule rule, int size, int width) implements Op {
+    /**
+     * What is computed. There are {@code s} sequences with offsets {@code [s + 1]}, I32, over
+     * {@code n} rows; rows from the last offset on belong to none.
+     */
+    public enum Rule {
+      /** Of offsets: the rows of each sequence, {@code [s]}. */
+      LENGTHS,
+      /** Of lengths {@code [s]}: their offsets. */
+      OFFSETS,
+      /** Of offsets: the sequence of each of {@code size} rows, -1 for none. */
+      SEQUENCES,
+      /** Of offsets: the place of each of {@code size} rows in its sequence, -1 for none. */
+      POSITIONS,
+      /** Of offsets: for each of {@code size} rows the one as far from the other end, or -1. */
+      MIRROR,
+      /** Of offsets: the first {@code width} rows of each sequence, {@code [s, width]}, then -1. */
+      HEADS,
+      /** As HEADS, but a sequence of more than {@code width} rows is an error. */
+      ALL,
+      /** Of offsets: the last {@code width} rows of each sequence, the last first, then -1. */
+      TAILS,
+      /**
+       * Of offsets: each of {@code size} rows and the next in its sequence, {@code [size, width]},
+       * then {@code size}, which is no row.
+       */
+      WINDOWS,
+      /** Of starts {@code [s]} and offsets: counts up from each start, {@code [size]}, then -1. */
+      RANGES,
+      /** Of offsets, firsts and lengths {@code [s]}: starts of these parts of the sequences. */
+      STARTS,
+      /** Of marks {@code [n]} and offsets: how many rows of each sequence have nonzero marks. */
+      KEPT_LENGTHS,
+      /** Of marks {@code [n]} and offsets: the rows with nonzero marks, {@code [n]}, then -1. */
+      KEPT,
+      /** Of ids {@code [n]} and others {@code [t]}: 0 where the id is one of the others, else 1. */
+      NOT_AMONG,
+      /** Of columns {@code [n]} and offsets: cells of {@code [s, width]}, -1 for no sequence. */
+      CELLS,
+      /**
+       * Of numbers {@code [n, w]} and offsets: elements of the largest of each sequence and column,
+       * {@code [s, width, w]}, largest first, the earlier of equal ones first, then -1.
+       */
+      LARGEST,
+      /** Of numbers: each plus {@code size}. */
+      SHIFT,
+      /** Of offsets: each times {@code size} by {@code width}; a remainder is an error. */
+      SCALE,
+    }
+  }
 
   /** Dot products of all pairs {@code i > j} of {@code [b, n, d]}: {@code [b, n (n - 1) / 2]}. */
   record DotInteraction() implements Op {}

@@ -4,6 +4,7 @@ import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -71,6 +72,8 @@ public final class Reference {
       case Op.MatMul matmul -> matmul(node);
       case Op.Gather gather -> gather(node);
       case Op.ScatterAdd scatter -> scatterAdd(node);
+      case Op.SegmentReduce reduce -> segmentReduce(reduce.kind(), node);
+      case Op.Index index -> index(index, node);
       case Op.DotInteraction interaction -> dotInteraction(node);
       case Op.DotInteractionGradient gradient -> dotInteractionGradient(node);
       case Op.PairSums sums -> pairSums(node);
@@ -230,7 +233,9 @@ public final class Reference {
     int width = table.length / Math.max(1, node.input(0).shape().size(0));
     double[] result = new double[node.shape().elements()];
     for (int i = 0; i < index.length; i++) {
-      System.arraycopy(table, (int) index[i] * width, result, i * width, width);
+      if (index[i] >= 0) {
+        System.arraycopy(table, (int) index[i] * width, result, i * width, width);
+      }
     }
     return result;
   }
@@ -238,12 +243,55 @@ public final class Reference {
   private double[] scatterAdd(Node node) {
     double[] index = value(node.input(0));
     double[] source = value(node.input(1));
-    int width = node.shape().elements() / Math.max(1, node.shape().size(0));
+    int width = node.shape().withSize(0, 1).elements();
     double[] result = new double[node.shape().elements()];
     for (int i = 0; i < source.length; i++) {
-      result[(int) index[i / width] * width + i % width] += source[i];
+      if (index[i / width] >= 0) {
+        result[(int) index[i / width] * width + i % width] += source[i];
+      }
     }
     return result;
+  }
+
+  private double[] segmentReduce(Op.Reduce.Kind kind, Node node) {
+    double[] x = value(node.input(0));
+    double[] offsets = value(node.input(1));
+    double[] result = new double[node.shape().elements()];
+    boolean sum = kind == Op.Reduce.Kind.SUM;
+    Arrays.fill(result, sum ? 0 : Double.NEGATIVE_INFINITY);
+    int width = x.length / Math.max(1, node.input(0).shape().size(0));
+    for (int s = 0; s + 1 < offsets.length; s++) {
+      for (int i = (int) offsets[s] * width; i < (int) offsets[s + 1] * width; i++) {
+        int at = s * width + i % width;
+        result[at] = sum ? result[at] + x[i] : Math.max(result[at], x[i]);
+      }
+    }
+    return result;
+  }
+
+  private double[] index(Op.Index op, Node node) {
+    List<IndexRules.Operand> operands = node.inputs().stream().map(this::operand).toList();
+    int[] result = new int[node.shape().elements()];
+    IndexRules.apply(op, operands, MemorySegment.ofArray(result));
+    return Arrays.stream(result).asDoubleStream().toArray();
+  }
+
+  private IndexRules.Operand operand(Node node) {
+    double[] x = value(node);
+    MemorySegment data =
+        switch (node.type()) {
+          case I32 -> MemorySegment.ofArray(Arrays.stream(x).mapToInt(v -> (int) v).toArray());
+          case I64 -> MemorySegment.ofArray(Arrays.stream(x).mapToLong(v -> (long) v).toArray());
+          case F32, F16, BF16, BOOL -> {
+            float[] floats = new float[x.length];
+            for (int i = 0; i < x.length; i++) {
+              floats[i] = (float) x[i];
+            }
+            yield MemorySegment.ofArray(floats);
+          }
+        };
+    int width = node.shape().withSize(0, 1).elements();
+    return new IndexRules.Operand(data, node.type(), node.shape().size(0), width);
   }
 
   private double[] dotInteraction(Node node) {

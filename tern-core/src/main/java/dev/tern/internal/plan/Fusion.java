@@ -112,6 +112,8 @@ final class Fusion {
     return op instanceof Op.MatMul
         || op instanceof Op.Gather
         || op instanceof Op.ScatterAdd
+        || op instanceof Op.SegmentReduce
+        || op instanceof Op.Index
         || op instanceof Op.Uniform
         || op instanceof Op.Cast
         || op instanceof Op.DotInteraction

@@ -81,6 +81,8 @@ final class Lowering {
           case Op.MatMul matmul -> true;
           case Op.Gather gather -> true;
           case Op.ScatterAdd scatter -> true;
+          case Op.SegmentReduce reduce -> true;
+          case Op.Index index -> true;
           case Op.DotInteraction interaction -> true;
           case Op.DotInteractionGradient gradient -> true;
           case Op.PairSums sums -> true;
@@ -180,6 +182,8 @@ final class Lowering {
   private static boolean readsDense(Op op) {
     return op instanceof Op.Gather
         || op instanceof Op.ScatterAdd
+        || op instanceof Op.SegmentReduce
+        || op instanceof Op.Index
         || op instanceof Op.DotInteraction
         || op instanceof Op.DotInteractionGradient
         || op instanceof Op.PairSums

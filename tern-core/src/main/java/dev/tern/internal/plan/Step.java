@@ -1,5 +1,6 @@
 package dev.tern.internal.plan;
 
+import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.tensor.DType;
 import java.util.Arrays;
@@ -83,16 +84,51 @@ public sealed interface Step {
       implements Step {}
 
   /**
-   * {@code count} rows of {@code width} from {@code table} ({@code rows} rows) at {@code index}.
+   * {@code count} rows of {@code width} words of 4 bytes from {@code table} ({@code rows} rows) at
+   * {@code index}; with {@code gaps}, zeros at -1.
    */
   record Gather(
-      Place table, int rows, Place index, DType indexType, Place out, int count, int width)
+      Place table,
+      int rows,
+      Place index,
+      DType indexType,
+      boolean gaps,
+      Place out,
+      int count,
+      int width)
       implements Step {}
 
-  /** Adds {@code count} rows of {@code width} into {@code rows} zeroed rows at {@code index}. */
+  /**
+   * Adds {@code count} rows of {@code width} into {@code rows} zeroed rows at {@code index}; with
+   * {@code gaps}, none at -1.
+   */
   record ScatterAdd(
-      Place index, DType indexType, Place values, Place out, int rows, int count, int width)
+      Place index,
+      DType indexType,
+      boolean gaps,
+      Place values,
+      Place out,
+      int rows,
+      int count,
+      int width)
       implements Step {}
+
+  /** Reduces {@code rows} rows of {@code width}, dense, to {@code count} by {@code offsets}. */
+  record SegmentReduce(
+      Op.Reduce.Kind kind, Place values, Place offsets, Place out, int rows, int count, int width)
+      implements Step {}
+
+  /** Whole numbers about sequences. */
+  record Index(Op.Index op, List<Source> inputs, Place out, int count) implements Step {
+    /** An input: {@code count} rows of {@code width}, dense. */
+    public record Source(Place place, DType type, int count, int width) {}
+
+    private double inputBytes() {
+      return inputs.stream()
+          .mapToDouble(s -> (double) s.type().bytes() * s.count() * s.width())
+          .sum();
+    }
+  }
 
   /** Moves {@code bytes}. */
   record Copy(Place in, Place out, long bytes) implements Step {}
@@ -130,6 +166,8 @@ public sealed interface Step {
               + (" by " + s.k() + "x" + s.n() + (s.bStrides()[2] == 1 ? "" : "t"));
       case Gather gather -> "gather";
       case ScatterAdd scatter -> "scatterAdd";
+      case SegmentReduce s -> "segmentReduce " + s.kind();
+      case Index s -> "index " + s.op().rule();
       case Copy copy -> "copy";
       case Uniform uniform -> "uniform";
       case Cast cast -> "cast";
@@ -151,6 +189,8 @@ public sealed interface Step {
       case Fused fused -> fused.elements() * (double) fused.kernel().spec().instructions().size();
       case MatMul s -> 2.0 * s.batch() * s.m() * s.n() * s.k();
       case ScatterAdd s -> (double) s.count() * s.width();
+      case SegmentReduce s -> (double) s.rows() * s.width();
+      case Index s -> s.count();
       case DotInteraction s -> (double) s.batch() * s.n() * (s.n() - 1) * s.d();
       case DotInteractionGradient s -> 2.0 * s.batch() * s.n() * (s.n() - 1) * s.d();
       case PairSums s -> 3.0 * s.batch() * s.n() * s.d();
@@ -172,6 +212,8 @@ public sealed interface Step {
               * ((double) s.m() * s.k() + (double) s.k() * s.n() + (double) s.m() * s.n());
       case Gather s -> 8.0 * s.count() * s.width();
       case ScatterAdd s -> 4.0 * s.width() * (s.count() + s.rows());
+      case SegmentReduce s -> 4.0 * s.width() * (s.count() + s.rows());
+      case Index s -> s.inputBytes() + 4.0 * s.count();
       case Copy s -> 2.0 * s.bytes();
       case Uniform s -> 4.0 * s.count();
       case Cast s ->

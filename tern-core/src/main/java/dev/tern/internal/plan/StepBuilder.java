@@ -163,10 +163,17 @@ final class StepBuilder {
         Node table = node.input(0);
         Node index = node.input(1);
         int rows = table.shape().size(0);
-        int width = table.shape().elements() / Math.max(1, rows);
+        int width = rowElements(table) * (table.type().bytes() / 4);
         int count = index.shape().elements();
         yield new Step.Gather(
-            place(table), rows, place(index), index.type(), place(node), count, width);
+            place(table),
+            rows,
+            place(index),
+            index.type(),
+            gather.gaps(),
+            place(node),
+            count,
+            width);
       }
       case Op.ScatterAdd scatter -> {
         Node index = node.input(0);
@@ -175,11 +182,24 @@ final class StepBuilder {
         yield new Step.ScatterAdd(
             place(index),
             index.type(),
+            scatter.gaps(),
             place(node.input(1)),
             place(node),
             scatter.rows(),
             count,
             width);
+      }
+      case Op.SegmentReduce reduce -> {
+        Node values = node.input(0);
+        int count = node.shape().size(0);
+        int rows = values.shape().size(0);
+        int width = rowElements(values);
+        yield new Step.SegmentReduce(
+            reduce.kind(), place(values), place(node.input(1)), place(node), rows, count, width);
+      }
+      case Op.Index index -> {
+        List<Step.Index.Source> inputs = node.inputs().stream().map(this::source).toList();
+        yield new Step.Index(index, inputs, place(node), node.shape().elements());
       }
       case Op.Uniform uniform ->
           new Step.Uniform(
@@ -197,6 +217,16 @@ final class StepBuilder {
       }
       default -> pairs(node);
     };
+  }
+
+  private Step.Index.Source source(Node node) {
+    int rows = node.shape().size(0);
+    return new Step.Index.Source(place(node), node.type(), rows, rowElements(node));
+  }
+
+  /** Elements of {@code [...]} in {@code [n, ...]}, also where n is 0. */
+  private static int rowElements(Node node) {
+    return node.shape().withSize(0, 1).elements();
   }
 
   /** A step over all pairs of the vectors in {@code [batch, n, d]}. */

@@ -16,6 +16,8 @@ final class StepPlaces {
       case Step.MatMul s -> List.of(s.a(), s.b());
       case Step.Gather s -> List.of(s.table(), s.index());
       case Step.ScatterAdd s -> List.of(s.index(), s.values());
+      case Step.SegmentReduce s -> List.of(s.values(), s.offsets());
+      case Step.Index s -> s.inputs().stream().map(Step.Index.Source::place).toList();
       case Step.Copy s -> List.of(s.in());
       case Step.Uniform s -> List.of(s.seed());
       case Step.Cast s -> List.of(s.in());
@@ -33,6 +35,8 @@ final class StepPlaces {
       case Step.MatMul s -> List.of(s.c());
       case Step.Gather s -> List.of(s.out());
       case Step.ScatterAdd s -> List.of(s.out());
+      case Step.SegmentReduce s -> List.of(s.out());
+      case Step.Index s -> List.of(s.out());
       case Step.Copy s -> List.of(s.out());
       case Step.Uniform s -> List.of(s.out());
       case Step.Cast s -> List.of(s.out());
@@ -84,6 +88,7 @@ final class StepPlaces {
               s.rows(),
               to.apply(s.index()),
               s.indexType(),
+              s.gaps(),
               to.apply(s.out()),
               s.count(),
               s.width());
@@ -91,11 +96,31 @@ final class StepPlaces {
           new Step.ScatterAdd(
               to.apply(s.index()),
               s.indexType(),
+              s.gaps(),
               to.apply(s.values()),
               to.apply(s.out()),
               s.rows(),
               s.count(),
               s.width());
+      case Step.SegmentReduce s ->
+          new Step.SegmentReduce(
+              s.kind(),
+              to.apply(s.values()),
+              to.apply(s.offsets()),
+              to.apply(s.out()),
+              s.rows(),
+              s.count(),
+              s.width());
+      case Step.Index s ->
+          new Step.Index(
+              s.op(),
+              s.inputs().stream()
+                  .map(in ->
+                      new Step.Index.Source(
+                          to.apply(in.place()), in.type(), in.count(), in.width()))
+                  .toList(),
+              to.apply(s.out()),
+              s.count());
       case Step.Copy s -> new Step.Copy(to.apply(s.in()), to.apply(s.out()), s.bytes());
       case Step.Uniform s ->
           new Step.Uniform(to.apply(s.seed()), s.stream(), to.apply(s.out()), s.count());

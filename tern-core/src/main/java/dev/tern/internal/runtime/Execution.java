@@ -1,14 +1,17 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.DotInteraction;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
+import dev.tern.internal.kernel.RowIndex;
+import dev.tern.internal.kernel.Segments;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
-import dev.tern.tensor.DType;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -188,8 +191,10 @@ public final class Execution {
         yield () -> task.run(workers);
       }
       case Step.MatMul s -> matmul(s);
-      case Step.Gather s -> () -> gather(s);
-      case Step.ScatterAdd s -> () -> scatterAdd(s);
+      case Step.Gather s -> gather(s);
+      case Step.ScatterAdd s -> scatterAdd(s);
+      case Step.SegmentReduce s -> segmentReduce(s);
+      case Step.Index s -> index(s);
       case Step.Copy s -> () -> Memory.copy(address(s.in()), address(s.out()), s.bytes());
       case Step.Uniform s -> {
         Workers.Task task = uniform(s);
@@ -328,34 +333,55 @@ public final class Execution {
     };
   }
 
-  private void gather(Step.Gather s) {
-    long bytes = 4L * s.width();
-    for (int i = 0; i < s.count(); i++) {
-      long row = index("gather", s.index(), s.indexType(), i, s.rows());
-      Memory.copy(address(s.table()) + row * bytes, address(s.out()) + i * bytes, bytes);
-    }
+  private Runnable gather(Step.Gather s) {
+    RowIndex index = new RowIndex("gather", address(s.index()), s.indexType(), s.rows(), s.gaps());
+    long table = address(s.table());
+    long out = address(s.out());
+    int each = Math.max(1, ELEMENTS_PER_TASK / Math.max(1, s.width()));
+    Workers.Task task =
+        (number, worker) -> {
+          int from = number * each;
+          index.gather(table, out, from, Math.min(s.count(), from + each), s.width());
+        };
+    return () -> workers.run(tasks(s.count(), each), task);
   }
 
-  private void scatterAdd(Step.ScatterAdd s) {
-    long bytes = 4L * s.width();
-    Memory.zero(address(s.out()), s.rows() * bytes);
-    for (int i = 0; i < s.count(); i++) {
-      long row = index("scatterAdd", s.index(), s.indexType(), i, s.rows());
-      long target = address(s.out()) + row * bytes;
-      long source = address(s.values()) + i * bytes;
-      for (long at = 0; at < bytes; at += 4) {
-        Memory.setFloat(target + at, Memory.getFloat(target + at) + Memory.getFloat(source + at));
-      }
-    }
+  private Runnable scatterAdd(Step.ScatterAdd s) {
+    RowIndex index =
+        new RowIndex("scatterAdd", address(s.index()), s.indexType(), s.rows(), s.gaps());
+    long values = address(s.values());
+    long out = address(s.out());
+    return () -> index.scatterAdd(values, out, s.count(), s.width());
   }
 
-  private long index(String op, Step.Place place, DType type, int at, int rows) {
-    long address = address(place) + (long) at * type.bytes();
-    long row = type == DType.I64 ? Memory.getLong(address) : Memory.getInt(address);
-    if (row < 0 || row >= rows) {
-      throw new IndexOutOfBoundsException(
-          op + ": got index " + row + " at position " + at + ", expected 0 to " + (rows - 1));
+  private Runnable segmentReduce(Step.SegmentReduce s) {
+    MemorySegment offsets = segment(s.offsets(), 4L * (s.count() + 1));
+    long values = address(s.values());
+    long out = address(s.out());
+    Workers.Task task =
+        (index, worker) -> {
+          int from = index * ROWS_PER_TASK;
+          int to = Math.min(s.count(), from + ROWS_PER_TASK);
+          Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
+        };
+    return () -> {
+      IndexRules.check("segmentReduce", offsets, s.count() + 1, s.rows());
+      workers.run(tasks(s.count(), ROWS_PER_TASK), task);
+    };
+  }
+
+  private Runnable index(Step.Index s) {
+    List<IndexRules.Operand> inputs = new ArrayList<>();
+    for (Step.Index.Source input : s.inputs()) {
+      long bytes = (long) input.type().bytes() * input.count() * input.width();
+      MemorySegment data = segment(input.place(), bytes);
+      inputs.add(new IndexRules.Operand(data, input.type(), input.count(), input.width()));
     }
-    return row;
+    MemorySegment out = segment(s.out(), 4L * s.count());
+    return () -> IndexRules.apply(s.op(), inputs, out);
+  }
+
+  private MemorySegment segment(Step.Place place, long bytes) {
+    return MemorySegment.ofAddress(address(place)).reinterpret(bytes);
   }
 }

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 
 /**
  * The only door to computation: compute threads, memory under one budget, and the plans made so
@@ -105,6 +106,14 @@ public final class Interpreter implements AutoCloseable {
     return leaf(segment, shape, DType.I64);
   }
 
+  /** A resident I32 tensor of {@code values}, freed when no longer reachable. */
+  public static Node put(Shape shape, int[] values) {
+    requireCount(shape, values.length);
+    MemorySegment segment = garbageCollected(4L * values.length);
+    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_INT, 0, values.length);
+    return leaf(segment, shape, DType.I32);
+  }
+
   private static MemorySegment garbageCollected(long bytes) {
     return Arena.ofAuto().allocate(Math.max(1, bytes), ALIGNMENT);
   }
@@ -128,17 +137,39 @@ public final class Interpreter implements AutoCloseable {
   }
 
   /** Computes {@code node} and copies it out, converted to float. */
-  public synchronized float[] get(Node node) {
-    Program program = Program.of(List.of(node), List.of());
+  public float[] get(Node node) {
     float[] result = new float[node.shape().elements()];
-    try (Bound bound = bind(program)) {
-      bound.run();
-      long address = bound.execution().output(0);
-      for (int i = 0; i < result.length; i++) {
-        result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
-      }
-    }
+    compute(
+        node,
+        address -> {
+          for (int i = 0; i < result.length; i++) {
+            result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
+          }
+        });
     return result;
+  }
+
+  /** Computes {@code node}, I32 or I64, and copies it out. */
+  public long[] getLongs(Node node) {
+    long[] result = new long[node.shape().elements()];
+    compute(
+        node,
+        address -> {
+          for (int i = 0; i < result.length; i++) {
+            result[i] =
+                node.type() == DType.I64
+                    ? Memory.getLong(address + 8L * i)
+                    : Memory.getInt(address + 4L * i);
+          }
+        });
+    return result;
+  }
+
+  private synchronized void compute(Node node, LongConsumer reader) {
+    try (Bound bound = bind(Program.of(List.of(node), List.of()))) {
+      bound.run();
+      reader.accept(bound.execution().output(0));
+    }
   }
 
   /**

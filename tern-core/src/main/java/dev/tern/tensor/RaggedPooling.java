@@ -1,0 +1,99 @@
+package dev.tern.tensor;
+
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Op.Index.Rule;
+import dev.tern.internal.ir.Sequences;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/** What is computed of all rows of a sequence. */
+final class RaggedPooling {
+  private RaggedPooling() {}
+
+  static Tensor pool(Ragged x, Pool kind, float empty) {
+    boolean isWeighted = kind == Pool.SUM || kind == Pool.MEAN || kind == Pool.SQRT;
+    if (x.weights().isPresent() && !isWeighted) {
+      throw new IllegalArgumentException(
+          "pool: got weights with " + kind + ", expected SUM, MEAN or SQRT; call unweighted first");
+    }
+    Tensor pooled =
+        switch (kind) {
+          case SUM -> sums(x);
+          case MEAN -> sums(x).div(nonzero(divisor(x, w -> w), x));
+          case SQRT -> sums(x).div(nonzero(divisor(x, Tensor::square), x).sqrt());
+          case MAX -> reduce(Op.Reduce.Kind.MAX, x, x.values());
+          case FIRST -> end(x, Rule.HEADS);
+          case LAST -> end(x, Rule.TAILS);
+        };
+    if (empty == 0 && kind != Pool.MAX) {
+      return pooled;
+    }
+    Tensor lengths = column(x.lengths().cast(DType.F32), pooled.shape().rank());
+    return lengths.select(pooled, Tensor.scalar(empty));
+  }
+
+  private static Tensor sums(Ragged x) {
+    int rank = x.values().shape().rank();
+    Tensor rows = x.weights().map(w -> x.values().mul(column(w, rank))).orElse(x.values());
+    return reduce(Op.Reduce.Kind.SUM, x, rows);
+  }
+
+  /** Sums of what {@code of} makes of the weights; without weights the lengths. */
+  private static Tensor divisor(Ragged x, UnaryOperator<Tensor> of) {
+    return x.weights()
+        .map(w -> reduce(Op.Reduce.Kind.SUM, x, of.apply(w)))
+        .orElseGet(() -> x.lengths().cast(DType.F32));
+  }
+
+  /** {@code [s]} as a column beside the pooled rows; 1 for 0. */
+  private static Tensor nonzero(Tensor sums, Ragged x) {
+    Tensor divisor = sums.select(sums, Tensor.scalar(1));
+    return column(divisor, x.values().shape().rank());
+  }
+
+  private static Tensor end(Ragged x, Rule rule) {
+    Tensor index = new Tensor(Sequences.ends(rule, x.lastNode(), 1)).reshape(x.sequences());
+    return Ragged.picked(x.values(), index);
+  }
+
+  private static Tensor reduce(Op.Reduce.Kind kind, Ragged x, Tensor rows) {
+    return new Tensor(Sequences.reduce(kind, rows.node(), x.lastNode()));
+  }
+
+  /** {@code [n]} with sizes of 1 behind, so that it goes with rows of {@code rank - 1}. */
+  static Tensor column(Tensor x, int rank) {
+    int[] sizes = new int[rank];
+    Arrays.fill(sizes, 1);
+    sizes[0] = x.shape().size(0);
+    return x.reshape(sizes);
+  }
+
+  static Tensor topMeans(Ragged x, int... ks) {
+    int most = Arrays.stream(ks).max().orElse(0);
+    if (x.values().shape().rank() != 2 || Arrays.stream(ks).anyMatch(k -> k < 1) || most == 0) {
+      throw new IllegalArgumentException(
+          "topMeans: got values %s and counts %s, expected [n, w] and 1 or more"
+              .formatted(x.values().shape(), Arrays.toString(ks)));
+    }
+    Tensor index = new Tensor(Sequences.largest(x.values().node(), x.lastNode(), most));
+    Tensor largest = Ragged.picked(x.values().reshape(-1), index);
+    List<Tensor> means = new ArrayList<>();
+    for (int k : ks) {
+      means.add(largest.slice(1, 0, k).sumKeep(1).mul(1f / k));
+    }
+    return Tensor.concat(1, means);
+  }
+
+  /** Room to spare is left out before the power, which could overflow there. */
+  static Ragged softmax(Ragged x) {
+    int rank = x.values().shape().rank();
+    Tensor most = reduce(Op.Reduce.Kind.MAX, x, x.values()).detach();
+    Tensor shifted = x.values().sub(x.spread(most));
+    Tensor none = Tensor.scalar(Float.NEGATIVE_INFINITY);
+    Tensor powers = column(x.present(), rank).select(shifted, none).exp();
+    Tensor sums = reduce(Op.Reduce.Kind.SUM, x, powers);
+    return x.with(powers.mul(x.spread(sums.reciprocal())));
+  }
+}

@@ -1,0 +1,160 @@
+package dev.tern.tensor;
+
+import dev.tern.internal.ir.IndexRules;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Room for ragged values that are filled anew for each run of a {@link Computation}: as many rows
+ * and sequences as the largest batch has, and less in the others. The computation is planned once.
+ * Values are F32. Off-heap, in its device's memory; filling it while a computation runs is the
+ * caller's race.
+ *
+ * <pre>{@code
+ * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
+ * Tensor pooled = clicks.ragged().pool(Pool.MEAN); // [64, 16]
+ * Computation step = Computation.of(device, List.of(pooled), Map.of());
+ * clicks.set(Levels.ofLengths(lengths), rows);
+ * step.run();
+ * }</pre>
+ */
+public final class RaggedVariable implements AutoCloseable {
+  private final Variable values;
+  private final List<Variable> offsets;
+  private final Ragged ragged;
+  private int used;
+
+  private RaggedVariable(Variable values, List<Variable> offsets) {
+    this.values = values;
+    this.offsets = offsets;
+    Tensor[] tensors = offsets.stream().map(Variable::tensor).toArray(Tensor[]::new);
+    ragged = Ragged.of(values.tensor(), tensors);
+  }
+
+  /**
+   * Room for one level.
+   *
+   * @param sequences most of them
+   * @param rows shape of the values, {@code [rows, ...]}, with most rows
+   */
+  public static RaggedVariable of(Device device, String name, int sequences, Shape rows) {
+    return of(device, name, new int[] {sequences}, rows);
+  }
+
+  /**
+   * Room for any number of levels.
+   *
+   * @param sequences most of each level, the outermost first
+   * @param rows shape of the values, {@code [rows, ...]}, with most rows
+   */
+  public static RaggedVariable of(Device device, String name, int[] sequences, Shape rows) {
+    List<Variable> offsets = new ArrayList<>();
+    for (int level = 0; level < sequences.length; level++) {
+      Shape shape = Shape.of(Math.addExact(sequences[level], 1));
+      offsets.add(Variable.of(device, name + ".offsets" + level, shape, DType.I32));
+    }
+    return new RaggedVariable(Variable.zeros(device, name, rows), offsets);
+  }
+
+  /** In an expression: reads what it holds when the computation runs. */
+  public Ragged ragged() {
+    return ragged;
+  }
+
+  /**
+   * Sets all levels and rows.
+   *
+   * @param rows of all sequences, row-major
+   * @throws IllegalArgumentException where there is no room for them, or rows do not fit the levels
+   */
+  public void set(Levels levels, float... rows) {
+    int width = values.shape().elements() / Math.max(1, values.shape().size(0));
+    if (levels.depth() != offsets.size()) {
+      throw new IllegalArgumentException(
+          "%s: got %d levels, expected %d; make a variable of that depth"
+              .formatted(values.name(), levels.depth(), offsets.size()));
+    }
+    if (rows.length != levels.rows() * width) {
+      throw new IllegalArgumentException(
+          "%s: got %d numbers, expected %d rows of %d, as the last level says"
+              .formatted(values.name(), rows.length, levels.rows(), width));
+    }
+    for (int level = 0; level < offsets.size(); level++) {
+      requireRoom(level, levels.sequences(level));
+    }
+    requireRows(levels.rows());
+    for (int level = 0; level < offsets.size(); level++) {
+      write(offsets.get(level), levels.offsets(level), levels.sequences(level));
+    }
+    clear(levels.rows());
+    Memory.copyIn(rows, 0, values.addressToWrite(), rows.length);
+  }
+
+  /**
+   * Sets the one level, as slots of a {@code Batch} have it; the rows are written to {@link
+   * #address} after it.
+   *
+   * @param from {@code sequences + 1} offsets, and whatever follows
+   */
+  public void setOffsets(int[] from, int sequences) {
+    if (offsets.size() != 1) {
+      throw new IllegalArgumentException(
+          "%s: got offsets of one level, expected %d levels; use set"
+              .formatted(values.name(), offsets.size()));
+    }
+    requireRoom(0, sequences);
+    IndexRules.check(
+        values.name(), MemorySegment.ofArray(from), sequences + 1, values.shape().size(0));
+    write(offsets.get(0), from, sequences);
+    clear(from[sequences]);
+  }
+
+  private void requireRoom(int level, int sequences) {
+    int most = offsets.get(level).shape().size(0) - 1;
+    if (sequences > most) {
+      throw new IllegalArgumentException(
+          "%s: got %d sequences in level %d, expected at most %d; make it with more room"
+              .formatted(values.name(), sequences, level, most));
+    }
+  }
+
+  private void requireRows(int rows) {
+    if (rows > values.shape().size(0)) {
+      throw new IllegalArgumentException(
+          "%s: got %d rows, expected at most %d; make it with more room"
+              .formatted(values.name(), rows, values.shape().size(0)));
+    }
+  }
+
+  /** Sequences without use are empty ones at the end. */
+  private static void write(Variable target, int[] from, int sequences) {
+    long address = target.addressToWrite();
+    int count = target.shape().size(0);
+    for (int i = 0; i < count; i++) {
+      Memory.setInt(address + 4L * i, from[Math.min(i, sequences)]);
+    }
+  }
+
+  /** Zeros what earlier rows left behind those of now. */
+  private void clear(int rows) {
+    long bytes = 4L * values.shape().elements() / Math.max(1, values.shape().size(0));
+    if (rows < used) {
+      Memory.zero(values.addressToWrite() + rows * bytes, (used - rows) * bytes);
+    }
+    used = rows;
+  }
+
+  /** Address of the first row, for Tern's own packages. */
+  public long address() {
+    return values.address();
+  }
+
+  /** Frees its memory; computations that use it must not run again. */
+  @Override
+  public void close() {
+    values.close();
+    offsets.forEach(Variable::close);
+  }
+}
