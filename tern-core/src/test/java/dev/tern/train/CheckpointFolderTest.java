@@ -54,7 +54,7 @@ final class CheckpointFolderTest {
     assertThat(CheckpointFolder.best(folder)).isEmpty();
     run.write(save("9"), state(9));
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("step-9"));
-    run.writeBest(save("9"), state(9));
+    run.writeBest(save("9"));
     run.write(save("10"), state(10));
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("best"));
