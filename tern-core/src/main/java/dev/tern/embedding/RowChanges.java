@@ -30,7 +30,6 @@ final class RowChanges {
   void clear() {
     count = 0;
     all = false;
-    ids = new long[LEAST];
     listed.clear();
   }
 

@@ -100,6 +100,14 @@ public final class Checkpoint {
     return chain.last().folder();
   }
 
+  /**
+   * The checkpoints that it is made of, in order: a full one, then those of changes, the last of
+   * which is itself.
+   */
+  public List<Path> parts() {
+    return chain.parts().stream().map(Manifest::folder).toList();
+  }
+
   /** The model's name and sizes, if it is one of Tern's. */
   public Optional<ModelConfig> model() {
     Json.Obj manifest = chain.last().json();
@@ -170,7 +178,6 @@ public final class Checkpoint {
     RunFacts.requireSame(chain.last().json(), folder(), factory, options);
   }
 
-  /** The checkpoints that it is made of, the last of which is itself. */
   CheckpointChain chain() {
     return chain;
   }

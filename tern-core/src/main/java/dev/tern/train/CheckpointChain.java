@@ -20,9 +20,22 @@ record CheckpointChain(List<Manifest> parts) {
     Deque<Manifest> parts = new ArrayDeque<>();
     parts.addFirst(Manifest.read(folder));
     while (parts.getFirst().previous().isPresent()) {
+      requireName(parts.getFirst());
       parts.addFirst(before(parts.getFirst(), parts.getFirst().previous().get()));
     }
     return new CheckpointChain(List.copyOf(parts));
+  }
+
+  /** Parts that changed places would give the weights of another step. */
+  private static void requireName(Manifest part) {
+    String name = CheckpointFolder.deltaName(RunFacts.state(part.json()).step());
+    if (!AtomicFolder.nameOf(part.folder()).equals(name)) {
+      throw new DataException(
+          part.folder()
+              + ": got the checkpoint of changes "
+              + name
+              + ", expected a folder of that name; give it its name back, beside the one before");
+    }
   }
 
   private static Manifest before(Manifest part, Manifest.Previous previous) {

@@ -48,7 +48,7 @@ final class CheckpointFolder {
    * @return where it lies
    */
   Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
-    Path latest = folder.resolve(PREFIX + state.step() + DELTA);
+    Path latest = folder.resolve(deltaName(state.step()));
     save.accept(latest);
     removeAllBut(chain, latest);
     return latest;
@@ -92,6 +92,11 @@ final class CheckpointFolder {
   static Optional<Path> best(Path folder) {
     Path best = AtomicFolder.current(folder.resolve(BEST));
     return Files.isDirectory(best) ? Optional.of(best) : latest(folder);
+  }
+
+  /** The name of a checkpoint of what changed up to {@code step}. */
+  static String deltaName(long step) {
+    return PREFIX + step + DELTA;
   }
 
   /** Whether a checkpoint of a step may have this name. */

@@ -65,6 +65,13 @@ final class FilterReader {
     }
   }
 
+  /** Throws if words are left that are none of the filter's. */
+  void requireEnd() {
+    if (numbers.isPresent() && !numbers.get().ended()) {
+      throw damaged("word " + numbers.get().id() + " of a filter of " + size);
+    }
+  }
+
   private DataException damaged(String got) {
     return new DataException(
         path + ": got " + got + ", expected words of the table's filter; the file is damaged");

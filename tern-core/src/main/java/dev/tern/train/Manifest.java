@@ -60,11 +60,27 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
     String hash = text(folder.resolve(HASH)).strip();
     checkHash(file, hash);
+    Manifest manifest = new Manifest(folder, json, hash);
+    manifest.requireFields();
     Json.Obj files = json.object("files");
     for (String name : files.fields().keySet()) {
       checkHash(folder.resolve(name), files.text(name));
     }
-    return new Manifest(folder, json, hash);
+    return manifest;
+  }
+
+  /**
+   * What is read of any checkpoint must be there; what depends on its kind names the file later.
+   */
+  private void requireFields() {
+    try {
+      previous();
+      RunFacts.state(json);
+      Json.Obj files = json.object("files");
+      files.fields().keySet().forEach(files::text);
+    } catch (DataException | NumberFormatException e) {
+      throw new DataException(file(NAME) + ": " + e.getMessage() + "; " + DAMAGED, e);
+    }
   }
 
   /** Writes the manifest of {@code names}, files in {@code folder}, last of all. */
@@ -135,7 +151,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  private static String sha256(Path file) {
+  static String sha256(Path file) {
     try (DigestInputStream in =
         new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
       byte[] buffer = new byte[1 << 16];

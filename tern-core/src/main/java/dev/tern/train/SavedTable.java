@@ -85,8 +85,12 @@ final class SavedTable implements RowSource, AutoCloseable {
         }
       }
       ids[at] = id;
-      if (!found || !wentSince(id)) {
-        return found;
+      if (!found) {
+        files.forEach(TableReader::finish);
+        return false;
+      }
+      if (!wentSince(id)) {
+        return true;
       }
       leave(id);
     }
@@ -164,6 +168,9 @@ final class SavedTable implements RowSource, AutoCloseable {
         part.overlay(at, values, count);
       }
       at += count;
+      if (at >= size()) {
+        parts.forEach(FilterReader::requireEnd);
+      }
     }
   }
 

@@ -147,6 +147,13 @@ final class TableReader implements AutoCloseable {
     return !cursor.ended() && cursor.id() == id;
   }
 
+  /** Looks at all ids that went, so that none is out of order and was passed over. */
+  void finish() {
+    while (gone.isPresent() && !gone.get().ended()) {
+      gone.get().advance();
+    }
+  }
+
   @Override
   public void close() {
     arena.close();
