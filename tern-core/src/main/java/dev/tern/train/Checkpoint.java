@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
@@ -10,10 +11,14 @@ import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -167,6 +172,68 @@ public final class Checkpoint {
     for (int s = 0; s < tables.size(); s++) {
       TableFile.read(chain.files(tableName(s)), tables.get(s));
     }
+  }
+
+  /** Names of the tables, that of slot {@code S} as number {@code S}. */
+  public List<String> tables() {
+    return encoder.schema().slots().stream().map(Slot::name).toList();
+  }
+
+  /** What updates the rows of tables. */
+  Optimizer tableOptimizer() {
+    return OptimizerJson.read(chain.last().json().object("tables").object("optimizer"));
+  }
+
+  /** The files of the table of a slot, the oldest first. */
+  List<Path> tableFiles(int slot) {
+    return chain.files(tableName(slot));
+  }
+
+  /**
+   * Writes it as one full checkpoint, the same bytes as if it had been written so: a full one and
+   * the changes after it become one folder. Holds no table in memory.
+   *
+   * @param target a new folder
+   */
+  public void compact(Path target) {
+    rewrite(target, (slot, file) -> TableFile.merge(file, tableFiles(slot), tables().get(slot)));
+  }
+
+  /** Writes the table of a slot into a file. */
+  @FunctionalInterface
+  interface TableWriting {
+    void write(int slot, Path file);
+  }
+
+  /** Writes it as one full checkpoint with tables that {@code writing} writes. */
+  void rewrite(Path target, TableWriting writing) {
+    if (Files.exists(target)) {
+      throw new DataException(
+          target + ": got a path where something is, expected none; give a new folder");
+    }
+    AtomicFolder.write(
+        target,
+        folder -> {
+          try {
+            Files.createDirectories(folder.resolve("tables"));
+            Files.copy(chain.last().file(DENSE), folder.resolve(DENSE));
+            Files.copy(chain.last().file(OPTIMIZER), folder.resolve(OPTIMIZER));
+            Files.copy(chain.base().file(ENCODERS), folder.resolve(ENCODERS));
+            List<String> names = new ArrayList<>(List.of(DENSE, OPTIMIZER, ENCODERS));
+            for (int slot = 0; slot < tables().size(); slot++) {
+              writing.write(slot, folder.resolve(tableName(slot)));
+              names.add(tableName(slot));
+            }
+            Manifest.write(folder, names, chain.last().facts(), Optional.empty());
+          } catch (IOException e) {
+            throw new UncheckedIOException(
+                target
+                    + ": got an error writing it ("
+                    + DataException.reason(e)
+                    + "), expected room on the disk; free some or choose another folder",
+                e);
+          }
+        });
   }
 
   static String tableName(int slot) {

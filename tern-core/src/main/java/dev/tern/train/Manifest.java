@@ -28,6 +28,9 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
   private static final long FORMAT = 1;
 
+  /** Fields that are not about the run. */
+  private static final List<String> OWN = List.of("format", "previous", "files");
+
   /**
    * The checkpoint that one of changes follows.
    *
@@ -109,6 +112,18 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
     Json.Obj before = json.object("previous");
     return Optional.of(new Previous(before.text("folder"), before.text("sha256")));
+  }
+
+  /** What it says of the run, apart from the files of this checkpoint. */
+  Json.Obj facts() {
+    Json.Obj facts = Json.object();
+    json.fields()
+        .forEach((name, value) -> {
+          if (!OWN.contains(name)) {
+            facts.put(name, value);
+          }
+        });
+    return facts;
   }
 
   /** The file {@code name} of this checkpoint. */

@@ -1,14 +1,20 @@
 package dev.tern.train;
 
+import dev.tern.embedding.RowSource;
 import dev.tern.tensor.DType;
+import java.lang.foreign.Arena;
 
 /** Writes rows into a table's file, block after block. */
 final class RowWriter {
+  private static final int BLOCK = 256;
+
+  private final RowShape shape;
   private final LongColumn ids;
   private final RowColumns columns;
   private long row;
 
   RowWriter(RowShape shape, SafeTensors file) {
+    this.shape = shape;
     ids = new LongColumn(file, TableFile.IDS);
     columns = new RowColumns(shape, file);
   }
@@ -23,6 +29,17 @@ final class RowWriter {
     return shape.metadata() == 0
         ? layout
         : layout.add(RowColumns.METADATA, DType.I32, rows, shape.metadata());
+  }
+
+  /** Writes all rows of {@code source}. */
+  void appendAll(RowSource source) {
+    try (Arena arena = Arena.ofConfined()) {
+      long values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+      long[] block = new long[BLOCK];
+      for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
+        append(block, values, count);
+      }
+    }
   }
 
   /** Writes {@code count} rows, packed at address {@code values}, behind those before. */

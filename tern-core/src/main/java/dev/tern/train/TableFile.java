@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.data.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableHistory;
 import dev.tern.tensor.DType;
@@ -29,18 +30,21 @@ final class TableFile {
   static final String FILTER_WORDS = "filter_words";
   static final String FILTER_SIZE = "filter_size";
 
+  private static final int BLOCK = 1 << 13;
+
   private TableFile() {}
 
   /** Writes the whole table. */
   static void write(Path path, EmbeddingTable table) {
     boolean remembers = !table.config().rows().isAll();
     TableHistory history = table.history();
-    SafeTensors.Layout layout = layout(table, table.size());
+    RowShape shape = RowShape.of(table.config());
+    SafeTensors.Layout layout = layout(shape, table.size(), remembers);
     if (remembers) {
       layout.add(FILTER, DType.I64, history.filterWords());
     }
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table))) {
-      RowWriter rows = new RowWriter(RowShape.of(table.config()), file);
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+      RowWriter rows = new RowWriter(shape, file);
       table.exportTo(rows::append);
       if (remembers) {
         new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
@@ -61,15 +65,17 @@ final class TableFile {
     long[] ids = changes.rows();
     long[] gone = changes.gone();
     long[] words = changes.filterWords();
-    SafeTensors.Layout layout = layout(table, ids.length).add(GONE, DType.I64, gone.length);
+    RowShape shape = RowShape.of(table.config());
+    SafeTensors.Layout layout =
+        layout(shape, ids.length, remembers).add(GONE, DType.I64, gone.length);
     if (remembers) {
       layout
           .add(FILTER, DType.I64, words.length)
           .add(FILTER_WORDS, DType.I64, words.length)
           .add(FILTER_SIZE, DType.I64, 1);
     }
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table))) {
-      RowWriter rows = new RowWriter(RowShape.of(table.config()), file);
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+      RowWriter rows = new RowWriter(shape, file);
       table.exportTo(ids, rows::append);
       new LongColumn(file, GONE).append(gone, gone.length);
       if (remembers) {
@@ -81,19 +87,58 @@ final class TableFile {
     }
   }
 
-  private static Map<String, String> name(EmbeddingTable table) {
-    return Map.of("table", table.config().name());
+  /**
+   * Writes what the files of a table, the oldest first, come to: the bytes that {@link #write}
+   * would have written of it then.
+   */
+  static void merge(Path path, List<Path> files, String table) {
+    RowShape shape = RowShape.of(files.getLast());
+    try (SavedTable counted = SavedTable.open(files, shape);
+        SavedTable saved = SavedTable.open(files, shape)) {
+      write(path, table, saved, counted.count(), saved);
+    }
   }
 
-  private static SafeTensors.Layout layout(EmbeddingTable table, long rows) {
-    SafeTensors.Layout layout = RowWriter.layout(RowShape.of(table.config()), rows);
-    if (!table.config().rows().isAll()) {
-      if (table.config().metadata() == 0) {
-        layout.add(RowColumns.METADATA, DType.I32, rows, 0);
-      }
-      layout.add(HISTORY, DType.I64, TableHistory.COUNTERS);
+  /**
+   * Writes {@code count} rows of {@code rows}, ascending, as a table with the history of {@code
+   * saved}.
+   */
+  static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
+    boolean remembers = saved.hasHistory();
+    RowShape shape = saved.shape();
+    SafeTensors.Layout layout = layout(shape, count, remembers);
+    long filterWords = remembers ? saved.filter().size() : 0;
+    if (remembers) {
+      layout.add(FILTER, DType.I64, filterWords);
     }
-    return layout;
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table))) {
+      new RowWriter(shape, file).appendAll(rows);
+      if (remembers) {
+        new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
+        copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
+      }
+    }
+  }
+
+  private static void copy(SavedTable.Filter from, long words, LongColumn to) {
+    long[] block = new long[BLOCK];
+    for (long at = 0; at < words; at += BLOCK) {
+      int count = (int) Math.min(BLOCK, words - at);
+      from.next(block, count);
+      to.append(block, count);
+    }
+  }
+
+  static Map<String, String> name(String table) {
+    return Map.of("table", table);
+  }
+
+  private static SafeTensors.Layout layout(RowShape shape, long rows, boolean remembers) {
+    SafeTensors.Layout layout = RowWriter.layout(shape, rows);
+    if (remembers && shape.metadata() == 0) {
+      layout.add(RowColumns.METADATA, DType.I32, rows, 0);
+    }
+    return remembers ? layout.add(HISTORY, DType.I64, TableHistory.COUNTERS) : layout;
   }
 
   /**
