@@ -120,12 +120,13 @@ final class CountingFilter {
 
   private boolean raise(int layer, long at, long first, int met, int times) {
     boolean enough = times >= limit - met;
-    if (changed.isPresent()) {
+    long cell = layers[layer] + CELL * at;
+    short value = (short) (first - 1 + (enough ? counts : met + times));
+    if (changed.isPresent() && Memory.getShort(cell) != value) {
       long before = cells[0] * ((1L << layer) - 1); // each layer is twice the one before
       changed.get().add((before + at) / CELLS_PER_WORD);
     }
-    long cell = layers[layer] + CELL * at;
-    Memory.setShort(cell, (short) (first - 1 + (enough ? counts : met + times)));
+    Memory.setShort(cell, value);
     return enough;
   }
 

@@ -129,7 +129,7 @@ final class SavedTableTest {
   @Test
   void aDifferenceCountsWhatCameWentAndMoved() {
     Checkpoint first = Checkpoint.openLatest(trained(OPTIONS, 3));
-    Checkpoint second = Checkpoint.openLatest(trained(OPTIONS, 30));
+    Checkpoint second = Checkpoint.openLatest(trained(OPTIONS, 20));
     for (int slot = 0; slot < 3; slot++) {
       List<Long> before = ids(first, slot);
       List<Long> after = ids(second, slot);
