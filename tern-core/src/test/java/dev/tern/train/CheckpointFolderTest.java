@@ -88,4 +88,29 @@ final class CheckpointFolderTest {
     leave("step-3", "whole");
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-3"));
   }
+
+  @Test
+  void ofOneStepTheFullCheckpointIsLaterThanTheOneOfChanges() throws IOException {
+    leave("step-9", "full");
+    leave("step-10.delta", "changes");
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("changes");
+    leave("step-10", "full");
+    assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
+    leave("step-11.delta.writing", "half");
+    leave("step-.delta", "foreign");
+    assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
+    leave("step-11.delta.replaced", "whole");
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("whole");
+  }
+
+  @Test
+  void changesKeepWhatTheyFollowAndNothingElse() throws IOException {
+    leave("step-3", "old");
+    leave("step-4.delta.writing", "half");
+    leave("step-9", "full");
+    leave("step-10.delta", "changes");
+    List<Path> chain = List.of(folder.resolve("step-9"), folder.resolve("step-10.delta"));
+    new CheckpointFolder(folder).writeDelta(save("11"), state(11), chain);
+    assertThat(names()).containsExactly("step-10.delta", "step-11.delta", "step-9");
+  }
 }
