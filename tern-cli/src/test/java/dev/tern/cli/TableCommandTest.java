@@ -28,9 +28,9 @@ final class TableCommandTest {
   void train() throws IOException {
     Path file = folder.resolve("config.yaml");
     Files.writeString(file, CONFIG);
-    MainTest.Result result = tern("train", file.toString());
-    assertThat(result.code()).as(result.err()).isZero();
     run = folder.resolve("run").toString();
+    MainTest.Result result = tern("train", file.toString(), "--set", "run.dir=" + run);
+    assertThat(result.code()).as(result.err()).isZero();
   }
 
   private String ok(String... arguments) {
