@@ -22,6 +22,7 @@ public final class Main {
         case "table" -> TableBench.run(rest);
         case "accuracy" -> AccuracyBench.run(rest);
         case "coldstart" -> ColdStartBench.run(rest);
+        case "crash" -> CrashBench.run(rest);
         case "data" -> DataBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
@@ -33,6 +34,8 @@ public final class Main {
               "allocator  off-heap blocks: time, and memory that recorded steps hold");
           System.out.println("budget  deep models in a share of the memory that their steps take");
           System.out.println("coldstart  how fast fresh processes come to train at full speed");
+          System.out.println(
+              "crash  training killed at random moments, resumed, to the same bytes");
           System.out.println("data  files of every format into batches, beside a plain copy");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");

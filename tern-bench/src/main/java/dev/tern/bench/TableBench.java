@@ -35,13 +35,19 @@ final class TableBench {
   private final int rows;
   private final int batch;
   private final DType storage;
+
+  /** Whether tables note which rows change, anew with each round of batches. */
+  private final boolean tracking;
+
+  private final List<EmbeddingTable> open = new ArrayList<>();
   private final Allocator allocator = Allocator.of(16L << 30);
   private final int[] offsets;
   private final long pooled;
   private final long grads;
 
-  private TableBench(boolean json, int rows, int batch, DType storage) {
+  private TableBench(boolean json, int rows, int batch, DType storage, boolean tracking) {
     this.storage = storage;
+    this.tracking = tracking;
     this.json = json;
     this.rows = rows;
     this.batch = batch;
@@ -59,13 +65,16 @@ final class TableBench {
     defaults.put("--rows", "1000000");
     defaults.put("--batch", "4096");
     defaults.put("--storage", "f32");
+    defaults.put("--changes", "ignored");
     Arguments arguments = Arguments.parse("table", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
     int rows = arguments.positive("--rows");
     int batch = arguments.positive("--batch");
-    new TableBench(arguments.json(), rows, batch, storage(arguments.text("--storage"))).run();
+    DType storage = storage(arguments.text("--storage"));
+    boolean tracking = tracking(arguments.text("--changes"));
+    new TableBench(arguments.json(), rows, batch, storage, tracking).run();
   }
 
   private static DType storage(String name) {
@@ -76,6 +85,16 @@ final class TableBench {
       default ->
           throw new IllegalArgumentException(
               "--storage: got " + name + ", expected f32, f16, bf16");
+    };
+  }
+
+  private static boolean tracking(String name) {
+    return switch (name) {
+      case "ignored" -> false;
+      case "noted" -> true;
+      default ->
+          throw new IllegalArgumentException(
+              "--changes: got " + name + ", expected ignored, noted");
     };
   }
 
@@ -99,6 +118,7 @@ final class TableBench {
       Optimizer.ftrl(LR)
     };
     for (Optimizer optimizer : optimizers) {
+      open.clear();
       try (EmbeddingTable table = table(0, optimizer)) {
         fill(table, rows);
         String name = optimizer.getClass().getSimpleName().toLowerCase(Locale.ROOT);
@@ -111,10 +131,19 @@ final class TableBench {
   }
 
   private EmbeddingTable table(int index, Optimizer optimizer) {
-    return EmbeddingTable.create(
-        new TableConfig(
-            "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
-        allocator);
+    EmbeddingTable table =
+        EmbeddingTable.create(
+            new TableConfig(
+                "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
+            allocator);
+    open.add(table);
+    return table;
+  }
+
+  private void beginRound(int batchNumber) {
+    if (tracking && batchNumber % BATCHES == 0) {
+      open.forEach(EmbeddingTable::trackChanges);
+    }
   }
 
   private long[][] batches(Ids ids) {
@@ -208,6 +237,7 @@ final class TableBench {
 
   /** The tables' part of a training step: 26 tables that share the rows, each a task. */
   private void steps(int threads) {
+    open.clear();
     EmbeddingTable[] tables = new EmbeddingTable[TABLES];
     Lookup[] lookups = new Lookup[TABLES];
     long[][][] batches = new long[TABLES][][];
@@ -223,6 +253,7 @@ final class TableBench {
       double[] nanos = new double[STEP_ROUNDS * BATCHES];
       for (int i = 0; i < 2 * nanos.length; i++) {
         int number = i;
+        beginRound(i);
         long start = System.nanoTime();
         workers.run(
             TABLES,
@@ -253,6 +284,7 @@ final class TableBench {
     int rounds = Math.max(4, 2_000_000 / (batch * BATCHES));
     double[] nanos = new double[rounds * BATCHES];
     for (int i = 0; i < 2 * nanos.length; i++) {
+      beginRound(i);
       long start = System.nanoTime();
       work.run(batches[i % BATCHES]);
       nanos[i % nanos.length] = System.nanoTime() - start;

@@ -25,6 +25,7 @@ import picocli.CommandLine.TypeConversionException;
       EvaluateCommand.class,
       PredictCommand.class,
       DataCommand.class,
+      TableCommand.class,
       ProfileCommand.class,
       ReplayCommand.class,
       BenchCommand.class,

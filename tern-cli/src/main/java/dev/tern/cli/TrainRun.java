@@ -154,7 +154,8 @@ final class TrainRun {
     ModelConfig model = model(config.model());
     TrainOptions options =
         options(config.train(), config.model())
-            .checkpoints(folder.checkpoints(), steps(config.train().checkpointEvery()));
+            .checkpoints(folder.checkpoints(), steps(config.train().checkpointEvery()))
+            .deltas(config.train().deltas());
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), model, options);
     }

@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * How often ids without a row were met, in 2 bytes an id: cells that hold a fingerprint and a count
@@ -41,6 +42,8 @@ final class CountingFilter {
 
   /** Cells in use of another id that new ids were compared with. */
   private long compared;
+
+  private Optional<Marks> changed = Optional.empty();
 
   /** Admits at {@code limit}, 2 or more; has room for {@code expected} ids in its first layer. */
   CountingFilter(int limit, long expected, Allocator allocator, String holder) {
@@ -95,7 +98,7 @@ final class CountingFilter {
       int value = cell(layers[layer] + CELL * at);
       if (value != 0) {
         compared = before; // not a new id
-        return raise(layers[layer] + CELL * at, first, value - (int) first + 1, times);
+        return raise(layer, at, first, value - (int) first + 1, times);
       }
       if (layer == layerCount - 1) {
         return insert(at, hash, first, times);
@@ -115,9 +118,15 @@ final class CountingFilter {
     return at;
   }
 
-  private boolean raise(long cell, long first, int met, int times) {
+  private boolean raise(int layer, long at, long first, int met, int times) {
     boolean enough = times >= limit - met;
-    Memory.setShort(cell, (short) (first - 1 + (enough ? counts : met + times)));
+    long cell = layers[layer] + CELL * at;
+    short value = (short) (first - 1 + (enough ? counts : met + times));
+    if (changed.isPresent() && Memory.getShort(cell) != value) {
+      long before = cells[0] * ((1L << layer) - 1); // each layer is twice the one before
+      changed.get().add((before + at) / CELLS_PER_WORD);
+    }
+    Memory.setShort(cell, value);
     return enough;
   }
 
@@ -128,7 +137,7 @@ final class CountingFilter {
       cell = find(layerCount - 1, hash, first);
     }
     used++;
-    return raise(layers[layerCount - 1] + CELL * cell, first, 0, times);
+    return raise(layerCount - 1, cell, first, 0, times);
   }
 
   private static int cell(long address) {
@@ -138,6 +147,19 @@ final class CountingFilter {
   /** All cells, as words of 8 bytes. */
   long words() {
     return Arrays.stream(cells, 0, layerCount).sum() / CELLS_PER_WORD;
+  }
+
+  /** From now on notes which words change; what changed before is forgotten. */
+  void trackChanges() {
+    if (changed.isEmpty()) {
+      changed = Optional.of(new Marks());
+    }
+    changed.get().clear();
+  }
+
+  /** Numbers of the words that changed since {@link #trackChanges}, ascending. */
+  long[] changedWords() {
+    return changed.map(Marks::numbers).orElse(new long[0]);
   }
 
   /** Copies {@code count} words from number {@code from} on. */

@@ -3,7 +3,9 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
+import java.util.Arrays;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
@@ -46,6 +48,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private final UnknownRows unknown;
   private final RowUpdates updates;
   private final Step rule;
+  private Optional<RowChanges> changes = Optional.empty();
   private long version;
   private boolean closed;
 
@@ -188,6 +191,9 @@ public final class EmbeddingTable implements AutoCloseable {
 
   private int choose(Lookup lookup, int missing) {
     residents.see(lookup, missing);
+    if (changes.isPresent() && config.metadata() > 0) {
+      changes.get().note(lookup);
+    }
     int wanted = residents.admit(lookup, missing);
     long gone = residents.evicted();
     int room = residents.makeRoom(wanted, size(), evictor);
@@ -204,6 +210,9 @@ public final class EmbeddingTable implements AutoCloseable {
   private void evict(int row) {
     long id = Memory.getLong(rows.address(row) + config.idOffset());
     index.erase(IdIndex.hash(id), id);
+    if (changes.isPresent()) {
+      changes.get().gone(id, row);
+    }
     rows.release(row);
   }
 
@@ -218,6 +227,9 @@ public final class EmbeddingTable implements AutoCloseable {
       int inserted = (int) (size() - size);
       initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
       residents.enter(lookup, inserted);
+      if (changes.isPresent()) {
+        changes.get().note(lookup);
+      }
     }
   }
 
@@ -364,6 +376,9 @@ public final class EmbeddingTable implements AutoCloseable {
     if (lookup.isBefore(residents.evicted())) {
       refresh(lookup);
     }
+    if (changes.isPresent()) {
+      changes.get().update(lookup);
+    }
     rule.at(lr, step);
     boolean direct = single && bags == lookup.count() && lookup.unique() == bags;
     if (direct) {
@@ -379,24 +394,79 @@ public final class EmbeddingTable implements AutoCloseable {
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     requireOpen("export");
+    SortedIds sorted = new SortedIds(index);
+    for (int count = sorted.next(); count > 0; count = sorted.next()) {
+      export(sorted.ids(), count, sink);
+    }
+  }
+
+  /**
+   * Gives the rows of {@code ids}, each of which must have one, in their order.
+   *
+   * @throws IllegalArgumentException if an id has no row
+   */
+  public void exportTo(long[] ids, RowSink sink) {
+    requireOpen("export");
+    export(ids, ids.length, sink);
+  }
+
+  private void export(long[] ids, int count, RowSink sink) {
     int floats = config.rowFloats();
     long buffer = allocator.allocate(4L * floats * EXPORT_BLOCK, holder(config, "export"));
     try {
       long[] block = new long[EXPORT_BLOCK];
       Lookup lookup = new Lookup();
-      SortedIds sorted = new SortedIds(index);
-      for (int count = sorted.next(); count > 0; count = sorted.next()) {
-        for (int from = 0; from < count; from += EXPORT_BLOCK) {
-          int length = Math.min(EXPORT_BLOCK, count - from);
-          System.arraycopy(sorted.ids(), from, block, 0, length);
-          find(block, length, lookup, false);
-          exportRows(lookup, length, buffer);
-          sink.accept(block, buffer, length);
+      for (int from = 0; from < count; from += EXPORT_BLOCK) {
+        int length = Math.min(EXPORT_BLOCK, count - from);
+        System.arraycopy(ids, from, block, 0, length);
+        find(block, length, lookup, false);
+        if (!lookup.complete) {
+          throw new IllegalArgumentException(
+              "table %s: got an export of ids without a row, expected ids that have one"
+                  .formatted(config.name()));
         }
+        exportRows(lookup, length, buffer);
+        sink.accept(block, buffer, length);
       }
     } finally {
       allocator.free(buffer);
     }
+  }
+
+  /**
+   * From now on notes what changes, for {@link #changes}; what changed before is forgotten. Costs
+   * one bit a row, and 8 bytes for each row that changed.
+   */
+  public void trackChanges() {
+    requireOpen("trackChanges");
+    if (changes.isEmpty()) {
+      changes = Optional.of(new RowChanges(config, rows));
+    }
+    changes.get().clear();
+    residents.filter().ifPresent(CountingFilter::trackChanges);
+  }
+
+  /**
+   * What changed since {@link #trackChanges}.
+   *
+   * @throws IllegalStateException if that was never called
+   */
+  public TableChanges changes() {
+    requireOpen("changes");
+    RowChanges noted =
+        changes.orElseThrow(() ->
+            new IllegalStateException(
+                "table %s: got changes that were not noted, expected trackChanges before"
+                    .formatted(config.name())));
+    long[] ids = noted.ids();
+    long[] here = Arrays.stream(ids).filter(this::hasRow).toArray();
+    long[] gone = Arrays.stream(ids).filter(id -> !hasRow(id)).toArray();
+    long[] words = residents.filter().map(CountingFilter::changedWords).orElse(new long[0]);
+    return new TableChanges(noted.all(), here, gone, words);
+  }
+
+  private boolean hasRow(long id) {
+    return index.find(IdIndex.hash(id), id) >= 0;
   }
 
   /** The rows of a lookup, each its weights as F32, then its state and metadata. */

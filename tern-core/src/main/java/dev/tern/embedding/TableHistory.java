@@ -50,6 +50,20 @@ public final class TableHistory {
     }
   }
 
+  /** Gives the words numbered {@code numbers} of the filter. */
+  public void readFilter(long[] numbers, Words sink) {
+    long[] word = new long[1];
+    long[] block = new long[Math.min(BLOCK, numbers.length)];
+    for (int from = 0; from < numbers.length; from += BLOCK) {
+      int count = Math.min(BLOCK, numbers.length - from);
+      for (int i = 0; i < count; i++) {
+        filter.orElseThrow().read(numbers[from + i], word, 1);
+        block[i] = word[0];
+      }
+      sink.next(block, count);
+    }
+  }
+
   /**
    * Makes the history of a new table, before its rows are imported, that of another.
    *

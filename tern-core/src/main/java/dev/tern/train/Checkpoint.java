@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
@@ -10,22 +11,15 @@ import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Variable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
-import java.util.HexFormat;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,27 +28,20 @@ import java.util.Optional;
  * {@code S} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
  * version, the model, the position of the run and the SHA-256 of these files, and {@code
  * manifest.sha256} with that of the manifest. All are checked on opening.
+ *
+ * <p>One of changes holds of tables only what changed since the checkpoint that it follows, and no
+ * encoders; it stands for what both are together.
  */
 public final class Checkpoint {
-  private static final long FORMAT = 1;
-  private static final String MANIFEST = "manifest.json";
-  private static final String MANIFEST_HASH = "manifest.sha256";
-  private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
+  static final String DENSE = "dense.safetensors";
+  static final String OPTIMIZER = "optimizer.safetensors";
+  static final String ENCODERS = "encoders.json";
 
-  /** How tables store weights; where it is absent, as F32. */
-  private static final String STORAGE = "storage";
-
-  private static final String DENSE = "dense.safetensors";
-  private static final String OPTIMIZER = "optimizer.safetensors";
-  private static final String ENCODERS = "encoders.json";
-
-  private final Path folder;
-  private final Json.Obj manifest;
+  private final CheckpointChain chain;
   private final FeatureEncoder encoder;
 
-  private Checkpoint(Path folder, Json.Obj manifest, FeatureEncoder encoder) {
-    this.folder = folder;
-    this.manifest = manifest;
+  private Checkpoint(CheckpointChain chain, FeatureEncoder encoder) {
+    this.chain = chain;
     this.encoder = encoder;
   }
 
@@ -82,13 +69,13 @@ public final class Checkpoint {
             new DataException(
                 path
                     + ": got no checkpoint, expected a folder with "
-                    + MANIFEST
+                    + Manifest.NAME
                     + " or a run's folder; give the folder that training wrote"));
   }
 
   private static Optional<Path> find(Path path, boolean latest) {
     Path folder = AtomicFolder.current(path);
-    if (Files.exists(folder.resolve(MANIFEST))) {
+    if (Manifest.isIn(folder)) {
       return Optional.of(folder);
     }
     Path inside = path.resolve("checkpoints");
@@ -97,75 +84,10 @@ public final class Checkpoint {
   }
 
   private static Checkpoint read(Path folder) {
-    Path file = folder.resolve(MANIFEST);
-    Json.Obj manifest = readManifest(file);
-    if (!(manifest.fields().get("format") instanceof Json.Int(long format)) || format != FORMAT) {
-      throw new DataException(
-          file
-              + ": got checkpoint format "
-              + manifest.fields().get("format")
-              + ", expected "
-              + FORMAT
-              + "; use the version of Tern that wrote it");
-    }
-    checkHash(file, text(folder.resolve(MANIFEST_HASH)).strip());
-    Json.Obj files = manifest.object("files");
-    for (String name : files.fields().keySet()) {
-      checkHash(folder.resolve(name), files.text(name));
-    }
-    Path encoders = folder.resolve(ENCODERS);
+    CheckpointChain chain = CheckpointChain.read(folder);
+    Path encoders = chain.base().file(ENCODERS);
     return new Checkpoint(
-        folder, manifest, FeatureEncoder.fromJson(text(encoders), encoders.toString()));
-  }
-
-  private static Json.Obj readManifest(Path file) {
-    try {
-      return Json.parseObject(text(file), file.toString());
-    } catch (DataException e) {
-      throw new DataException(e.getMessage() + "; " + DAMAGED, e);
-    }
-  }
-
-  private static String text(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException e) {
-      throw new DataException(
-          file
-              + ": got an error reading it ("
-              + DataException.reason(e)
-              + "), expected a file of a checkpoint; "
-              + DAMAGED,
-          e);
-    }
-  }
-
-  private static void checkHash(Path file, String expected) {
-    if (!Files.exists(file)) {
-      throw new DataException(
-          file + ": got no such file, expected one as " + MANIFEST + " says; " + DAMAGED);
-    }
-    String got = sha256(file);
-    if (!got.equals(expected)) {
-      throw new DataException(
-          file + ": got SHA-256 " + got + ", expected " + expected + "; " + DAMAGED);
-    }
-  }
-
-  private static String sha256(Path file) {
-    try (DigestInputStream in =
-        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
-      byte[] buffer = new byte[1 << 16];
-      while (in.read(buffer) >= 0) {
-        // Reading feeds the digest.
-      }
-      return HexFormat.of().formatHex(in.getMessageDigest().digest());
-    } catch (IOException e) {
-      throw new UncheckedIOException(
-          file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("every JDK has SHA-256", e);
-    }
+        chain, FeatureEncoder.fromJson(Manifest.text(encoders), encoders.toString()));
   }
 
   /** Turns raw rows into the model's features. */
@@ -175,16 +97,25 @@ public final class Checkpoint {
 
   /** Steps that the model was trained for. */
   public long step() {
-    return manifest.object("state").integer("step");
+    return chain.last().json().object("state").integer("step");
   }
 
   /** Where it lies. */
   public Path folder() {
-    return folder;
+    return chain.last().folder();
+  }
+
+  /**
+   * The checkpoints that it is made of, in order: a full one, then those of changes, the last of
+   * which is itself.
+   */
+  public List<Path> parts() {
+    return chain.parts().stream().map(Manifest::folder).toList();
   }
 
   /** The model's name and sizes, if it is one of Tern's. */
   public Optional<ModelConfig> model() {
+    Json.Obj manifest = chain.last().json();
     return manifest.has("modelConfig")
         ? Optional.of(ModelJson.read(manifest.object("modelConfig")))
         : Optional.empty();
@@ -197,14 +128,15 @@ public final class Checkpoint {
         model()
             .orElseThrow(() ->
                 new DataException(
-                    folder
+                    folder()
                         + ": got a checkpoint of "
-                        + manifest.text("model")
+                        + chain.last().json().text("model")
                         + ", expected one of Tern's models; pass the model's factory")));
   }
 
   /** As {@link #load(Device)} for a model of one's own. */
   public Network load(Device device, Model.Factory factory) {
+    Json.Obj manifest = chain.last().json();
     Json.Obj tables = manifest.object("tables");
     Network.Tables options =
         new Network.Tables(
@@ -213,7 +145,7 @@ public final class Checkpoint {
             (float) tables.number("l2"),
             Combiner.valueOf(tables.text("combiner")),
             UnknownRow.valueOf(tables.text("unknown")),
-            tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32,
+            tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
             // Scoring inserts and evicts nothing.
             RowPolicy.ALL);
     Network network =
@@ -230,53 +162,69 @@ public final class Checkpoint {
   /** Fills a fresh network and optimizer; returns where the run stands. */
   RunState restore(Network network, DenseOptimizer optimizer) {
     readWeights(network);
-    readVariables(folder.resolve(OPTIMIZER), optimizer.state());
-    Json.Obj state = manifest.object("state");
-    String best = state.text("bestAuc");
-    return new RunState(
-        state.integer("step"),
-        (int) state.integer("epoch"),
-        state.integer("rows"),
-        Double.parseDouble(best),
-        state.integer("bestStep"),
-        (int) state.integer("stale"));
+    VariablesFile.read(chain.last().file(OPTIMIZER), optimizer.state());
+    return RunFacts.state(chain.last().json());
   }
 
   private void readWeights(Network network) {
-    readVariables(folder.resolve(DENSE), network.variables());
+    VariablesFile.read(chain.last().file(DENSE), network.variables());
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
-      TableFile.read(folder.resolve(tableName(s)), tables.get(s));
+      TableFile.read(chain.files(tableName(s)), tables.get(s));
     }
   }
 
-  private static String tableName(int slot) {
-    return "tables/" + slot + ".safetensors";
+  /** Names of the tables, that of slot {@code S} as number {@code S}. */
+  public List<String> tables() {
+    return encoder.schema().slots().stream().map(Slot::name).toList();
   }
 
-  static void write(
-      Path target,
-      Network network,
-      DenseOptimizer optimizer,
-      Model.Factory factory,
-      FeatureEncoder encoder,
-      RunState state,
-      TrainOptions options) {
+  /** What updates the rows of tables. */
+  Optimizer tableOptimizer() {
+    return OptimizerJson.read(chain.last().json().object("tables").object("optimizer"));
+  }
+
+  /** The files of the table of a slot, the oldest first. */
+  List<Path> tableFiles(int slot) {
+    return chain.files(tableName(slot));
+  }
+
+  /**
+   * Writes it as one full checkpoint, the same bytes as if it had been written so: a full one and
+   * the changes after it become one folder. Holds no table in memory.
+   *
+   * @param target a new folder
+   */
+  public void compact(Path target) {
+    rewrite(target, (slot, file) -> TableFile.merge(file, tableFiles(slot), tables().get(slot)));
+  }
+
+  /** Writes the table of a slot into a file. */
+  @FunctionalInterface
+  interface TableWriting {
+    void write(int slot, Path file);
+  }
+
+  /** Writes it as one full checkpoint with tables that {@code writing} writes. */
+  void rewrite(Path target, TableWriting writing) {
+    if (Files.exists(target)) {
+      throw new DataException(
+          target + ": got a path where something is, expected none; give a new folder");
+    }
     AtomicFolder.write(
         target,
         folder -> {
-          writeVariables(folder.resolve(DENSE), network.variables());
-          writeVariables(folder.resolve(OPTIMIZER), optimizer.state());
-          List<EmbeddingTable> tables = network.tables().tables();
           try {
             Files.createDirectories(folder.resolve("tables"));
-            Files.writeString(folder.resolve(ENCODERS), encoder.toJson());
-            for (int s = 0; s < tables.size(); s++) {
-              TableFile.write(folder.resolve(tableName(s)), tables.get(s));
+            Files.copy(chain.last().file(DENSE), folder.resolve(DENSE));
+            Files.copy(chain.last().file(OPTIMIZER), folder.resolve(OPTIMIZER));
+            Files.copy(chain.base().file(ENCODERS), folder.resolve(ENCODERS));
+            List<String> names = new ArrayList<>(List.of(DENSE, OPTIMIZER, ENCODERS));
+            for (int slot = 0; slot < tables().size(); slot++) {
+              writing.write(slot, folder.resolve(tableName(slot)));
+              names.add(tableName(slot));
             }
-            Json.Obj manifest = manifest(folder, network, factory, state, options);
-            Files.writeString(folder.resolve(MANIFEST), manifest.toString());
-            Files.writeString(folder.resolve(MANIFEST_HASH), sha256(folder.resolve(MANIFEST)));
+            Manifest.write(folder, names, chain.last().facts(), Optional.empty());
           } catch (IOException e) {
             throw new UncheckedIOException(
                 target
@@ -288,152 +236,16 @@ public final class Checkpoint {
         });
   }
 
-  private static Json.Obj manifest(
-      Path folder, Network network, Model.Factory factory, RunState state, TrainOptions options) {
-    Json.Obj files = Json.object();
-    for (String name : List.of(DENSE, OPTIMIZER, ENCODERS)) {
-      files.put(name, sha256(folder.resolve(name)));
-    }
-    for (int s = 0; s < network.schema().slotCount(); s++) {
-      files.put(tableName(s), sha256(folder.resolve(tableName(s))));
-    }
-    Json.Obj manifest = Json.object().put("format", FORMAT);
-    if (factory instanceof ModelConfig config) {
-      manifest.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
-    } else {
-      manifest.put("model", network.model().getClass().getName());
-    }
-    told(options).fields().forEach(manifest::put);
-    return manifest
-        .put(
-            "state",
-            Json.object()
-                .put("step", state.step())
-                .put("epoch", state.epoch())
-                .put("rows", state.rows())
-                .put("bestAuc", Double.toString(state.bestAuc()))
-                .put("bestStep", state.bestStep())
-                .put("stale", state.stale()))
-        .put("files", files);
-  }
-
-  /** What a resumed run must be told again, or its weights would be others. */
-  private static Json.Obj told(TrainOptions options) {
-    Json.Obj optimizer = OptimizerJson.write(options.optimizer());
-    if (options.weightDecay() > 0) {
-      optimizer.put("weightDecay", (double) options.weightDecay());
-    }
-    if (options.clipNorm() > 0) {
-      optimizer.put("clipNorm", (double) options.clipNorm());
-    }
-    Json.Obj tables =
-        Json.object()
-            .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
-            .put("initRange", (double) options.initRange())
-            .put("l2", (double) options.l2())
-            .put("combiner", options.combiner().name())
-            .put("unknown", options.unknown().name());
-    if (options.tableStorage() != DType.F32) {
-      tables.put(STORAGE, options.tableStorage().name());
-    }
-    if (!options.rows().isAll()) {
-      tables.put("rows", RowPolicyJson.write(options.rows()));
-    }
-    return Json.object()
-        .put("seed", options.seed())
-        .put("optimizer", optimizer)
-        .put("tables", tables)
-        .put("schedule", options.schedule().toString())
-        .put("batch", (long) options.batch())
-        .put("shuffleRows", (long) options.shuffleRows());
+  static String tableName(int slot) {
+    return "tables/" + slot + ".safetensors";
   }
 
   /** Throws if a run of this model and these options would not go on as this one stopped. */
   void requireSame(Model.Factory factory, TrainOptions options) {
-    Json.Obj given = told(options);
-    if (factory instanceof ModelConfig config) {
-      given.put("modelConfig", ModelJson.write(config));
-    }
-    given
-        .fields()
-        .forEach((name, value) -> {
-          String saved = String.valueOf(manifest.fields().get(name));
-          if (!saved.equals(value.toString())) {
-            throw new IllegalArgumentException(
-                "resume: got "
-                    + name
-                    + " "
-                    + value
-                    + ", expected "
-                    + saved
-                    + " as in "
-                    + folder
-                    + "; give the options of the run, or start a new one");
-          }
-        });
+    RunFacts.requireSame(chain.last().json(), folder(), factory, options);
   }
 
-  private static void writeVariables(Path path, List<Variable> variables) {
-    SafeTensors.Layout layout = new SafeTensors.Layout();
-    for (Variable variable : variables) {
-      layout.add(variable.name(), DType.F32, sizes(variable));
-    }
-    try (SafeTensors file = SafeTensors.create(path, layout, Map.of())) {
-      for (Variable variable : variables) {
-        ByteBuffer bytes = bytes(variable);
-        for (float value : variable.toArray()) {
-          bytes.putFloat(value);
-        }
-        file.write(variable.name(), 0, bytes.flip());
-      }
-    }
-  }
-
-  private static void readVariables(Path path, List<Variable> variables) {
-    try (SafeTensors file = SafeTensors.open(path)) {
-      List<String> expected = variables.stream().map(Variable::name).toList();
-      if (!List.copyOf(file.names()).equals(expected)) {
-        throw new DataException(
-            path
-                + ": got the arrays "
-                + file.names()
-                + ", expected "
-                + expected
-                + "; the checkpoint is of another model or optimizer");
-      }
-      for (Variable variable : variables) {
-        SafeTensors.Entry entry = file.entry(variable.name());
-        long[] sizes = entry.shape().stream().mapToLong(Long::longValue).toArray();
-        if (!Arrays.equals(sizes, sizes(variable))) {
-          throw new DataException(
-              path
-                  + ": got "
-                  + variable.name()
-                  + " of shape "
-                  + entry.shape()
-                  + ", expected "
-                  + variable.shape()
-                  + "; the checkpoint is of another model");
-        }
-        ByteBuffer bytes = bytes(variable);
-        file.read(variable.name(), 0, bytes);
-        bytes.flip();
-        float[] values = new float[variable.shape().elements()];
-        bytes.asFloatBuffer().get(values);
-        variable.set(values);
-      }
-    }
-  }
-
-  private static ByteBuffer bytes(Variable variable) {
-    return ByteBuffer.allocate(4 * variable.shape().elements()).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  private static long[] sizes(Variable variable) {
-    long[] sizes = new long[variable.shape().rank()];
-    for (int i = 0; i < sizes.length; i++) {
-      sizes[i] = variable.shape().size(i);
-    }
-    return sizes;
+  CheckpointChain chain() {
+    return chain;
   }
 }

@@ -5,15 +5,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A run's checkpoints: {@code step-N}, the latest, and {@code best}, of the evaluation with the
- * highest AUC. Each is renamed into place whole, and an older one goes only when a newer is there.
+ * A run's checkpoints by their names: {@code step-N}, a full one, {@code step-N.delta}, one of what
+ * changed since the one before, and {@code best}, of the evaluation with the highest AUC. Each is
+ * renamed into place whole, and an older one goes only when a newer is there that does not need it.
  */
 final class CheckpointFolder {
   private static final String PREFIX = "step-";
+  private static final String DELTA = ".delta";
   private static final String BEST = "best";
 
   private final Path folder;
@@ -22,12 +25,40 @@ final class CheckpointFolder {
     this.folder = folder;
   }
 
-  /** Lets {@code save} write the checkpoint of {@code state}, then removes the one before. */
-  void write(Consumer<Path> save, RunState state) {
+  Path path() {
+    return folder;
+  }
+
+  /**
+   * Lets {@code save} write the full checkpoint of {@code state}, then removes those before.
+   *
+   * @return where it lies
+   */
+  Path write(Consumer<Path> save, RunState state) {
     Path latest = folder.resolve(PREFIX + state.step());
     save.accept(latest);
+    removeAllBut(List.of(), latest);
+    return latest;
+  }
+
+  /**
+   * Lets {@code save} write what changed since the last of {@code chain}, then removes what is not
+   * in that chain, such as halves that a crash left.
+   *
+   * @return where it lies
+   */
+  Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
+    Path latest = folder.resolve(deltaName(state.step()));
+    save.accept(latest);
+    removeAllBut(chain, latest);
+    return latest;
+  }
+
+  private void removeAllBut(List<Path> chain, Path latest) {
     for (Path other : AtomicFolder.children(folder)) {
-      if (!other.equals(latest) && stepOf(AtomicFolder.nameOf(other)) >= 0) {
+      if (!other.equals(latest)
+          && !chain.contains(other)
+          && order(AtomicFolder.nameOf(other)) >= 0) {
         try {
           AtomicFolder.delete(other);
         } catch (IOException e) {
@@ -38,20 +69,20 @@ final class CheckpointFolder {
     }
   }
 
-  void writeBest(Consumer<Path> save, RunState state) {
+  void writeBest(Consumer<Path> save) {
     save.accept(folder.resolve(BEST));
   }
 
   /** The latest checkpoint in {@code folder}. */
   static Optional<Path> latest(Path folder) {
     Optional<Path> latest = Optional.empty();
-    long latestStep = -1;
+    long last = -1;
     for (Path child : AtomicFolder.children(folder)) {
-      long step = stepOf(AtomicFolder.nameOf(child));
-      Path whole = AtomicFolder.current(folder.resolve(PREFIX + step));
-      if (step > latestStep && Files.isDirectory(whole)) {
+      String name = AtomicFolder.nameOf(child);
+      Path whole = AtomicFolder.current(folder.resolve(name));
+      if (order(name) > last && Files.isDirectory(whole)) {
         latest = Optional.of(whole);
-        latestStep = step;
+        last = order(name);
       }
     }
     return latest;
@@ -63,13 +94,26 @@ final class CheckpointFolder {
     return Files.isDirectory(best) ? Optional.of(best) : latest(folder);
   }
 
-  /** The step of a checkpoint's name; -1 for any other name. */
-  private static long stepOf(String name) {
-    String digits = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : "";
+  /** The name of a checkpoint of what changed up to {@code step}. */
+  static String deltaName(long step) {
+    return PREFIX + step + DELTA;
+  }
+
+  /** Whether a checkpoint of a step may have this name. */
+  static boolean isName(String name) {
+    return order(name) >= 0;
+  }
+
+  /** Grows from one checkpoint of a run to the next; -1 for any other name. */
+  private static long order(String name) {
+    boolean delta = name.endsWith(DELTA);
+    String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;
+    String digits = step.startsWith(PREFIX) ? step.substring(PREFIX.length()) : "";
     boolean number =
         !digits.isEmpty()
             && digits.length() <= 18
             && digits.chars().allMatch(c -> c >= '0' && c <= '9');
-    return number ? Long.parseLong(digits) : -1;
+    // Of one step there is a delta at most, then perhaps a full one.
+    return number ? 2 * Long.parseLong(digits) + (delta ? 0 : 1) : -1;
   }
 }

@@ -3,12 +3,10 @@ package dev.tern.train;
 import dev.tern.data.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.RowSource;
+import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableHistory;
-import dev.tern.internal.kernel.Halves;
-import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -19,244 +17,154 @@ import java.util.Map;
  * state]}). Where a {@link RowPolicy} is at work also {@code metadata} (I32, {@code [n, numbers]},
  * if rows keep any), {@code history} (I64) and {@code filter} (I64, words of the counting filter);
  * see {@link TableHistory}.
+ *
+ * <p>A file of changes holds the rows that came or changed, and {@code gone} (I64, ascending), ids
+ * that had a row in the file before; of the filter only the words numbered {@code filter_words}
+ * (I64, ascending), and how many there are in all, {@code filter_size} (I64, {@code [1]}).
  */
 final class TableFile {
-  private static final String IDS = "ids";
-  private static final String WEIGHTS = "weights";
-  private static final String STATE = "state";
-  private static final String METADATA = "metadata";
-  private static final String HISTORY = "history";
-  private static final String FILTER = "filter";
+  static final String IDS = "ids";
+  static final String GONE = "gone";
+  static final String HISTORY = "history";
+  static final String FILTER = "filter";
+  static final String FILTER_WORDS = "filter_words";
+  static final String FILTER_SIZE = "filter_size";
 
-  private final DType storage;
-  private final int width;
-  private final int stateFloats;
-  private final int metadata;
-  private final SafeTensors file;
-  private ByteBuffer ids = buffer(0);
-  private ByteBuffer weights = buffer(0);
-  private ByteBuffer state = buffer(0);
-  private ByteBuffer marks = buffer(0);
-  private ByteBuffer words = buffer(0);
-  private long row;
-  private long word;
+  private static final int BLOCK = 1 << 13;
 
-  private TableFile(EmbeddingTable table, SafeTensors file) {
-    storage = table.config().storage();
-    width = table.config().width();
-    stateFloats = table.config().stateFloats();
-    metadata = table.config().metadata();
-    this.file = file;
-  }
+  private TableFile() {}
 
-  private static ByteBuffer buffer(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
+  /** Writes the whole table. */
   static void write(Path path, EmbeddingTable table) {
-    long rows = table.size();
-    SafeTensors.Layout layout =
-        new SafeTensors.Layout()
-            .add(IDS, DType.I64, rows)
-            .add(WEIGHTS, table.config().storage(), rows, table.config().width())
-            .add(STATE, DType.F32, rows, table.config().stateFloats());
-    TableHistory history = table.history();
     boolean remembers = !table.config().rows().isAll();
+    TableHistory history = table.history();
+    RowShape shape = RowShape.of(table.config());
+    SafeTensors.Layout layout = layout(shape, table.size(), remembers);
+    if (remembers) {
+      layout.add(FILTER, DType.I64, history.filterWords());
+    }
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+      RowWriter rows = new RowWriter(shape, file);
+      table.exportTo(rows::append);
+      if (remembers) {
+        new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
+        history.readFilter(new LongColumn(file, FILTER)::append);
+      }
+    }
+  }
+
+  /** Writes what changed in the table, or all of it where that is too much to list. */
+  static void writeChanges(Path path, EmbeddingTable table) {
+    TableChanges changes = table.changes();
+    if (changes.all()) {
+      write(path, table);
+      return;
+    }
+    boolean remembers = !table.config().rows().isAll();
+    TableHistory history = table.history();
+    long[] ids = changes.rows();
+    long[] gone = changes.gone();
+    long[] words = changes.filterWords();
+    RowShape shape = RowShape.of(table.config());
+    SafeTensors.Layout layout =
+        layout(shape, ids.length, remembers).add(GONE, DType.I64, gone.length);
     if (remembers) {
       layout
-          .add(METADATA, DType.I32, rows, table.config().metadata())
-          .add(HISTORY, DType.I64, TableHistory.COUNTERS)
-          .add(FILTER, DType.I64, history.filterWords());
+          .add(FILTER, DType.I64, words.length)
+          .add(FILTER_WORDS, DType.I64, words.length)
+          .add(FILTER_SIZE, DType.I64, 1);
     }
-    Map<String, String> metadata = Map.of("table", table.config().name());
-    try (SafeTensors file = SafeTensors.create(path, layout, metadata)) {
-      TableFile writer = new TableFile(table, file);
-      table.exportTo(writer::writeBlock);
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+      RowWriter rows = new RowWriter(shape, file);
+      table.exportTo(ids, rows::append);
+      new LongColumn(file, GONE).append(gone, gone.length);
       if (remembers) {
-        writer.writeWords(HISTORY, history.counters(), TableHistory.COUNTERS);
-        writer.word = 0;
-        history.readFilter((values, count) -> writer.writeWords(FILTER, values, count));
+        new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
+        history.readFilter(words, new LongColumn(file, FILTER)::append);
+        new LongColumn(file, FILTER_WORDS).append(words, words.length);
+        new LongColumn(file, FILTER_SIZE).append(new long[] {history.filterWords()}, 1);
       }
     }
   }
 
-  /** Writes words of 8 bytes behind those written before. */
-  private void writeWords(String name, long[] values, int count) {
-    prepareWords(count);
-    for (int i = 0; i < count; i++) {
-      words.putLong(values[i]);
+  /**
+   * Writes what the files of a table, the oldest first, come to: the bytes that {@link #write}
+   * would have written of it then.
+   */
+  static void merge(Path path, List<Path> files, String table) {
+    RowShape shape = RowShape.of(files.getLast());
+    try (SavedTable counted = SavedTable.open(files, shape);
+        SavedTable saved = SavedTable.open(files, shape)) {
+      write(path, table, saved, counted.count(), saved);
     }
-    file.write(name, 8 * word, words.flip());
-    word += count;
   }
 
-  private void readWords(String name, long[] values, int count) {
-    prepareWords(count);
-    file.read(name, 8 * word, words);
-    words.flip();
-    for (int i = 0; i < count; i++) {
-      values[i] = words.getLong();
+  /**
+   * Writes {@code count} rows of {@code rows}, ascending, as a table with the history of {@code
+   * saved}.
+   */
+  static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
+    boolean remembers = saved.hasHistory();
+    RowShape shape = saved.shape();
+    SafeTensors.Layout layout = layout(shape, count, remembers);
+    long filterWords = remembers ? saved.filter().size() : 0;
+    if (remembers) {
+      layout.add(FILTER, DType.I64, filterWords);
     }
-    word += count;
-  }
-
-  private void prepareWords(int count) {
-    if (words.capacity() < 8 * count) {
-      words = buffer(8 * count);
-    }
-    words.clear().limit(8 * count);
-  }
-
-  private void prepare(int rows) {
-    if (ids.capacity() < 8 * rows) {
-      ids = buffer(8 * rows);
-      weights = buffer(storage.bytes() * rows * width);
-      state = buffer(4 * rows * stateFloats);
-      marks = buffer(4 * rows * metadata);
-    }
-    ids.clear().limit(8 * rows);
-    weights.clear().limit(storage.bytes() * rows * width);
-    state.clear().limit(4 * rows * stateFloats);
-    marks.clear().limit(4 * rows * metadata);
-  }
-
-  private void writeBlock(long[] blockIds, long values, int count) {
-    prepare(count);
-    for (int i = 0; i < count; i++) {
-      ids.putLong(blockIds[i]);
-      long address = values + 4L * i * (width + stateFloats + metadata);
-      for (int j = 0; j < width; j++) {
-        putWeight(Memory.getFloat(address + 4L * j));
-      }
-      for (int j = width; j < width + stateFloats; j++) {
-        state.putFloat(Memory.getFloat(address + 4L * j));
-      }
-      for (int j = 0; j < metadata; j++) {
-        marks.putInt(Memory.getInt(address + 4L * (width + stateFloats + j)));
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table))) {
+      new RowWriter(shape, file).appendAll(rows);
+      if (remembers) {
+        new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
+        copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
       }
     }
-    file.write(IDS, 8 * row, ids.flip());
-    file.write(WEIGHTS, storage.bytes() * row * width, weights.flip());
-    file.write(STATE, 4 * row * stateFloats, state.flip());
-    if (metadata > 0) {
-      file.write(METADATA, 4 * row * metadata, marks.flip());
-    }
-    row += count;
   }
 
-  /** Exact: the table stores it so. */
-  private void putWeight(float weight) {
-    if (storage == DType.F32) {
-      weights.putFloat(weight);
-    } else {
-      weights.putShort(Halves.nearest(storage, weight));
+  private static void copy(SavedTable.Filter from, long words, LongColumn to) {
+    long[] block = new long[BLOCK];
+    for (long at = 0; at < words; at += BLOCK) {
+      int count = (int) Math.min(BLOCK, words - at);
+      from.next(block, count);
+      to.append(block, count);
     }
   }
 
-  private float getWeight() {
-    return storage == DType.F32 ? weights.getFloat() : Halves.widen(storage, weights.getShort());
+  static Map<String, String> name(String table) {
+    return Map.of("table", table);
   }
 
-  /** Fills an empty table; of one without a row policy it takes no more than rows. */
-  static void read(Path path, EmbeddingTable table) {
-    try (SafeTensors file = SafeTensors.open(path)) {
-      TableFile reader = new TableFile(table, file);
-      long rows = file.entry(IDS).elements();
-      reader.requireShape(path, WEIGHTS, rows, table.config().width());
-      reader.requireShape(path, STATE, rows, table.config().stateFloats());
-      reader.requireType(path, WEIGHTS, table.config().storage());
-      reader.requireType(path, STATE, DType.F32);
+  private static SafeTensors.Layout layout(RowShape shape, long rows, boolean remembers) {
+    SafeTensors.Layout layout = RowWriter.layout(shape, rows);
+    if (remembers && shape.metadata() == 0) {
+      layout.add(RowColumns.METADATA, DType.I32, rows, 0);
+    }
+    return remembers ? layout.add(HISTORY, DType.I64, TableHistory.COUNTERS) : layout;
+  }
+
+  /**
+   * Fills an empty table from its files, the oldest first; of one without a row policy it takes no
+   * more than rows.
+   */
+  static void read(List<Path> paths, EmbeddingTable table) {
+    try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()))) {
       if (!table.config().rows().isAll()) {
-        reader.readHistory(path, rows, table);
+        readHistory(paths.getLast(), saved, table);
       }
-      table.importFrom((blockIds, values) -> reader.readBlock(rows, blockIds, values));
+      table.importFrom(saved);
     } catch (IllegalArgumentException e) {
-      throw new DataException(path + ": " + e.getMessage(), e);
+      throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
     }
   }
 
-  private void readHistory(Path path, long rows, EmbeddingTable table) {
-    if (!file.names().contains(HISTORY)) {
+  private static void readHistory(Path path, SavedTable saved, EmbeddingTable table) {
+    if (!saved.hasHistory()) {
       throw new DataException(
           path
               + ": got a table without a history, expected one of the row policy "
               + table.config().rows()
               + "; resume with the admission and eviction of the run");
     }
-    requireShape(path, METADATA, rows, metadata);
-    requireType(path, METADATA, DType.I32);
-    requireType(path, HISTORY, DType.I64);
-    requireType(path, FILTER, DType.I64);
-    long[] counters = new long[(int) Math.min(64, file.entry(HISTORY).elements())];
-    readWords(HISTORY, counters, counters.length);
-    word = 0;
-    long filterWords = file.entry(FILTER).elements();
-    TableHistory.Words source = (values, count) -> readWords(FILTER, values, count);
-    table.history().restore(counters, filterWords, source);
-  }
-
-  private void requireShape(Path path, String name, long rows, long columns) {
-    SafeTensors.Entry entry = file.entry(name);
-    if (!entry.shape().equals(List.of(rows, columns))) {
-      throw new DataException(
-          path
-              + ": got "
-              + name
-              + " of shape "
-              + entry.shape()
-              + ", expected ["
-              + rows
-              + ", "
-              + columns
-              + "]; the checkpoint is of another model or optimizer");
-    }
-  }
-
-  private void requireType(Path path, String name, DType type) {
-    DType got = file.entry(name).type();
-    if (got != type) {
-      throw new DataException(
-          path
-              + ": got "
-              + name
-              + " stored as "
-              + got
-              + ", expected "
-              + type
-              + "; read the checkpoint with the table storage of its run");
-    }
-  }
-
-  private int readBlock(long rows, long[] blockIds, long values) {
-    int count = (int) Math.min(blockIds.length, rows - row);
-    if (count == 0) {
-      return 0;
-    }
-    prepare(count);
-    file.read(IDS, 8 * row, ids);
-    file.read(WEIGHTS, storage.bytes() * row * width, weights);
-    file.read(STATE, 4 * row * stateFloats, state);
-    if (metadata > 0) {
-      file.read(METADATA, 4 * row * metadata, marks);
-    }
-    ids.flip();
-    weights.flip();
-    state.flip();
-    marks.flip();
-    for (int i = 0; i < count; i++) {
-      blockIds[i] = ids.getLong();
-      long address = values + 4L * i * (width + stateFloats + metadata);
-      for (int j = 0; j < width; j++) {
-        Memory.setFloat(address + 4L * j, getWeight());
-      }
-      for (int j = width; j < width + stateFloats; j++) {
-        Memory.setFloat(address + 4L * j, state.getFloat());
-      }
-      for (int j = 0; j < metadata; j++) {
-        Memory.setInt(address + 4L * (width + stateFloats + j), marks.getInt());
-      }
-    }
-    row += count;
-    return count;
+    SavedTable.Filter filter = saved.filter();
+    table.history().restore(saved.counters(), filter.size(), filter);
   }
 }

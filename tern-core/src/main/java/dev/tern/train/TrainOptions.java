@@ -31,6 +31,7 @@ public final class TrainOptions {
   private long reportEvery = 100;
   private Optional<Path> checkpoints = Optional.empty();
   private long checkpointEvery;
+  private DeltaSchedule deltas = DeltaSchedule.NEVER;
 
   private TrainOptions(Optimizer optimizer) {
     this.optimizer = optimizer;
@@ -59,6 +60,7 @@ public final class TrainOptions {
     reportEvery = other.reportEvery;
     checkpoints = other.checkpoints;
     checkpointEvery = other.checkpointEvery;
+    deltas = other.deltas;
   }
 
   /** Batches of 1024, one epoch, a constant learning rate; tables use the lazy form of Adam. */
@@ -251,6 +253,17 @@ public final class TrainOptions {
     return changed;
   }
 
+  /**
+   * Between the {@link #checkpoints} of a run write such of what changed; a run that is stopped
+   * ends with one. They are small as long as few rows change from one to the next: an optimizer
+   * that changes all rows in each step leaves nothing to gain.
+   */
+  public TrainOptions deltas(DeltaSchedule schedule) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.deltas = schedule;
+    return changed;
+  }
+
   public int batch() {
     return batch;
   }
@@ -329,5 +342,9 @@ public final class TrainOptions {
 
   public long checkpointEvery() {
     return checkpointEvery;
+  }
+
+  public DeltaSchedule deltas() {
+    return deltas;
   }
 }

@@ -24,12 +24,12 @@ public final class Trainer implements AutoCloseable {
   private static final int PREFETCHED = 3;
 
   private final FeatureEncoder encoder;
-  private final Model.Factory factory;
   private final TrainOptions options;
   private final Network network;
   private final DenseOptimizer optimizer;
   private Optional<TrainStep> trainStep = Optional.empty();
-  private final Optional<CheckpointFolder> checkpoints;
+  private final CheckpointWriter writer;
+  private final Optional<RunCheckpoints> checkpoints;
   private Optional<Scorer> scorer = Optional.empty();
   private RunState state = RunState.START;
   private volatile boolean stopping;
@@ -38,7 +38,6 @@ public final class Trainer implements AutoCloseable {
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
     options.check();
     this.encoder = encoder;
-    this.factory = factory;
     this.options = options;
     Network.Tables tables =
         new Network.Tables(
@@ -51,7 +50,9 @@ public final class Trainer implements AutoCloseable {
             options.rows());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
-    checkpoints = options.checkpoints().map(CheckpointFolder::new);
+    writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
+    checkpoints =
+        options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
   }
 
   /**
@@ -75,6 +76,7 @@ public final class Trainer implements AutoCloseable {
     try {
       trainer.state = saved.restore(trainer.network, trainer.optimizer);
       saved.requireSame(factory, options);
+      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved.chain()));
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -155,7 +157,7 @@ public final class Trainer implements AutoCloseable {
     if (options.evaluateEvery() == 0) {
       evaluateAndKeep(eval, reporter, trained);
     }
-    checkpoints.ifPresent(folder -> folder.write(this::save, state));
+    checkpoints.ifPresent(folder -> folder.write(state));
   }
 
   private void step(Batch batch, Reporter reporter) {
@@ -198,9 +200,17 @@ public final class Trainer implements AutoCloseable {
     if (options.evaluateEvery() > 0 && state.step() % options.evaluateEvery() == 0) {
       evaluateAndKeep(eval, reporter, state);
     }
+    checkpoints.ifPresent(this::keep);
+  }
+
+  private void keep(RunCheckpoints folder) {
     boolean due = options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0;
-    if (due || stopping) {
-      checkpoints.ifPresent(folder -> folder.write(this::save, state));
+    if (due || stopping && options.deltas().isNever()) {
+      folder.write(state);
+    } else if (stopping) {
+      folder.writeShort(state);
+    } else {
+      folder.writeIfDue(state);
     }
   }
 
@@ -214,7 +224,7 @@ public final class Trainer implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       state = trained;
       try {
-        checkpoints.ifPresent(folder -> folder.write(this::save, state));
+        checkpoints.ifPresent(folder -> folder.write(state));
       } catch (RuntimeException | Error again) {
         e.addSuppressed(again);
       }
@@ -229,7 +239,7 @@ public final class Trainer implements AutoCloseable {
     state = state.evaluated(result.auc());
     reporter.reportEvaluation(state, result, System.nanoTime() - start);
     if (state.stale() == 0) {
-      checkpoints.ifPresent(folder -> folder.writeBest(this::save, state));
+      checkpoints.ifPresent(folder -> folder.writeBest(state));
     }
   }
 
@@ -255,7 +265,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Writes a checkpoint as folder {@code target}, complete or not at all. */
   public void save(Path target) {
-    Checkpoint.write(target, network, optimizer, factory, encoder, state, options);
+    writer.write(target, state);
   }
 
   /** The model and its tables. */

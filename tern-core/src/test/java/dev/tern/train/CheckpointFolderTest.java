@@ -54,7 +54,7 @@ final class CheckpointFolderTest {
     assertThat(CheckpointFolder.best(folder)).isEmpty();
     run.write(save("9"), state(9));
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("step-9"));
-    run.writeBest(save("9"), state(9));
+    run.writeBest(save("9"));
     run.write(save("10"), state(10));
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("best"));
@@ -87,5 +87,30 @@ final class CheckpointFolderTest {
     assertThat(CheckpointFolder.latest(folder)).isEmpty();
     leave("step-3", "whole");
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-3"));
+  }
+
+  @Test
+  void ofOneStepTheFullCheckpointIsLaterThanTheOneOfChanges() throws IOException {
+    leave("step-9", "full");
+    leave("step-10.delta", "changes");
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("changes");
+    leave("step-10", "full");
+    assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
+    leave("step-11.delta.writing", "half");
+    leave("step-.delta", "foreign");
+    assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
+    leave("step-11.delta.replaced", "whole");
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("whole");
+  }
+
+  @Test
+  void changesKeepWhatTheyFollowAndNothingElse() throws IOException {
+    leave("step-3", "old");
+    leave("step-4.delta.writing", "half");
+    leave("step-9", "full");
+    leave("step-10.delta", "changes");
+    List<Path> chain = List.of(folder.resolve("step-9"), folder.resolve("step-10.delta"));
+    new CheckpointFolder(folder).writeDelta(save("11"), state(11), chain);
+    assertThat(names()).containsExactly("step-10.delta", "step-11.delta", "step-9");
   }
 }

@@ -162,7 +162,7 @@ final class RowPolicyTrainingTest {
           Trainer trainer =
               Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
         var table = trainer.network().tables().tables().get(1);
-        assertThatThrownBy(() -> TableFile.read(file, table))
+        assertThatThrownBy(() -> TableFile.read(List.of(file), table))
             .as(name)
             .isInstanceOf(DataException.class)
             .hasMessageContaining(file.toString())

@@ -475,6 +475,26 @@ final class Keys {
           new Kind.Often(),
           Every.EPOCH,
           "When a checkpoint is written: epoch, never or a number of steps.");
+  static final Key<Long> DELTA_STEPS =
+      Key.of(
+          "train.delta.steps",
+          COUNT,
+          0L,
+          "Steps after which a checkpoint of what changed since the one before is written; 0 for"
+              + " none. Small with lazy optimizers, where each step changes few rows.");
+  static final Key<Double> DELTA_SECONDS =
+      Key.of(
+          "train.delta.seconds",
+          new Kind.Real(0, 1e6),
+          0.0,
+          "Seconds after which one is written; 0 for none.");
+  static final Key<Long> DELTA_MOST =
+      Key.of(
+          "train.delta.most",
+          new Kind.Whole(1, 10_000),
+          100L,
+          "Checkpoints of changes that may follow a full one; also as soon as they are larger than"
+              + " it the next is full.");
   static final Key<Long> EARLY_STOP =
       Key.of(
           "train.early_stop",
@@ -572,6 +592,9 @@ final class Keys {
           ACTIVATION_MEMORY,
           EVALUATE_EVERY,
           CHECKPOINT_EVERY,
+          DELTA_STEPS,
+          DELTA_SECONDS,
+          DELTA_MOST,
           EARLY_STOP,
           LOG_EVERY);
 
@@ -613,6 +636,9 @@ final class Keys {
               ACTIVATION_MEMORY,
               EVALUATE_EVERY,
               CHECKPOINT_EVERY,
+              DELTA_STEPS,
+              DELTA_SECONDS,
+              DELTA_MOST,
               EARLY_STOP,
               LOG_EVERY)
           .map(Key::path)

@@ -2,6 +2,8 @@ package dev.tern.cli.config;
 
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.train.DeltaSchedule;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.function.Function;
 
@@ -22,6 +24,7 @@ import java.util.function.Function;
  * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
  * @param evaluateEvery when the evaluation data is scored
  * @param checkpointEvery when a checkpoint is written
+ * @param deltas when checkpoints of changes are written between full ones
  * @param earlyStop evaluations without a better AUC after which training ends; 0 for never
  * @param logEvery steps between two lines of training metrics
  */
@@ -40,6 +43,7 @@ public record TrainConfig(
     long activationMemory,
     Every evaluateEvery,
     Every checkpointEvery,
+    DeltaSchedule deltas,
     long earlyStop,
     long logEvery) {
   static TrainConfig of(Settings s) {
@@ -59,6 +63,7 @@ public record TrainConfig(
         activationMemory(s.get(Keys.ACTIVATION_MEMORY), s.get(Keys.MEMORY)),
         s.get(Keys.EVALUATE_EVERY),
         s.get(Keys.CHECKPOINT_EVERY),
+        deltas(s),
         s.get(Keys.EARLY_STOP),
         s.get(Keys.LOG_EVERY));
   }
@@ -79,6 +84,13 @@ public record TrainConfig(
 
   private static long activationMemory(long configured, long memory) {
     return configured == 0 ? memory : Math.min(configured, memory);
+  }
+
+  private static DeltaSchedule deltas(Settings s) {
+    return new DeltaSchedule(
+        s.get(Keys.DELTA_STEPS),
+        Duration.ofNanos(Math.round(1e9 * s.get(Keys.DELTA_SECONDS))),
+        s.get(Keys.DELTA_MOST).intValue());
   }
 
   private static Optimizer optimizer(Settings s) {

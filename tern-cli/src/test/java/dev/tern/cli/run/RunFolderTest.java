@@ -68,8 +68,11 @@ final class RunFolderTest {
   void anEarlierRunIsRefusedResumedOrReplaced() throws IOException {
     begin(config(), Earlier.REFUSE);
     Path checkpoint = temp.resolve("run/checkpoints/step-1/manifest.json");
-    Files.createDirectories(checkpoint.getParent());
-    Files.writeString(checkpoint, "x");
+    Path delta = temp.resolve("run/checkpoints/step-2.delta/manifest.json");
+    for (Path manifest : List.of(checkpoint, delta)) {
+      Files.createDirectories(manifest.getParent());
+      Files.writeString(manifest, "x");
+    }
     Files.writeString(temp.resolve("run/mine.txt"), "x");
     assertThatThrownBy(() -> open(config(), Earlier.REFUSE))
         .isInstanceOf(RunException.class)
@@ -80,6 +83,7 @@ final class RunFolderTest {
     assertThat(checkpoint).exists();
     begin(config(), Earlier.REPLACE);
     assertThat(checkpoint).doesNotExist();
+    assertThat(delta).doesNotExist();
     assertThat(temp.resolve("run/mine.txt")).exists();
   }
 
@@ -198,7 +202,14 @@ final class RunFolderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"step-4/mine.txt", "best", "step-9/tables/0.csv", "best/dense/x"})
+  @ValueSource(
+      strings = {
+        "step-4/mine.txt",
+        "step-5.delta/mine.txt",
+        "best",
+        "step-9/tables/0.csv",
+        "best/dense/x"
+      })
   void aStrangeFileAmongTheCheckpointsKeepsARunFromBeingReplaced(String name) throws IOException {
     begin(config(), Earlier.REFUSE);
     put("metrics.jsonl");

@@ -1,0 +1,53 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.train.Checkpoint;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Which table of which checkpoint a command is about. */
+final class TableChoice {
+  @Parameters(
+      paramLabel = "CHECKPOINT",
+      description = "A checkpoint, or a run's folder, of which the latest is taken.")
+  private Path checkpoint = Path.of("");
+
+  @Option(
+      names = "--table",
+      paramLabel = "NAME",
+      description = "The table's name or number; may be left out where there is one or all do.")
+  private Optional<String> table = Optional.empty();
+
+  Checkpoint open() {
+    return Checkpoint.openLatest(checkpoint);
+  }
+
+  /** Numbers of the tables: the one named, else all. */
+  List<Integer> slots(Checkpoint opened) {
+    List<String> names = opened.tables();
+    if (table.isEmpty()) {
+      return IntStream.range(0, names.size()).boxed().toList();
+    }
+    String wanted = table.get();
+    for (int slot = 0; slot < names.size(); slot++) {
+      if (names.get(slot).equals(wanted) || Integer.toString(slot).equals(wanted)) {
+        return List.of(slot);
+      }
+    }
+    throw new ConfigException("--table: got " + wanted + ", expected one of " + names);
+  }
+
+  /** The number of the one table. */
+  int slot(Checkpoint opened) {
+    List<Integer> slots = slots(opened);
+    if (slots.size() != 1) {
+      throw new ConfigException(
+          "--table: got none, expected one of " + opened.tables() + "; name the table");
+    }
+    return slots.getFirst();
+  }
+}

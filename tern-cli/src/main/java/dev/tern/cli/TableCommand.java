@@ -1,0 +1,18 @@
+package dev.tern.cli;
+
+import picocli.CommandLine.Command;
+
+/** {@code tern table}: what can be done with the embedding tables of checkpoints. */
+@Command(
+    name = "table",
+    description = "Looks into the embedding tables of checkpoints, compares and moves them.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      TableInspectCommand.class,
+      TableDiffCommand.class,
+      TableExportCommand.class,
+      TableImportCommand.class,
+      TableCompactCommand.class
+    })
+final class TableCommand {}

@@ -1,0 +1,40 @@
+package dev.tern.cli;
+
+import dev.tern.train.Checkpoint;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tern table compact}: a full checkpoint of one and the changes after it. */
+@Command(
+    name = "compact",
+    description = "Writes a full checkpoint and the changes that follow it as one full checkpoint.",
+    mixinStandardHelpOptions = true)
+final class TableCompactCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      paramLabel = "CHECKPOINT",
+      description = "The last of them, or a run's folder, of which the latest is taken.")
+  private Path checkpoint = Path.of("");
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FOLDER",
+      description = "The new checkpoint.")
+  private Path out = Path.of("");
+
+  @Override
+  public Integer call() {
+    Checkpoint opened = Checkpoint.openLatest(checkpoint);
+    opened.compact(out);
+    spec.commandLine().getOut().println(opened.parts().size() + " parts in " + out);
+    spec.commandLine().getOut().flush();
+    return 0;
+  }
+}

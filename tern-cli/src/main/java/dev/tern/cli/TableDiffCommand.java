@@ -1,0 +1,71 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.run.Format;
+import dev.tern.train.Checkpoint;
+import dev.tern.train.TableDifference;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tern table diff}: how tables differ between two checkpoints. */
+@Command(
+    name = "diff",
+    description = "Counts rows added, removed and changed from one checkpoint to another.",
+    mixinStandardHelpOptions = true)
+final class TableDiffCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private TableChoice choice = new TableChoice();
+
+  @Parameters(index = "1", paramLabel = "OTHER", description = "The checkpoint to compare with.")
+  private Path other = Path.of("");
+
+  @Option(names = "--json", description = "Print a line of JSON for each table.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    Checkpoint first = choice.open();
+    Checkpoint second = Checkpoint.openLatest(other);
+    if (!first.tables().equals(second.tables())) {
+      throw new ConfigException(
+          "table diff: got the tables "
+              + second.tables()
+              + " in "
+              + second.folder()
+              + ", expected "
+              + first.tables()
+              + " as in "
+              + first.folder()
+              + "; compare checkpoints of one model");
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    for (int slot : choice.slots(first)) {
+      TableDifference difference = TableDifference.of(first, second, slot);
+      out.println(json ? difference.toJson() : text(difference));
+    }
+    out.flush();
+    return 0;
+  }
+
+  private static String text(TableDifference table) {
+    return "%s: %s added, %s removed, %s changed, %s the same%s"
+        .formatted(
+            table.name(),
+            Format.whole(table.added()),
+            Format.whole(table.removed()),
+            Format.whole(table.changed()),
+            Format.whole(table.same()),
+            table
+                .largest()
+                .map(top ->
+                    "; id " + top.id() + " moved farthest, by " + Format.fixed(top.value(), 6))
+                .orElse(""));
+  }
+}

@@ -1,0 +1,52 @@
+package dev.tern.cli;
+
+import dev.tern.cli.run.Format;
+import dev.tern.train.Checkpoint;
+import dev.tern.train.TableFormat;
+import dev.tern.train.TableImport;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern table import}: a checkpoint with the rows of a file in one table. */
+@Command(
+    name = "import",
+    description = "Writes a checkpoint whose table has the rows of a file, in place of its own.",
+    mixinStandardHelpOptions = true)
+final class TableImportCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private TableChoice choice = new TableChoice();
+
+  @Option(
+      names = "--from",
+      required = true,
+      paramLabel = "PATH",
+      description = "What tern table export wrote, or a sparse model folder of HugeCTR.")
+  private Path from = Path.of("");
+
+  @Option(
+      names = "--format",
+      defaultValue = "text",
+      description = "Its format: text, safetensors or hugectr (default ${DEFAULT-VALUE}).")
+  private TableFormat format = TableFormat.TEXT;
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FOLDER",
+      description = "The new checkpoint.")
+  private Path out = Path.of("");
+
+  @Override
+  public Integer call() {
+    Checkpoint checkpoint = choice.open();
+    long rows = TableImport.write(checkpoint, choice.slot(checkpoint), format, from, out);
+    spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
+    spec.commandLine().getOut().flush();
+    return 0;
+  }
+}

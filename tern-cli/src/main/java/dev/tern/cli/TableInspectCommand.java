@@ -1,0 +1,90 @@
+package dev.tern.cli;
+
+import dev.tern.cli.run.Format;
+import dev.tern.train.Checkpoint;
+import dev.tern.train.TableSummary;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern table inspect}: what tables hold. */
+@Command(
+    name = "inspect",
+    description =
+        "Prints rows, bytes, norms, how often rows were seen (where that is kept), and the ids with"
+            + " the largest norms and frequencies.",
+    mixinStandardHelpOptions = true)
+final class TableInspectCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private TableChoice choice = new TableChoice();
+
+  @Option(
+      names = "--top",
+      paramLabel = "N",
+      defaultValue = "5",
+      description = "Ids to list (default ${DEFAULT-VALUE}).")
+  private int top;
+
+  @Option(names = "--json", description = "Print a line of JSON for each table.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    Checkpoint checkpoint = choice.open();
+    PrintWriter out = spec.commandLine().getOut();
+    if (!json) {
+      out.printf(
+          "%s: step %s, %d parts%n",
+          checkpoint.folder(), Format.whole(checkpoint.step()), checkpoint.parts().size());
+    }
+    for (int slot : choice.slots(checkpoint)) {
+      TableSummary summary = TableSummary.of(checkpoint, slot, Math.max(0, top));
+      if (json) {
+        out.println(summary.toJson());
+      } else {
+        print(out, summary);
+      }
+    }
+    out.flush();
+    return 0;
+  }
+
+  private static void print(PrintWriter out, TableSummary table) {
+    out.printf(
+        "%n%s: %s rows of %d weights in %s, %s a row%n",
+        table.name(),
+        Format.whole(table.rows()),
+        table.width(),
+        table.storage(),
+        Format.bytes(table.bytesPerRow()));
+    if (table.rows() > 0) {
+      TableSummary.Norms norms = table.norms();
+      out.printf(
+          "  norms %s to %s, mean %s%n",
+          Format.fixed(norms.least(), 4),
+          Format.fixed(norms.largest(), 4),
+          Format.fixed(norms.mean(), 4));
+    }
+    for (TableSummary.Bin bin : table.frequencies()) {
+      out.printf(
+          "  seen %s to %s times  %s rows%n",
+          Format.whole(bin.from()), Format.whole(bin.to()), Format.whole(bin.rows()));
+    }
+    list(out, "largest norms", table.topByNorm(), 4);
+    list(out, "seen most often", table.topByFrequency(), 0);
+  }
+
+  private static void list(
+      PrintWriter out, String title, List<TableSummary.Top> tops, int decimals) {
+    if (!tops.isEmpty()) {
+      out.println("  " + title);
+      tops.forEach(
+          top -> out.printf("    %d  %s%n", top.id(), Format.fixed(top.value(), decimals)));
+    }
+  }
+}

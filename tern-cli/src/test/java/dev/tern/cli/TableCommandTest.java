@@ -1,0 +1,85 @@
+package dev.tern.cli;
+
+import static dev.tern.cli.MainTest.tern;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.internal.json.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class TableCommandTest {
+  private static final String CONFIG =
+      """
+      data: {format: criteo-synthetic, rows: 600, eval_rows: 100, seed: 1, scale: 0.001, sparse: {encode: id}}
+      model: {type: deepfm, embedding: 4, hidden: [8], eviction: {type: least-frequent}, max_rows: 50}
+      run: {dir: run}
+      train:
+        {batch: 100, optimizer: {type: adam, lazy: true}, seed: 1, memory: 256m, delta: {steps: 1}}
+      """;
+
+  @TempDir private Path folder;
+  private String run = "";
+
+  @BeforeEach
+  void train() throws IOException {
+    Path file = folder.resolve("config.yaml");
+    Files.writeString(file, CONFIG);
+    run = folder.resolve("run").toString();
+    MainTest.Result result = tern("train", file.toString(), "--set", "run.dir=" + run);
+    assertThat(result.code()).as(result.err()).isZero();
+  }
+
+  private String ok(String... arguments) {
+    MainTest.Result result = tern(arguments);
+    assertThat(result.code()).as(result.err()).isZero();
+    return result.out();
+  }
+
+  private String path(String name) {
+    return folder.resolve(name).toString();
+  }
+
+  @Test
+  void tablesAreLookedIntoComparedAndMoved() {
+    String inspected = ok("table", "inspect", run, "--table", "3", "--top", "2");
+    assertThat(inspected).contains("rows of 5 weights in F32", "norms ", "seen 1 to 1 times");
+    Json.Obj json =
+        Json.parseObject(ok("table", "inspect", run, "--table", "3", "--json"), "inspect");
+    assertThat(json.integer("rows")).isBetween(1L, 50L);
+    for (String format : new String[] {"text", "safetensors", "hugectr"}) {
+      String out = path(format);
+      ok("table", "export", run, "--table", "3", "--format", format, "--out", out);
+      String target = path("with-" + format);
+      ok(
+          "table",
+          "import",
+          run,
+          "--table",
+          "3",
+          "--format",
+          format,
+          "--from",
+          out,
+          "--out",
+          target);
+      assertThat(ok("table", "diff", run, target, "--table", "3"))
+          .contains(": 0 added, 0 removed, 0 changed, " + json.integer("rows") + " the same");
+    }
+    assertThat(ok("table", "compact", run, "--out", path("whole"))).contains("1 parts in ");
+    assertThat(ok("table", "diff", run, path("whole"), "--json").lines().count()).isEqualTo(26);
+  }
+
+  @Test
+  void aTableThatIsNotThereAndOneNotNamedAreErrorsOfUsage() {
+    MainTest.Result unknown = tern("table", "inspect", run, "--table", "nobody");
+    assertThat(unknown.code()).isEqualTo(2);
+    assertThat(unknown.err()).contains("--table: got nobody, expected one of [");
+    MainTest.Result unnamed = tern("table", "export", run, "--out", path("x"));
+    assertThat(unnamed.code()).isEqualTo(2);
+    assertThat(unnamed.err()).contains("name the table");
+  }
+}

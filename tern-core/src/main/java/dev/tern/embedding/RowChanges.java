@@ -1,0 +1,96 @@
+package dev.tern.embedding;
+
+import dev.tern.optim.Optimizer;
+import java.util.Arrays;
+
+/**
+ * The ids of a table whose rows changed, came or went since a moment. One bit a row says whether
+ * its id is listed, so that a row updated again costs a look at that bit. Once the list is as long
+ * as the table it is given up: then all rows count as changed, and noting costs nothing any more.
+ */
+final class RowChanges {
+  private static final int LEAST = 1024;
+
+  private final RowSlabs rows;
+
+  /** Whether each step changes all rows. */
+  private final boolean everyRow;
+
+  private final Marks listed = new Marks();
+  private long[] ids = new long[LEAST];
+  private int count;
+  private boolean all;
+
+  RowChanges(TableConfig config, RowSlabs rows) {
+    this.rows = rows;
+    everyRow = config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy();
+  }
+
+  /** Forgets what changed so far. */
+  void clear() {
+    count = 0;
+    all = false;
+    listed.clear();
+  }
+
+  /** Notes that a step updates the rows of a lookup. */
+  void update(Lookup lookup) {
+    if (everyRow) {
+      giveUp();
+    }
+    note(lookup);
+  }
+
+  /** Notes that the rows of a lookup came or changed. */
+  void note(Lookup lookup) {
+    int unique = lookup.unique();
+    for (int u = 0; u < unique && !all; u++) {
+      int row = lookup.rows[u];
+      if (row >= 0 && listed.add(row)) {
+        list(lookup.ids[u]);
+      }
+    }
+  }
+
+  /** Notes that an id lost its row, which may become another's. */
+  void gone(long id, int row) {
+    if (!all && !listed.remove(row)) {
+      list(id);
+    }
+  }
+
+  private void list(long id) {
+    if (count == ids.length) {
+      if (count >= rows.size()) {
+        giveUp();
+        return;
+      }
+      ids = Arrays.copyOf(ids, 2 * count);
+    }
+    ids[count++] = id;
+  }
+
+  private void giveUp() {
+    all = true;
+    count = 0;
+    ids = new long[LEAST];
+  }
+
+  /** Whether all rows count as changed, and ids that went are not known. */
+  boolean all() {
+    return all;
+  }
+
+  /** The ids, ascending, each once. */
+  long[] ids() {
+    Arrays.sort(ids, 0, count);
+    int distinct = 0;
+    for (int i = 0; i < count; i++) {
+      if (distinct == 0 || ids[i] != ids[distinct - 1]) {
+        ids[distinct++] = ids[i];
+      }
+    }
+    count = distinct;
+    return Arrays.copyOf(ids, count);
+  }
+}

@@ -1,0 +1,184 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.internal.json.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a checkpoint's folder says about itself: {@code manifest.json}, with the format's version
+ * and the SHA-256 of all other files, and {@code manifest.sha256} with that of the manifest.
+ *
+ * @param folder where it lies
+ * @param json all of it
+ * @param hash SHA-256 of {@code manifest.json}
+ */
+record Manifest(Path folder, Json.Obj json, String hash) {
+  static final String NAME = "manifest.json";
+  private static final String HASH = "manifest.sha256";
+  private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
+  private static final long FORMAT = 1;
+
+  /** Fields that are not about the run. */
+  private static final List<String> OWN = List.of("format", "previous", "files");
+
+  /**
+   * The checkpoint that one of changes follows.
+   *
+   * @param name of its folder, beside this one
+   * @param hash SHA-256 of its manifest
+   */
+  record Previous(String name, String hash) {
+    static Previous of(Path folder) {
+      return new Previous(AtomicFolder.nameOf(folder), sha256(folder.resolve(NAME)));
+    }
+  }
+
+  /** Whether a checkpoint lies in {@code folder}. */
+  static boolean isIn(Path folder) {
+    return Files.exists(folder.resolve(NAME));
+  }
+
+  /** Reads the manifest of a folder and checks all that it names. */
+  static Manifest read(Path folder) {
+    Path file = folder.resolve(NAME);
+    Json.Obj json = parse(file);
+    if (!(json.fields().get("format") instanceof Json.Int(long format)) || format != FORMAT) {
+      throw new DataException(
+          file
+              + ": got checkpoint format "
+              + json.fields().get("format")
+              + ", expected "
+              + FORMAT
+              + "; use the version of Tern that wrote it");
+    }
+    String hash = text(folder.resolve(HASH)).strip();
+    checkHash(file, hash);
+    Manifest manifest = new Manifest(folder, json, hash);
+    manifest.requireFields();
+    Json.Obj files = json.object("files");
+    for (String name : files.fields().keySet()) {
+      checkHash(folder.resolve(name), files.text(name));
+    }
+    return manifest;
+  }
+
+  /**
+   * What is read of any checkpoint must be there; what depends on its kind names the file later.
+   */
+  private void requireFields() {
+    try {
+      previous();
+      RunFacts.state(json);
+      Json.Obj files = json.object("files");
+      files.fields().keySet().forEach(files::text);
+    } catch (DataException | NumberFormatException e) {
+      throw new DataException(file(NAME) + ": " + e.getMessage() + "; " + DAMAGED, e);
+    }
+  }
+
+  /** Writes the manifest of {@code names}, files in {@code folder}, last of all. */
+  static void write(Path folder, List<String> names, Json.Obj facts, Optional<Previous> previous)
+      throws IOException {
+    Json.Obj files = Json.object();
+    for (String name : names) {
+      files.put(name, sha256(folder.resolve(name)));
+    }
+    Json.Obj json = Json.object().put("format", FORMAT);
+    for (Map.Entry<String, Json> fact : facts.fields().entrySet()) {
+      json.put(fact.getKey(), fact.getValue());
+    }
+    previous.ifPresent(before ->
+        json.put(
+            "previous", Json.object().put("folder", before.name()).put("sha256", before.hash())));
+    json.put("files", files);
+    Files.writeString(folder.resolve(NAME), json.toString());
+    Files.writeString(folder.resolve(HASH), sha256(folder.resolve(NAME)));
+  }
+
+  /** The checkpoint that this one says the changes to; of a full one none. */
+  Optional<Previous> previous() {
+    if (!json.has("previous")) {
+      return Optional.empty();
+    }
+    Json.Obj before = json.object("previous");
+    return Optional.of(new Previous(before.text("folder"), before.text("sha256")));
+  }
+
+  /** What it says of the run, apart from the files of this checkpoint. */
+  Json.Obj facts() {
+    Json.Obj facts = Json.object();
+    json.fields()
+        .forEach((name, value) -> {
+          if (!OWN.contains(name)) {
+            facts.put(name, value);
+          }
+        });
+    return facts;
+  }
+
+  /** The file {@code name} of this checkpoint. */
+  Path file(String name) {
+    return folder.resolve(name);
+  }
+
+  private static Json.Obj parse(Path file) {
+    try {
+      return Json.parseObject(text(file), file.toString());
+    } catch (DataException e) {
+      throw new DataException(e.getMessage() + "; " + DAMAGED, e);
+    }
+  }
+
+  /** The content of a file of a checkpoint. */
+  static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new DataException(
+          file
+              + ": got an error reading it ("
+              + DataException.reason(e)
+              + "), expected a file of a checkpoint; "
+              + DAMAGED,
+          e);
+    }
+  }
+
+  private static void checkHash(Path file, String expected) {
+    if (!Files.exists(file)) {
+      throw new DataException(
+          file + ": got no such file, expected one as " + NAME + " says; " + DAMAGED);
+    }
+    String got = sha256(file);
+    if (!got.equals(expected)) {
+      throw new DataException(
+          file + ": got SHA-256 " + got + ", expected " + expected + "; " + DAMAGED);
+    }
+  }
+
+  static String sha256(Path file) {
+    try (DigestInputStream in =
+        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+      byte[] buffer = new byte[1 << 16];
+      while (in.read(buffer) >= 0) {
+        // Reading feeds the digest.
+      }
+      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every JDK has SHA-256", e);
+    }
+  }
+}

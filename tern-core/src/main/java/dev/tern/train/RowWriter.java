@@ -1,0 +1,51 @@
+package dev.tern.train;
+
+import dev.tern.embedding.RowSource;
+import dev.tern.tensor.DType;
+import java.lang.foreign.Arena;
+
+/** Writes rows into a table's file, block after block. */
+final class RowWriter {
+  private static final int BLOCK = 256;
+
+  private final RowShape shape;
+  private final LongColumn ids;
+  private final RowColumns columns;
+  private long row;
+
+  RowWriter(RowShape shape, SafeTensors file) {
+    this.shape = shape;
+    ids = new LongColumn(file, TableFile.IDS);
+    columns = new RowColumns(shape, file);
+  }
+
+  /** The arrays of a file of {@code rows} rows. */
+  static SafeTensors.Layout layout(RowShape shape, long rows) {
+    SafeTensors.Layout layout =
+        new SafeTensors.Layout()
+            .add(TableFile.IDS, DType.I64, rows)
+            .add(RowColumns.WEIGHTS, shape.storage(), rows, shape.width())
+            .add(RowColumns.STATE, DType.F32, rows, shape.state());
+    return shape.metadata() == 0
+        ? layout
+        : layout.add(RowColumns.METADATA, DType.I32, rows, shape.metadata());
+  }
+
+  /** Writes all rows of {@code source}. */
+  void appendAll(RowSource source) {
+    try (Arena arena = Arena.ofConfined()) {
+      long values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+      long[] block = new long[BLOCK];
+      for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
+        append(block, values, count);
+      }
+    }
+  }
+
+  /** Writes {@code count} rows, packed at address {@code values}, behind those before. */
+  void append(long[] blockIds, long values, int count) {
+    ids.append(blockIds, count);
+    columns.write(row, values, count);
+    row += count;
+  }
+}

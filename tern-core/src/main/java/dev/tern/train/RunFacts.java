@@ -1,0 +1,105 @@
+package dev.tern.train;
+
+import dev.tern.internal.json.Json;
+import dev.tern.model.Model;
+import dev.tern.model.ModelConfig;
+import dev.tern.model.Network;
+import dev.tern.tensor.DType;
+import java.nio.file.Path;
+
+/** What checkpoints say of the run that wrote them. */
+final class RunFacts {
+  /** How tables store weights; where it is absent, as F32. */
+  static final String STORAGE = "storage";
+
+  private RunFacts() {}
+
+  /** The model, what the run was told, and where it stands. */
+  static Json.Obj of(Network network, Model.Factory factory, RunState state, TrainOptions options) {
+    Json.Obj facts = Json.object();
+    if (factory instanceof ModelConfig config) {
+      facts.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
+    } else {
+      facts.put("model", network.model().getClass().getName());
+    }
+    told(options).fields().forEach(facts::put);
+    return facts.put(
+        "state",
+        Json.object()
+            .put("step", state.step())
+            .put("epoch", state.epoch())
+            .put("rows", state.rows())
+            .put("bestAuc", Double.toString(state.bestAuc()))
+            .put("bestStep", state.bestStep())
+            .put("stale", state.stale()));
+  }
+
+  /** Where the run stood. */
+  static RunState state(Json.Obj facts) {
+    Json.Obj state = facts.object("state");
+    return new RunState(
+        state.integer("step"),
+        (int) state.integer("epoch"),
+        state.integer("rows"),
+        Double.parseDouble(state.text("bestAuc")),
+        state.integer("bestStep"),
+        (int) state.integer("stale"));
+  }
+
+  /** What a resumed run must be told again, or its weights would be others. */
+  private static Json.Obj told(TrainOptions options) {
+    Json.Obj optimizer = OptimizerJson.write(options.optimizer());
+    if (options.weightDecay() > 0) {
+      optimizer.put("weightDecay", (double) options.weightDecay());
+    }
+    if (options.clipNorm() > 0) {
+      optimizer.put("clipNorm", (double) options.clipNorm());
+    }
+    Json.Obj tables =
+        Json.object()
+            .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
+            .put("initRange", (double) options.initRange())
+            .put("l2", (double) options.l2())
+            .put("combiner", options.combiner().name())
+            .put("unknown", options.unknown().name());
+    if (options.tableStorage() != DType.F32) {
+      tables.put(STORAGE, options.tableStorage().name());
+    }
+    if (!options.rows().isAll()) {
+      tables.put("rows", RowPolicyJson.write(options.rows()));
+    }
+    return Json.object()
+        .put("seed", options.seed())
+        .put("optimizer", optimizer)
+        .put("tables", tables)
+        .put("schedule", options.schedule().toString())
+        .put("batch", (long) options.batch())
+        .put("shuffleRows", (long) options.shuffleRows());
+  }
+
+  /** Throws if a run of this model and these options would not go on as that of {@code facts}. */
+  static void requireSame(
+      Json.Obj facts, Path folder, Model.Factory factory, TrainOptions options) {
+    Json.Obj given = told(options);
+    if (factory instanceof ModelConfig config) {
+      given.put("modelConfig", ModelJson.write(config));
+    }
+    given
+        .fields()
+        .forEach((name, value) -> {
+          String saved = String.valueOf(facts.fields().get(name));
+          if (!saved.equals(value.toString())) {
+            throw new IllegalArgumentException(
+                "resume: got "
+                    + name
+                    + " "
+                    + value
+                    + ", expected "
+                    + saved
+                    + " as in "
+                    + folder
+                    + "; give the options of the run, or start a new one");
+          }
+        });
+  }
+}

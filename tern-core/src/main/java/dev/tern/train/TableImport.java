@@ -1,0 +1,90 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.embedding.RowSource;
+import dev.tern.optim.Optimizer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Makes a checkpoint whose table of one slot has the rows of a file. */
+public final class TableImport {
+  private TableImport() {}
+
+  /**
+   * Writes {@code checkpoint} with the rows of {@code source} in the table of a slot, in place of
+   * those there, as a full checkpoint. Optimizer state comes along from {@link
+   * TableFormat#SAFETENSORS}, else it begins anew. Rows count as seen once, in the last step.
+   *
+   * @param target a new folder
+   * @return rows of the table
+   */
+  public static long write(
+      Checkpoint checkpoint, int slot, TableFormat format, Path source, Path target) {
+    List<Path> files = checkpoint.tableFiles(slot);
+    RowShape shape = RowShape.of(files.getLast());
+    long[] count = new long[1];
+    checkpoint.rewrite(
+        target,
+        (table, file) -> {
+          if (table == slot) {
+            count[0] = write(checkpoint, slot, shape, format, source, file);
+          } else {
+            TableFile.merge(file, checkpoint.tableFiles(table), checkpoint.tables().get(table));
+          }
+        });
+    return count[0];
+  }
+
+  private static long write(
+      Checkpoint checkpoint, int slot, RowShape shape, TableFormat format, Path source, Path file) {
+    String name = checkpoint.tables().get(slot);
+    try (SavedTable saved = SavedTable.open(checkpoint.tableFiles(slot), shape)) {
+      int[] metadata = {lastStep(saved), 1};
+      if (format == TableFormat.SAFETENSORS) {
+        return fromSafeTensors(source, file, name, saved, metadata);
+      }
+      ImportedRows rows =
+          format == TableFormat.TEXT
+              ? ImportedRows.text(source, shape.width())
+              : ImportedRows.hugectr(source, shape.width(), slot);
+      float state = firstState(checkpoint.tableOptimizer());
+      RowSource fresh = rows.source(shape, state, metadata);
+      TableFile.write(file, name, fresh, rows.count(), saved);
+      return rows.count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          source
+              + ": got an error reading it ("
+              + DataException.reason(e)
+              + "), expected rows of a table; check the path and --format",
+          e);
+    }
+  }
+
+  private static long fromSafeTensors(
+      Path source, Path file, String name, SavedTable saved, int[] metadata) {
+    RowShape shape = saved.shape();
+    RowShape given = new RowShape(shape.storage(), shape.width(), shape.state(), 0);
+    try (SavedTable counted = SavedTable.open(List.of(source), given);
+        SavedTable rows = SavedTable.open(List.of(source), given)) {
+      long count = counted.count();
+      TableFile.write(file, name, new WithMetadata(rows, shape, metadata), count, saved);
+      return count;
+    }
+  }
+
+  private static int lastStep(SavedTable saved) {
+    return saved.hasHistory() ? (int) Math.max(1, saved.counters()[0]) : 1;
+  }
+
+  private static float firstState(Optimizer optimizer) {
+    return switch (optimizer) {
+      case Optimizer.Adagrad adagrad -> adagrad.initial();
+      case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
+      case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
+      case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+    };
+  }
+}

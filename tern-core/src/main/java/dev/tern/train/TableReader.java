@@ -1,0 +1,162 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.DType;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Walks over one file of a table in ascending order of id: the rows that it holds and, where it
+ * holds changes, the ids that went. Rows' values are read only where they are asked for.
+ */
+final class TableReader implements AutoCloseable {
+  private static final int BLOCK = 1024;
+  private static final long BLOCK_BYTES = 1 << 20;
+
+  private final Path path;
+  private final RowShape shape;
+  private final SafeTensors file;
+  private final RowColumns columns;
+  private final Arena arena = Arena.ofConfined();
+  private final long values;
+  private final IdCursor rows;
+  private final Optional<IdCursor> gone;
+
+  /** First row of those whose values are loaded, -1 for none. */
+  private long loaded = -1;
+
+  private TableReader(Path path, RowShape shape, SafeTensors file) {
+    this.path = path;
+    this.shape = shape;
+    this.file = file;
+    columns = new RowColumns(shape, file);
+    int block = (int) Math.clamp(BLOCK_BYTES / shape.packedBytes(), 1, BLOCK);
+    rows = new IdCursor(path, LongColumn.open(path, file, TableFile.IDS), block);
+    gone =
+        file.names().contains(TableFile.GONE)
+            ? Optional.of(new IdCursor(path, LongColumn.open(path, file, TableFile.GONE), BLOCK))
+            : Optional.empty();
+    values = arena.allocate(block * shape.packedBytes(), 8).address();
+  }
+
+  /** Opens a file whose rows must be as {@code shape} says; other arrays it may hold. */
+  static TableReader open(Path path, RowShape shape) {
+    SafeTensors file = SafeTensors.open(path);
+    try {
+      checkRows(path, file, shape);
+      return new TableReader(path, shape, file);
+    } catch (RuntimeException | Error e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  private static void checkRows(Path path, SafeTensors file, RowShape shape) {
+    long count = file.entry(TableFile.IDS).elements();
+    requireShape(path, file, RowColumns.WEIGHTS, count, shape.width());
+    requireShape(path, file, RowColumns.STATE, count, shape.state());
+    requireType(path, file, RowColumns.WEIGHTS, shape.storage());
+    requireType(path, file, RowColumns.STATE, DType.F32);
+    if (shape.metadata() > 0) {
+      requireShape(path, file, RowColumns.METADATA, count, shape.metadata());
+      requireType(path, file, RowColumns.METADATA, DType.I32);
+    }
+  }
+
+  private static void requireShape(
+      Path path, SafeTensors file, String name, long rows, long columns) {
+    SafeTensors.Entry entry = file.entry(name);
+    if (!entry.shape().equals(List.of(rows, columns))) {
+      throw new DataException(
+          path
+              + ": got "
+              + name
+              + " of shape "
+              + entry.shape()
+              + ", expected ["
+              + rows
+              + ", "
+              + columns
+              + "]; the checkpoint is of another model or optimizer");
+    }
+  }
+
+  private static void requireType(Path path, SafeTensors file, String name, DType type) {
+    DType got = file.entry(name).type();
+    if (got != type) {
+      throw new DataException(
+          path
+              + ": got "
+              + name
+              + " stored as "
+              + got
+              + ", expected "
+              + type
+              + "; read the checkpoint with the table storage of its run");
+    }
+  }
+
+  Path path() {
+    return path;
+  }
+
+  SafeTensors file() {
+    return file;
+  }
+
+  /** Whether it holds all of the table, not only what changed. */
+  boolean isWhole() {
+    return gone.isEmpty();
+  }
+
+  /** Whether there is a row left. */
+  boolean hasRow() {
+    return !rows.ended();
+  }
+
+  /** The id of the row at hand. */
+  long id() {
+    return rows.id();
+  }
+
+  /** Copies the first {@code bytes} of the row at hand, packed, to address {@code target}. */
+  void copyRow(long target, long bytes) {
+    if (loaded != rows.blockStart()) {
+      loaded = rows.blockStart();
+      columns.read(loaded, values, rows.blockSize());
+    }
+    Memory.copy(values + rows.inBlock() * shape.packedBytes(), target, bytes);
+  }
+
+  void advance() {
+    rows.advance();
+  }
+
+  /** Whether the file says that {@code id} went; to be asked in ascending order. */
+  boolean isGone(long id) {
+    if (gone.isEmpty()) {
+      return false;
+    }
+    IdCursor cursor = gone.get();
+    while (!cursor.ended() && cursor.id() < id) {
+      cursor.advance();
+    }
+    return !cursor.ended() && cursor.id() == id;
+  }
+
+  /** Looks at all ids that went, so that none is out of order and was passed over. */
+  void finish() {
+    while (gone.isPresent() && !gone.get().ended()) {
+      gone.get().advance();
+    }
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+    file.close();
+  }
+}

@@ -1,0 +1,80 @@
+package dev.tern.train;
+
+import dev.tern.data.DataException;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Variable;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** Variables as a safetensors file: each an array of F32 by its name, in order. */
+final class VariablesFile {
+  private VariablesFile() {}
+
+  static void write(Path path, List<Variable> variables) {
+    SafeTensors.Layout layout = new SafeTensors.Layout();
+    for (Variable variable : variables) {
+      layout.add(variable.name(), DType.F32, sizes(variable));
+    }
+    try (SafeTensors file = SafeTensors.create(path, layout, Map.of())) {
+      for (Variable variable : variables) {
+        ByteBuffer bytes = bytes(variable);
+        for (float value : variable.toArray()) {
+          bytes.putFloat(value);
+        }
+        file.write(variable.name(), 0, bytes.flip());
+      }
+    }
+  }
+
+  static void read(Path path, List<Variable> variables) {
+    try (SafeTensors file = SafeTensors.open(path)) {
+      List<String> expected = variables.stream().map(Variable::name).toList();
+      if (!List.copyOf(file.names()).equals(expected)) {
+        throw new DataException(
+            path
+                + ": got the arrays "
+                + file.names()
+                + ", expected "
+                + expected
+                + "; the checkpoint is of another model or optimizer");
+      }
+      for (Variable variable : variables) {
+        SafeTensors.Entry entry = file.entry(variable.name());
+        long[] sizes = entry.shape().stream().mapToLong(Long::longValue).toArray();
+        if (!Arrays.equals(sizes, sizes(variable))) {
+          throw new DataException(
+              path
+                  + ": got "
+                  + variable.name()
+                  + " of shape "
+                  + entry.shape()
+                  + ", expected "
+                  + variable.shape()
+                  + "; the checkpoint is of another model");
+        }
+        ByteBuffer bytes = bytes(variable);
+        file.read(variable.name(), 0, bytes);
+        bytes.flip();
+        float[] values = new float[variable.shape().elements()];
+        bytes.asFloatBuffer().get(values);
+        variable.set(values);
+      }
+    }
+  }
+
+  private static ByteBuffer bytes(Variable variable) {
+    return ByteBuffer.allocate(4 * variable.shape().elements()).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static long[] sizes(Variable variable) {
+    long[] sizes = new long[variable.shape().rank()];
+    for (int i = 0; i < sizes.length; i++) {
+      sizes[i] = variable.shape().size(i);
+    }
+    return sizes;
+  }
+}

@@ -1,0 +1,227 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.data.DataException;
+import dev.tern.data.Readers;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.WhenFull;
+import dev.tern.internal.json.Json;
+import dev.tern.tensor.Device;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Tables of checkpoints looked into, compared, moved and merged. */
+final class SavedTableTest {
+  private static final TrainOptions OPTIONS =
+      DeltaCheckpointTest.options()
+          .rows(
+              DeltaCheckpointTest.COUNTED
+                  .withMaxRows(20, WhenFull.UNKNOWN)
+                  .withRoomMadeBy(new Eviction.LeastFrequent(), 20));
+
+  @TempDir Path folder;
+
+  /** A run of {@code steps} steps whose checkpoint has several parts. */
+  private Path trained(TrainOptions options, long steps) {
+    Path run = folder.resolve("run-" + steps);
+    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(1, 100));
+    DeltaCheckpointTest.run(run, often, false, steps);
+    return run;
+  }
+
+  static List<TrainOptions> runs() {
+    return DeltaCheckpointTest.runs();
+  }
+
+  @ParameterizedTest
+  @MethodSource("runs")
+  void mergedPartsAreTheBytesOfTheFullCheckpoint(TrainOptions options) throws IOException {
+    Path run = folder.resolve("run");
+    Path full = folder.resolve("full");
+    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(1, 100));
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer =
+            Trainer.create(
+                device,
+                TrainerTest.encoder(DeltaCheckpointTest.ROWS),
+                DeltaCheckpointTest.MODEL,
+                often)) {
+      trainer.fit(
+          Readers.inMemory(DeltaCheckpointTest.ROWS),
+          Optional.empty(),
+          progress -> {
+            if (progress.step() == 6) {
+              trainer.requestStop();
+            }
+          });
+      trainer.save(full);
+    }
+    Path merged = folder.resolve("merged");
+    Checkpoint.openLatest(run).compact(merged);
+    assertThat(TrainerTest.contents(merged)).isEqualTo(TrainerTest.contents(full));
+    assertThatThrownBy(() -> Checkpoint.openLatest(run).compact(merged))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("give a new folder");
+  }
+
+  private static List<Long> ids(Checkpoint checkpoint, int slot) {
+    List<Long> ids = new ArrayList<>();
+    List<Path> files = checkpoint.tableFiles(slot);
+    RowShape shape = RowShape.of(files.getLast());
+    try (SavedTable table = SavedTable.open(files, shape);
+        RowWalk rows = new RowWalk(shape, table)) {
+      while (rows.next()) {
+        ids.add(rows.id());
+      }
+    }
+    return ids;
+  }
+
+  @Test
+  void aSummaryCountsRowsNormsAndFrequencies() {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 4));
+    TableSummary summary = TableSummary.of(checkpoint, 0, 3);
+    assertThat(summary.name()).isEqualTo("site");
+    assertThat(summary.rows()).isEqualTo(10);
+    assertThat(summary.bytesPerRow()).isEqualTo(8 + 4 * (5 + 10 + 2));
+    assertThat(summary.frequencies().stream().mapToLong(TableSummary.Bin::rows).sum())
+        .isEqualTo(10);
+    assertThat(summary.norms().least()).isPositive().isLessThan(summary.norms().mean());
+    assertThat(summary.topByNorm()).hasSize(3);
+    assertThat(summary.topByNorm().getFirst().value()).isEqualTo(summary.norms().largest());
+    assertThat(summary.topByFrequency().getFirst().value()).isGreaterThanOrEqualTo(9);
+    Json.Obj json = Json.parseObject(summary.toJson(), "summary");
+    assertThat(json.integer("rows")).isEqualTo(10);
+    assertThat(json.array("top_frequency")).hasSize(3);
+  }
+
+  @Test
+  void aTableWithoutRowsHasASummaryToo() {
+    Path empty = folder.resolve("empty");
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer =
+            Trainer.create(
+                device,
+                TrainerTest.encoder(DeltaCheckpointTest.ROWS),
+                DeltaCheckpointTest.MODEL,
+                OPTIONS)) {
+      trainer.save(empty);
+    }
+    TableSummary summary = TableSummary.of(Checkpoint.open(empty), 2, 3);
+    assertThat(summary.rows()).isZero();
+    assertThat(summary.topByNorm()).isEmpty();
+    assertThat(Json.parseObject(summary.toJson(), "summary").has("norm")).isFalse();
+  }
+
+  @Test
+  void aDifferenceCountsWhatCameWentAndMoved() {
+    Checkpoint first = Checkpoint.openLatest(trained(OPTIONS, 3));
+    Checkpoint second = Checkpoint.openLatest(trained(OPTIONS, 20));
+    for (int slot = 0; slot < 3; slot++) {
+      List<Long> before = ids(first, slot);
+      List<Long> after = ids(second, slot);
+      TableDifference difference = TableDifference.of(first, second, slot);
+      assertThat(difference.added())
+          .isEqualTo(after.stream().filter(id -> !before.contains(id)).count());
+      assertThat(difference.removed())
+          .isEqualTo(before.stream().filter(id -> !after.contains(id)).count());
+      assertThat(difference.changed() + difference.same() + difference.added())
+          .isEqualTo(after.size());
+      assertThat(TableDifference.of(first, first, slot))
+          .isEqualTo(
+              new TableDifference(difference.name(), 0, 0, 0, before.size(), Optional.empty()));
+    }
+    TableDifference sites = TableDifference.of(first, second, 0);
+    assertThat(sites.changed()).isPositive();
+    assertThat(before(sites)).isPositive();
+    assertThat(sites.toJson()).contains("\"distance\":");
+  }
+
+  private static double before(TableDifference difference) {
+    return difference.largest().orElseThrow().value();
+  }
+
+  @ParameterizedTest
+  @EnumSource(TableFormat.class)
+  void whatWasExportedComesBackWithTheSameWeights(TableFormat format) {
+    Path run = trained(OPTIONS, 5);
+    Checkpoint checkpoint = Checkpoint.openLatest(run);
+    Path exported = folder.resolve("exported");
+    long rows = TableExport.write(checkpoint, 1, format, exported);
+    assertThat(rows).isEqualTo(ids(checkpoint, 1).size()).isPositive();
+    Path target = folder.resolve("imported");
+    assertThat(TableImport.write(checkpoint, 1, format, exported, target)).isEqualTo(rows);
+    Checkpoint imported = Checkpoint.open(target);
+    for (int slot = 0; slot < 3; slot++) {
+      TableDifference difference = TableDifference.of(checkpoint, imported, slot);
+      assertThat(difference.same()).isEqualTo(ids(checkpoint, slot).size());
+      assertThat(difference.added() + difference.removed() + difference.changed()).isZero();
+    }
+    try (Device device = Device.cpu(1, 1L << 27)) {
+      Trainer.resume(device, target, DeltaCheckpointTest.MODEL, OPTIONS).close();
+    }
+    assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, exported))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("give another name");
+  }
+
+  @Test
+  void aFolderOfHugeCtrHoldsKeysVectorsAndSlots() throws IOException {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 5));
+    Path exported = folder.resolve("sparse");
+    TableExport.write(checkpoint, 1, TableFormat.HUGECTR, exported);
+    List<Long> ids = ids(checkpoint, 1);
+    assertThat(longs(exported.resolve("key"))).isEqualTo(ids);
+    assertThat(longs(exported.resolve("slot_id"))).hasSize(ids.size()).containsOnly(1L);
+    assertThat(Files.size(exported.resolve("emb_vector"))).isEqualTo(20L * ids.size());
+    Files.write(exported.resolve("emb_vector"), new byte[7]);
+    assertThatThrownBy(() ->
+            TableImport.write(checkpoint, 1, TableFormat.HUGECTR, exported, folder.resolve("bad")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("emb_vector: got 7 bytes, expected " + 20L * ids.size());
+    assertThat(folder.resolve("bad")).doesNotExist();
+  }
+
+  private static List<Long> longs(Path file) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    List<Long> values = new ArrayList<>();
+    while (bytes.hasRemaining()) {
+      values.add(bytes.getLong());
+    }
+    return values;
+  }
+
+  @Test
+  void linesThatAreNoRowsAreNamed() throws IOException {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 3));
+    Path lines = folder.resolve("lines");
+    List<List<String>> faults =
+        List.of(
+            List.of("1\t1\t2\t3\t4\t5\n7\t1\t2\n", "line 2: got 2 weights, expected 5"),
+            List.of("1\t1\t2\t3\t4\t5\n1\t1\t2\t3\t4\t5\n", "id 1: got it twice, expected each"),
+            List.of("one\t1\t2\t3\t4\t5\n", "line 1: got For input string: \"one\""));
+    for (List<String> fault : faults) {
+      Files.writeString(lines, fault.get(0));
+      assertThatThrownBy(() ->
+              TableImport.write(checkpoint, 1, TableFormat.TEXT, lines, folder.resolve("bad")))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining(lines + ": " + fault.get(1));
+    }
+    Files.writeString(lines, "9\t1\t2\t3\t4\t5\n-3\t0\t0\t0\t0\t0.5\n");
+    TableImport.write(checkpoint, 1, TableFormat.TEXT, lines, folder.resolve("good"));
+    assertThat(ids(Checkpoint.open(folder.resolve("good")), 1)).containsExactly(-3L, 9L);
+  }
+}
