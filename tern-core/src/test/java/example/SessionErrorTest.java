@@ -20,7 +20,7 @@ final class SessionErrorTest {
       askFor(session, bad);
       session.run(poisoned);
       assertThatThrownBy(() -> session.get(poisoned))
-          .hasMessageContaining("Gather[] F32[1, 2]")
+          .hasMessageContaining("Gather[gaps=false] F32[1, 2]")
           .hasMessageContaining("example.SessionErrorTest.askFor(SessionErrorTest.java:")
           .hasMessageContaining("expected 0 to 1");
     }

@@ -60,7 +60,7 @@ final class DataSource {
       TextDictionary dictionary,
       Optional<FeatureEncoder> model) {
     this.config = config;
-    this.policy = policy;
+    this.policy = policy.withThreads(config.threads());
     this.dictionary = dictionary;
     this.model = model;
   }

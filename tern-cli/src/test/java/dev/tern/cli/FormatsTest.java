@@ -83,6 +83,7 @@ final class FormatsTest {
     List<String> values = new ArrayList<>(more);
     values.add("data.format=" + format);
     values.add("data.train=" + data);
+    values.add("data.threads=" + (name.equals("csv") ? 1 : 2));
     values.add("run.dir=" + run);
     values.addAll(List.of("model.hidden=8", "model.embedding=4", "train.batch=256"));
     values.addAll(List.of("train.threads=2", "train.memory=64m"));

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
  * @param format {@code csv}, {@code norm}, {@code raw}, {@code parquet} or {@code criteo-synthetic}
  * @param train training files or patterns; empty for generated rows
  * @param eval evaluation files or patterns; empty for no evaluation
+ * @param threads threads that read
  * @param csv what CSV files need
  * @param binary what Norm and Raw files need
  * @param synthetic what generated rows need
@@ -25,6 +26,7 @@ public record DataConfig(
     String format,
     List<Path> train,
     List<Path> eval,
+    int threads,
     Csv csv,
     Binary binary,
     Synthetic synthetic,
@@ -113,6 +115,7 @@ public record DataConfig(
         format,
         format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
         s.get(Keys.EVAL),
+        s.get(Keys.READ_THREADS).intValue(),
         new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.TRIM), s.get(Keys.QUOTES)),
         new Binary(
             s.get(Keys.KEY_TYPE), s.get(Keys.LABEL_TYPE).equals("int"), s.get(Keys.DENSE_TYPE)),

@@ -45,6 +45,13 @@ final class Keys {
   static final Key<List<Path>> EVAL =
       Key.of("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
           .when(FORMAT, "csv", "norm", "raw", "parquet");
+  static final Key<Long> READ_THREADS =
+      Key.of(
+              "data.threads",
+              new Kind.Whole(1, 64),
+              1L,
+              "Threads that read files; rows and their order do not depend on it.")
+          .when(FORMAT, "csv", "norm", "raw", "parquet");
   static final Key<List<String>> COLUMNS =
       Key.of(
               "data.columns",
@@ -514,6 +521,7 @@ final class Keys {
           FORMAT,
           TRAIN,
           EVAL,
+          READ_THREADS,
           COLUMNS,
           DELIMITER,
           QUOTES,
@@ -629,6 +637,7 @@ final class Keys {
       Stream.of(
               TRAIN,
               EVAL,
+              READ_THREADS,
               DIR,
               EPOCHS,
               THREADS,
