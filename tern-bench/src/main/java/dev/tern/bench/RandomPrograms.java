@@ -30,7 +30,7 @@ final class RandomPrograms {
   private static final int MOST_PRODUCTS = 1 << 24;
 
   private static final int[] SIZES = {0, 1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65};
-  private static final int[] LARGE = {1, 3, 8, 17, 65, 130, 257, 1000};
+  private static final int[] LARGE = {1, 3, 8, 17, 32, 65, 96, 128, 257, 1000};
   private static final float[] SPECIAL = {
     0,
     -0f,

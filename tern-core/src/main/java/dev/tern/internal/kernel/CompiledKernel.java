@@ -12,7 +12,10 @@ public final class CompiledKernel {
   /** Runs of fewer elements are not judged: the clock is too coarse for them. */
   private static final long JUDGED_ELEMENTS = 4096;
 
-  /** Runs over shorter rows are not judged either: each row has a cost of its own. */
+  /**
+   * Runs over shorter rows are not judged either, as each row has a cost of its own, unless the
+   * kernel is for rows of that length.
+   */
   private static final long JUDGED_ROW = 256;
 
   /** How often a kernel is made anew; a machine that is always busy must not keep the JIT so. */
@@ -74,7 +77,8 @@ public final class CompiledKernel {
    * @param elements of the iteration space
    */
   public void ran(long row, long elements, long nanos) {
-    if (row < JUDGED_ROW || elements < JUDGED_ELEMENTS) {
+    long least = spec.row() > 0 ? spec.row() : JUDGED_ROW;
+    if (row < least || elements < JUDGED_ELEMENTS) {
       return;
     }
     if (nanos <= slowest * elements) {

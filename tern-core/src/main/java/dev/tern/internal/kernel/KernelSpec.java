@@ -84,6 +84,11 @@ public record KernelSpec(
         : this;
   }
 
+  /** The kernel for rows of any length. */
+  KernelSpec forAnyRows() {
+    return new KernelSpec(loads, scalars, instructions, stores);
+  }
+
   /** Loads and stores. */
   public int operands() {
     return loads.size() + stores.size();

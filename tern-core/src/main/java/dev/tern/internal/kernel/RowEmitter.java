@@ -29,6 +29,11 @@ final class RowEmitter {
   /** Most ops and operands of all passes, times vectors: more takes the JIT long. */
   private static final int MOST_WORK = 96;
 
+  /** What the largest of a row costs for each vector, and what it takes to combine lanes. */
+  private static final int MAX_WORK = 4;
+
+  private static final int COMBINE_WORK = 8;
+
   private static final int NONE = -1;
 
   private final KernelSpec spec;
@@ -67,7 +72,11 @@ final class RowEmitter {
     for (int phase = 0; phase < phases.count(); phase++) {
       work += phases.work(phase);
     }
-    return work * (spec.row() / lanes) <= MOST_WORK;
+    for (Phases.Reduction reduction : phases.reductions()) {
+      work += reduction.mode() == Mode.SUM ? 1 : MAX_WORK;
+    }
+    int combining = COMBINE_WORK * phases.reductions().size();
+    return work * (spec.row() / lanes) + combining <= MOST_WORK;
   }
 
   /**

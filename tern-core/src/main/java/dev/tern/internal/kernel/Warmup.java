@@ -45,6 +45,11 @@ final class Warmup {
       return ATTEMPTS;
     }
 
+    /** Nanoseconds between two looks whether it is compiled, once the JIT has seen much of it. */
+    default long pollNanos() {
+      return POLL_NANOS;
+    }
+
     /** Says that the code will not be used. */
     void giveUp();
   }
@@ -61,7 +66,7 @@ final class Warmup {
   private static final int BUSY_ROUNDS = 300;
 
   /** Looks are rare: every turn of a loop counts, and at 40,000 the JIT compiles that loop too. */
-  private static final long POLL_NANOS = 3_000_000;
+  private static final long POLL_NANOS = 10_000_000;
 
   private static final long PAUSE_NANOS = 200_000;
   private static final long PATIENCE_NANOS = 6_000_000_000L;
@@ -173,7 +178,7 @@ final class Warmup {
           return true;
         }
         long now = System.nanoTime();
-        due = now + 4 * (now - start) + POLL_NANOS;
+        due = now + 4 * (now - start) + candidate.pollNanos();
         if (isBusy()) {
           started = now;
         }

@@ -57,14 +57,16 @@ final class Magazine {
   private boolean isRecorded;
 
   private long kept;
+
+  // Before the arrays: in memory these then lie between what threads write for each block, so that
+  // two magazines that were made one after the other share no line of the cache.
+  private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
+  private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
+  private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
   private final MagazineRows rows = new MagazineRows();
 
   /** Slots of blocks that are kept, each the first of a list. */
   private final int[] bins = new int[BlockRows.BINS];
-
-  private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
 
   /**
    * A live block that leaves its magazine.

@@ -10,7 +10,9 @@ import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -53,6 +55,17 @@ final class KernelsTest {
           .as("%d elements", n)
           .containsExactly(expected);
     }
+  }
+
+  @Test
+  void aKernelOfShortRowsThatRunsSlowIsTakenOutOfUseToo() {
+    CompiledKernel compiled = new CompiledKernel(ROWS.forRows(64));
+    Kernel slow = (addresses, strides, n0, n1, n, scalars, scratch) -> {};
+    compiled.adopt(slow, 0.1);
+    for (int i = 0; i < 3; i++) {
+      compiled.ran(64, 10_000, 1_000_000);
+    }
+    assertThat(compiled.active()).isNotSameAs(slow);
   }
 
   @Test
@@ -114,6 +127,26 @@ final class KernelsTest {
     KernelSpec spec = ROWS.forRows(n);
     assertThat(spec.row()).isEqualTo(n);
     assertThat(rows(spec, n, VectorSupport.lanes(), 19)).containsExactly(rows(ROWS, n, 1, 19));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 6, 12, 16})
+  void whatIsHeldInVectorsForARowIsNeverTooMuchForTheJit(int reductions) {
+    List<Instruction> instructions = new ArrayList<>();
+    List<Store> stores = new ArrayList<>();
+    for (int k = 0; k < reductions; k++) {
+      instructions.add(new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(k)));
+      stores.add(new Store(reductions + k, Mode.WRITE, Access.BROADCAST));
+    }
+    List<Access> loads = Collections.nCopies(reductions, Access.CONTIGUOUS);
+    KernelSpec any = new KernelSpec(loads, 0, instructions, stores);
+    for (int n = 16; n <= 128; n += 16) {
+      KernelSpec spec = any.forRows(n);
+      if (RowEmitter.takes(spec, new Phases(spec), VectorSupport.lanes())) {
+        byte[] code = KernelEmitter.emit(spec, VectorSupport.lanes());
+        assertThat(KernelEmitter.isCompilable(code)).as("%d elements", n).isTrue();
+      }
+    }
   }
 
   @Test
