@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -239,6 +240,30 @@ final class RaggedTest {
     }
   }
 
+  /** The slope of a root, a logarithm or a quotient at 0 is infinite, and 0 times it no number. */
+  @Test
+  void gradientsOfWeightsAreNumbersWhereRoomIsFilled() {
+    for (Function<Tensor, Tensor> norm :
+        List.<Function<Tensor, Tensor>>of(Tensor::sqrt, Tensor::log, Tensor::reciprocal)) {
+      try (Device device = Device.cpu(1, 1 << 20);
+          RaggedVariable room = RaggedVariable.of(device, "x", 2, Shape.of(5, 2))) {
+        Levels levels = Levels.ofLengths(new int[] {2, 1});
+        float[] rows = {1, 2, 3, 4, 5, 6};
+        room.set(levels, rows);
+        Tensor w = Tensor.of(Shape.of(2, 2), 1, 2, 3, 4);
+        Ragged alone = Ragged.of(Tensor.of(Shape.of(3, 2), rows), levels);
+        assertThat(normSlopes(room.ragged().filled(1), w, norm))
+            .containsExactly(normSlopes(alone, w, norm), within(1e-4f));
+      }
+    }
+  }
+
+  private static float[] normSlopes(Ragged x, Tensor w, Function<Tensor, Tensor> norm) {
+    Tensor norms = norm.apply(x.values().matmul(w).square().sum(1));
+    Tensor loss = x.with(norms).pool(Pool.SUM).sum();
+    return Tensor.gradients(loss, List.of(w)).get(0).toArray();
+  }
+
   private static Levels fitting(int seed) {
     Levels levels = random(seed, 2, seed % 5);
     while (levels.sequences(1) > 9 || levels.rows() > 20) {
@@ -312,6 +337,58 @@ final class RaggedTest {
     Ragged late = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 1, 5));
     assertThatThrownBy(() -> late.values().gather(late.sequenceIds()).toArray())
         .hasMessageContaining("got offset 1 at place 0");
+  }
+
+  /** What points past its own rows would be rows of the part that follows. */
+  @Test
+  void offsetsPastTheirRowsAreRefusedByAllReaders() {
+    Ragged bad = Ragged.of(FIVE, Tensor.ofInts(Shape.of(3), 0, 1, 6));
+    Ragged good = Ragged.of(FIVE, Tensor.ofInts(Shape.of(3), 0, 3, 5));
+    Tensor ones = Tensor.ofInts(Shape.of(2), 1, 1);
+    List<Supplier<Object>> readers =
+        List.of(
+            bad::levels,
+            bad::toArray,
+            () -> bad.lengths().toLongs(),
+            () -> bad.mask(5).toArray(),
+            () -> bad.pad(6, 0).toArray(),
+            () -> bad.pool(Pool.MEAN).toArray(),
+            () -> bad.pool(Pool.FIRST).toArray(),
+            () -> bad.pool(Pool.LAST).toArray(),
+            () -> bad.slice(ones, Tensor.ofInts(Shape.of(2), 0, 1)).toArray(),
+            () -> bad.take(ones).values().toArray(),
+            () -> bad.reshape(1).lengths().toLongs(),
+            () -> bad.reshape(1).levels(),
+            () -> bad.unpad(Tensor.zeros(Shape.of(2, 7, 1))).values().toArray(),
+            () -> Ragged.concat(List.of(bad, good)).values().toArray(),
+            () -> Ragged.merge(List.of(bad, good)).pool(Pool.SUM).toArray());
+    for (Supplier<Object> reader : readers) {
+      assertThatThrownBy(reader::get)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got offset 6 at place 2 after 1, expected 1 to 5");
+    }
+    Tensor far = Tensor.ofInts(Shape.of(3), 0, Integer.MAX_VALUE, 5);
+    assertThatThrownBy(() -> Ragged.merge(List.of(good, Ragged.of(FIVE, far))).toArray())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got offset 2147483647");
+  }
+
+  @Test
+  void offsetsPastTheSequencesBelowAreRefused() {
+    Tensor inner = Tensor.ofInts(Shape.of(3), 0, 1, 5);
+    Ragged past = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, 3), inner);
+    Ragged below = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, -3), inner);
+    Ragged good = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, 2), inner);
+    assertThatThrownBy(past::levels)
+        .hasMessageContaining("levels, level 0: got offset 3 at place 1 after 0, expected 0 to 2");
+    assertThatThrownBy(below::levels)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got offset -3 at place 1");
+    assertThatThrownBy(() -> past.lengths(0).toLongs())
+        .hasMessageContaining("lengths: got offset 3");
+    assertThatThrownBy(() -> Ragged.merge(List.of(past, good)).values().toArray())
+        .hasMessageContaining("lengths: got offset 3 at place 1 after 0, expected 0 to 2");
+    assertThat(good.lengths(0).toLongs()).containsExactly(2);
   }
 
   @Test
