@@ -297,7 +297,7 @@ public final class Ragged {
     return keep(positions().cast(DType.F32).lt(Tensor.scalar(most)));
   }
 
-  /** The rows with nonzero {@code marks}, {@code [n]}. */
+  /** The rows with nonzero {@code marks}, {@code [n]} of any type but the half ones. */
   public Ragged keep(Tensor marks) {
     return RaggedRows.keep(this, marks);
   }

@@ -4,6 +4,7 @@ import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -51,12 +52,23 @@ public final class RaggedVariable implements AutoCloseable {
    * @param rows shape of the values, {@code [rows, ...]}, with most rows
    */
   public static RaggedVariable of(Device device, String name, int[] sequences, Shape rows) {
-    List<Variable> offsets = new ArrayList<>();
-    for (int level = 0; level < sequences.length; level++) {
-      Shape shape = Shape.of(Math.addExact(sequences[level], 1));
-      offsets.add(Variable.of(device, name + ".offsets" + level, shape, DType.I32));
+    boolean fits = Arrays.stream(sequences).allMatch(most -> most >= 0 && most < Integer.MAX_VALUE);
+    if (sequences.length == 0 || !fits || rows.rank() < 1) {
+      throw new IllegalArgumentException(
+          "%s: got room for %s sequences and values %s, expected one level or more and [rows, ...]"
+              .formatted(name, Arrays.toString(sequences), rows));
     }
-    return new RaggedVariable(Variable.zeros(device, name, rows), offsets);
+    List<Variable> made = new ArrayList<>();
+    try {
+      for (int level = 0; level < sequences.length; level++) {
+        Shape shape = Shape.of(sequences[level] + 1);
+        made.add(Variable.of(device, name + ".offsets" + level, shape, DType.I32));
+      }
+      return new RaggedVariable(Variable.zeros(device, name, rows), List.copyOf(made));
+    } catch (RuntimeException | Error e) {
+      made.forEach(Variable::close);
+      throw e;
+    }
   }
 
   /** In an expression: reads what it holds when the computation runs. */

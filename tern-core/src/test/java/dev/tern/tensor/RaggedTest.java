@@ -291,6 +291,20 @@ final class RaggedTest {
   }
 
   @Test
+  void roomThatCannotBeHadHoldsNoMemory() {
+    try (Device device = Device.cpu(1, 1 << 20)) {
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", 1000, Shape.of(1 << 20, 4)));
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", 9, Shape.of()))
+          .hasMessageContaining("x: got room for [9] sequences and values []");
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", new int[0], Shape.of(3)))
+          .hasMessageContaining("expected one level or more");
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", -1, Shape.of(3)))
+          .hasMessageContaining("got room for [-1] sequences");
+      assertThat(device.memoryInUse()).isZero();
+    }
+  }
+
+  @Test
   void whatDoesNotFitIntoTheRoomIsRefusedAndChangesNothing() {
     try (Device device = Device.cpu(1, 1 << 20);
         RaggedVariable room = RaggedVariable.of(device, "clicks", 2, Shape.of(3, 1))) {
@@ -404,6 +418,18 @@ final class RaggedTest {
   }
 
   @Test
+  void marksOfHalfPrecisionAreRefused() {
+    Ragged x = Ragged.of(FIVE, LEVELS);
+    Tensor marks = Tensor.of(Shape.of(5), 1, 0, 0, 1, 0);
+    for (DType type : List.of(DType.F32, DType.BOOL, DType.I32, DType.I64)) {
+      assertThat(x.keep(marks.cast(type)).toArray()).containsExactly(1, 4);
+    }
+    for (DType type : List.of(DType.F16, DType.BF16)) {
+      assertThatThrownBy(() -> x.keep(marks.cast(type))).hasMessageContaining("cast them first");
+    }
+  }
+
+  @Test
   void roomThatIsTooSmallIsAnError() {
     Ragged x = Ragged.of(FIVE, LEVELS);
     assertThatThrownBy(() -> x.take(Tensor.ofInts(Shape.of(2), 2, 2), 5).values().toArray())
@@ -471,6 +497,22 @@ final class RaggedTest {
     int[] lengths = new int[count];
     Arrays.fill(lengths, 1);
     return lengths;
+  }
+
+  /** One float for all rows would stay at 2^24. */
+  @Test
+  void sumsOfLongSequencesLoseLittle() {
+    int count = 1 << 16;
+    for (int width : new int[] {1, 5}) {
+      float[] rows = new float[count * width];
+      Arrays.fill(rows, 1);
+      Arrays.fill(rows, 0, width, 1 << 24);
+      Ragged x =
+          Ragged.of(Tensor.of(Shape.of(count, width), rows), Levels.ofLengths(new int[] {count}));
+      for (float sum : x.pool(Pool.SUM).toArray()) {
+        assertThat(sum).isBetween((1 << 24) + count - 64f, (float) (1 << 24) + count);
+      }
+    }
   }
 
   @Test

@@ -73,13 +73,13 @@ public final class Sequences {
 
   /** How many rows of each sequence have nonzero marks. */
   public static Node keptLengths(Node marks, Node offsets) {
-    requireVector(Rule.KEPT_LENGTHS, marks);
+    requireMarks(Rule.KEPT_LENGTHS, marks);
     return index(Rule.KEPT_LENGTHS, 0, 0, Shape.of(sequences(offsets)), marks, offsets);
   }
 
   /** The rows with nonzero marks. */
   public static Node kept(Node marks, Node offsets) {
-    requireVector(Rule.KEPT, marks);
+    requireMarks(Rule.KEPT, marks);
     sequences(offsets);
     return index(Rule.KEPT, 0, 0, marks.shape(), marks, offsets);
   }
@@ -149,6 +149,14 @@ public final class Sequences {
   private static void requireVector(Rule rule, Node x) {
     if (x.shape().rank() != 1) {
       throw new IllegalArgumentException(rule + ": got " + x + ", expected one dimension");
+    }
+  }
+
+  private static void requireMarks(Rule rule, Node x) {
+    requireVector(rule, x);
+    if (x.type() == DType.F16 || x.type() == DType.BF16) {
+      throw new IllegalArgumentException(
+          rule + ": got marks " + x + ", expected F32, BOOL, I32 or I64; cast them first");
     }
   }
 
