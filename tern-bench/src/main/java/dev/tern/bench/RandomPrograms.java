@@ -358,12 +358,12 @@ final class RandomPrograms {
       case 0 -> Sequences.reduce(Op.Reduce.Kind.SUM, a, parted);
       case 1 -> Sequences.reduce(Op.Reduce.Kind.MAX, a, parted);
       case 2 -> Sequences.spread(Sequences.reduce(Op.Reduce.Kind.SUM, a, parted), parted, rows + 2);
-      case 3 -> Nodes.gather(a, Sequences.ends(end, parted, random.nextInt(4)), true);
+      case 3 -> Nodes.gather(a, Sequences.ends(end, parted, rows, random.nextInt(4)), true);
       case 4 -> {
         Node mirror = Sequences.rows(Rule.MIRROR, parted, rows);
         yield Nodes.scatterAdd(mirror, a, rows, true);
       }
-      default -> Nodes.cast(Sequences.lengths(parted), DType.F32);
+      default -> Nodes.cast(Sequences.lengths(parted, rows), DType.F32);
     };
   }
 

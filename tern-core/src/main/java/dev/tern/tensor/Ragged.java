@@ -1,9 +1,11 @@
 package dev.tern.tensor;
 
+import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Sequences;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,10 +19,12 @@ import java.util.Optional;
  * <p>Offsets are tensors, so a {@link Computation} serves batches of any lengths: values {@code [n,
  * ...]} and offsets {@code [s + 1]} are room, not what is in use. Rows from the last offset on
  * belong to no sequence: no result depends on them, no gradient goes into them, and ops that move
- * rows leave zeros there. Elementwise ops compute on them too, so they should hold numbers.
- * Sequences that are not in use are empty, at the end of their level: the last offset repeats.
- * {@link RaggedVariable} fills such room batch by batch. {@link #of(Tensor, Levels)} has no room to
- * spare.
+ * rows leave zeros there. Elementwise ops compute on them too, so they should hold numbers, and
+ * such at which slopes are finite: 0 times infinity is not a number, and it would spread through
+ * the gradient of a weight, which sums over all rows. Room is mostly zeros, so ops whose slope at 0
+ * is infinite, as a root, a logarithm or a quotient, need {@link #filled} first. Sequences that are
+ * not in use are empty, at the end of their level: the last offset repeats. {@link RaggedVariable}
+ * fills such room batch by batch. {@link #of(Tensor, Levels)} has no room to spare.
  *
  * <pre>{@code
  * Tensor rows = Tensor.of(Shape.of(5, 1), 1, 2, 3, 4, 5);
@@ -154,7 +158,7 @@ public final class Ragged {
 
   /** The lengths of the sequences of a level, in elements of the next, I32 {@code [sequences]}. */
   public Tensor lengths(int level) {
-    return new Tensor(Sequences.lengths(offsets(level).node()));
+    return new Tensor(Sequences.lengths(offsets(level).node(), below(level)));
   }
 
   /** 1 for each row of a sequence, 0 for room to spare; BOOL {@code [n]}. */
@@ -180,6 +184,12 @@ public final class Ragged {
               .formatted(others.shape(), rows()));
     }
     return new Ragged(others, offsets, weights);
+  }
+
+  /** The same rows, values F32, with {@code value} in all room to spare. */
+  public Ragged filled(float value) {
+    Tensor isRow = RaggedPooling.column(present(), values.shape().rank());
+    return with(isRow.select(values, Tensor.scalar(value)));
   }
 
   /** The same rows with a weight each, F32 {@code [n]}. */
@@ -287,7 +297,7 @@ public final class Ragged {
     return keep(positions().cast(DType.F32).lt(Tensor.scalar(most)));
   }
 
-  /** The rows with nonzero {@code marks}, {@code [n]}. */
+  /** The rows with nonzero {@code marks}, {@code [n]} of any type but the half ones. */
   public Ragged keep(Tensor marks) {
     return RaggedRows.keep(this, marks);
   }
@@ -451,6 +461,11 @@ public final class Ragged {
     return RaggedMoves.split(this, sizes);
   }
 
+  /** Room for elements below a level, sequences or rows; a negative one counts from the last. */
+  private int below(int level) {
+    return level == -1 || level == depth() - 1 ? rows() : sequences(level + 1);
+  }
+
   /** Room for sequences of each level below the outermost, then for rows. */
   int[] room() {
     int[] room = new int[depth()];
@@ -461,15 +476,20 @@ public final class Ragged {
     return room;
   }
 
-  /** Computes the offsets: the levels in use, without room to spare. */
+  /**
+   * Computes the offsets: the levels in use, without room to spare.
+   *
+   * @throws IllegalArgumentException where they are none, or point past the room below them
+   */
   public Levels levels() {
     int[][] used = new int[depth()][];
     int sequences = sequences(0);
     for (int level = 0; level < depth(); level++) {
-      long[] all = offsets(level).toLongs();
-      used[level] = new int[sequences + 1];
-      Arrays.setAll(used[level], i -> (int) all[i]);
-      sequences = used[level][sequences];
+      int[] all = Arrays.stream(offsets(level).toLongs()).mapToInt(Math::toIntExact).toArray();
+      String op = "levels, level " + level;
+      IndexRules.check(op, MemorySegment.ofArray(all), all.length, below(level));
+      used[level] = Arrays.copyOf(all, sequences + 1);
+      sequences = all[sequences];
     }
     return Levels.ofOffsets(used);
   }

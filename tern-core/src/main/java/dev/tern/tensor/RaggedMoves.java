@@ -45,7 +45,7 @@ final class RaggedMoves {
   }
 
   private static Tensor lengths(List<Ragged> parts, int level) {
-    return joined(parts, part -> new Tensor(Sequences.lengths(part.offsets(level).node())));
+    return joined(parts, part -> part.lengths(level));
   }
 
   /** First elements of the sequences of a level among those of all parts in the level below. */

@@ -30,7 +30,7 @@ final class RaggedPadding {
   }
 
   private static Tensor index(Ragged x, Rule rule, int length) {
-    return new Tensor(Sequences.ends(rule, x.lastNode(), length));
+    return new Tensor(Sequences.ends(rule, x.lastNode(), x.rows(), length));
   }
 
   /** Rows of {@code padded} at the places of those of {@code x}. */

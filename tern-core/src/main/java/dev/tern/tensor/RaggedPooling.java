@@ -54,7 +54,8 @@ final class RaggedPooling {
   }
 
   private static Tensor end(Ragged x, Rule rule) {
-    Tensor index = new Tensor(Sequences.ends(rule, x.lastNode(), 1)).reshape(x.sequences());
+    Tensor index =
+        new Tensor(Sequences.ends(rule, x.lastNode(), x.rows(), 1)).reshape(x.sequences());
     return Ragged.picked(x.values(), index);
   }
 

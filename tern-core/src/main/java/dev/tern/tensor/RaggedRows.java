@@ -19,7 +19,7 @@ final class RaggedRows {
   }
 
   static Ragged slice(Ragged x, Tensor from, Tensor length) {
-    Node starts = Sequences.starts(x.lastNode(), from.node(), length.node());
+    Node starts = Sequences.starts(x.lastNode(), x.rows(), from.node(), length.node());
     Tensor parts = new Tensor(Sequences.offsets(length.node()));
     return x.moved(new Tensor(Sequences.ranges(starts, parts.node(), x.rows())), parts);
   }

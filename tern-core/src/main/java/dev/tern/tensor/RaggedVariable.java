@@ -4,13 +4,15 @@ import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
  * Room for ragged values that are filled anew for each run of a {@link Computation}: as many rows
  * and sequences as the largest batch has, and less in the others. The computation is planned once.
  * Values are F32. Off-heap, in its device's memory; filling it while a computation runs is the
- * caller's race.
+ * caller's race. Rows without use are zeros: where slopes at 0 are infinite, see {@link
+ * Ragged#filled}.
  *
  * <pre>{@code
  * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
@@ -50,12 +52,23 @@ public final class RaggedVariable implements AutoCloseable {
    * @param rows shape of the values, {@code [rows, ...]}, with most rows
    */
   public static RaggedVariable of(Device device, String name, int[] sequences, Shape rows) {
-    List<Variable> offsets = new ArrayList<>();
-    for (int level = 0; level < sequences.length; level++) {
-      Shape shape = Shape.of(Math.addExact(sequences[level], 1));
-      offsets.add(Variable.of(device, name + ".offsets" + level, shape, DType.I32));
+    boolean fits = Arrays.stream(sequences).allMatch(most -> most >= 0 && most < Integer.MAX_VALUE);
+    if (sequences.length == 0 || !fits || rows.rank() < 1) {
+      throw new IllegalArgumentException(
+          "%s: got room for %s sequences and values %s, expected one level or more and [rows, ...]"
+              .formatted(name, Arrays.toString(sequences), rows));
     }
-    return new RaggedVariable(Variable.zeros(device, name, rows), offsets);
+    List<Variable> made = new ArrayList<>();
+    try {
+      for (int level = 0; level < sequences.length; level++) {
+        Shape shape = Shape.of(sequences[level] + 1);
+        made.add(Variable.of(device, name + ".offsets" + level, shape, DType.I32));
+      }
+      return new RaggedVariable(Variable.zeros(device, name, rows), List.copyOf(made));
+    } catch (RuntimeException | Error e) {
+      made.forEach(Variable::close);
+      throw e;
+    }
   }
 
   /** In an expression: reads what it holds when the computation runs. */
@@ -88,8 +101,9 @@ public final class RaggedVariable implements AutoCloseable {
     for (int level = 0; level < offsets.size(); level++) {
       write(offsets.get(level), levels.offsets(level), levels.sequences(level));
     }
-    clear(levels.rows());
-    Memory.copyIn(rows, 0, values.addressToWrite(), rows.length);
+    long address = values.addressToWrite();
+    clear(address, levels.rows());
+    Memory.copyIn(rows, 0, address, rows.length);
   }
 
   /**
@@ -107,8 +121,10 @@ public final class RaggedVariable implements AutoCloseable {
     requireRoom(0, sequences);
     IndexRules.check(
         values.name(), MemorySegment.ofArray(from), sequences + 1, values.shape().size(0));
+    // The caller writes rows next: sessions must have read those of before, whoever reads offsets.
+    long address = values.addressToWrite();
     write(offsets.get(0), from, sequences);
-    clear(from[sequences]);
+    clear(address, from[sequences]);
   }
 
   private void requireRoom(int level, int sequences) {
@@ -138,15 +154,18 @@ public final class RaggedVariable implements AutoCloseable {
   }
 
   /** Zeros what earlier rows left behind those of now. */
-  private void clear(int rows) {
+  private void clear(long address, int rows) {
     long bytes = 4L * values.shape().elements() / Math.max(1, values.shape().size(0));
     if (rows < used) {
-      Memory.zero(values.addressToWrite() + rows * bytes, (used - rows) * bytes);
+      Memory.zero(address + rows * bytes, (used - rows) * bytes);
     }
     used = rows;
   }
 
-  /** Address of the first row, for Tern's own packages. */
+  /**
+   * Address of the first row, for Tern's own packages. Rows may be written to it after {@link
+   * #setOffsets}, until something that reads them is asked for.
+   */
   public long address() {
     return values.address();
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -239,6 +240,30 @@ final class RaggedTest {
     }
   }
 
+  /** The slope of a root, a logarithm or a quotient at 0 is infinite, and 0 times it no number. */
+  @Test
+  void gradientsOfWeightsAreNumbersWhereRoomIsFilled() {
+    for (Function<Tensor, Tensor> norm :
+        List.<Function<Tensor, Tensor>>of(Tensor::sqrt, Tensor::log, Tensor::reciprocal)) {
+      try (Device device = Device.cpu(1, 1 << 20);
+          RaggedVariable room = RaggedVariable.of(device, "x", 2, Shape.of(5, 2))) {
+        Levels levels = Levels.ofLengths(new int[] {2, 1});
+        float[] rows = {1, 2, 3, 4, 5, 6};
+        room.set(levels, rows);
+        Tensor w = Tensor.of(Shape.of(2, 2), 1, 2, 3, 4);
+        Ragged alone = Ragged.of(Tensor.of(Shape.of(3, 2), rows), levels);
+        assertThat(normSlopes(room.ragged().filled(1), w, norm))
+            .containsExactly(normSlopes(alone, w, norm), within(1e-4f));
+      }
+    }
+  }
+
+  private static float[] normSlopes(Ragged x, Tensor w, Function<Tensor, Tensor> norm) {
+    Tensor norms = norm.apply(x.values().matmul(w).square().sum(1));
+    Tensor loss = x.with(norms).pool(Pool.SUM).sum();
+    return Tensor.gradients(loss, List.of(w)).get(0).toArray();
+  }
+
   private static Levels fitting(int seed) {
     Levels levels = random(seed, 2, seed % 5);
     while (levels.sequences(1) > 9 || levels.rows() > 20) {
@@ -262,6 +287,20 @@ final class RaggedTest {
       room.setOffsets(new int[] {0, 1, 99}, 1);
       read.run();
       assertThat(output(read, 0, 4)).containsExactly(1, 0, 0, 0);
+    }
+  }
+
+  @Test
+  void roomThatCannotBeHadHoldsNoMemory() {
+    try (Device device = Device.cpu(1, 1 << 20)) {
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", 1000, Shape.of(1 << 20, 4)));
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", 9, Shape.of()))
+          .hasMessageContaining("x: got room for [9] sequences and values []");
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", new int[0], Shape.of(3)))
+          .hasMessageContaining("expected one level or more");
+      assertThatThrownBy(() -> RaggedVariable.of(device, "x", -1, Shape.of(3)))
+          .hasMessageContaining("got room for [-1] sequences");
+      assertThat(device.memoryInUse()).isZero();
     }
   }
 
@@ -314,6 +353,58 @@ final class RaggedTest {
         .hasMessageContaining("got offset 1 at place 0");
   }
 
+  /** What points past its own rows would be rows of the part that follows. */
+  @Test
+  void offsetsPastTheirRowsAreRefusedByAllReaders() {
+    Ragged bad = Ragged.of(FIVE, Tensor.ofInts(Shape.of(3), 0, 1, 6));
+    Ragged good = Ragged.of(FIVE, Tensor.ofInts(Shape.of(3), 0, 3, 5));
+    Tensor ones = Tensor.ofInts(Shape.of(2), 1, 1);
+    List<Supplier<Object>> readers =
+        List.of(
+            bad::levels,
+            bad::toArray,
+            () -> bad.lengths().toLongs(),
+            () -> bad.mask(5).toArray(),
+            () -> bad.pad(6, 0).toArray(),
+            () -> bad.pool(Pool.MEAN).toArray(),
+            () -> bad.pool(Pool.FIRST).toArray(),
+            () -> bad.pool(Pool.LAST).toArray(),
+            () -> bad.slice(ones, Tensor.ofInts(Shape.of(2), 0, 1)).toArray(),
+            () -> bad.take(ones).values().toArray(),
+            () -> bad.reshape(1).lengths().toLongs(),
+            () -> bad.reshape(1).levels(),
+            () -> bad.unpad(Tensor.zeros(Shape.of(2, 7, 1))).values().toArray(),
+            () -> Ragged.concat(List.of(bad, good)).values().toArray(),
+            () -> Ragged.merge(List.of(bad, good)).pool(Pool.SUM).toArray());
+    for (Supplier<Object> reader : readers) {
+      assertThatThrownBy(reader::get)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got offset 6 at place 2 after 1, expected 1 to 5");
+    }
+    Tensor far = Tensor.ofInts(Shape.of(3), 0, Integer.MAX_VALUE, 5);
+    assertThatThrownBy(() -> Ragged.merge(List.of(good, Ragged.of(FIVE, far))).toArray())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got offset 2147483647");
+  }
+
+  @Test
+  void offsetsPastTheSequencesBelowAreRefused() {
+    Tensor inner = Tensor.ofInts(Shape.of(3), 0, 1, 5);
+    Ragged past = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, 3), inner);
+    Ragged below = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, -3), inner);
+    Ragged good = Ragged.of(FIVE, Tensor.ofInts(Shape.of(2), 0, 2), inner);
+    assertThatThrownBy(past::levels)
+        .hasMessageContaining("levels, level 0: got offset 3 at place 1 after 0, expected 0 to 2");
+    assertThatThrownBy(below::levels)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got offset -3 at place 1");
+    assertThatThrownBy(() -> past.lengths(0).toLongs())
+        .hasMessageContaining("lengths: got offset 3");
+    assertThatThrownBy(() -> Ragged.merge(List.of(past, good)).values().toArray())
+        .hasMessageContaining("lengths: got offset 3 at place 1 after 0, expected 0 to 2");
+    assertThat(good.lengths(0).toLongs()).containsExactly(2);
+  }
+
   @Test
   void errorsOfOpsSayWhichSequence() {
     Ragged x = Ragged.of(FIVE, LEVELS);
@@ -324,6 +415,18 @@ final class RaggedTest {
         .hasMessageContaining("got 1 rows from 1 of sequence 1, expected a part of its 0 rows");
     assertThatThrownBy(() -> x.with(Tensor.zeros(Shape.of(5, 2))).reshape(5).levels())
         .hasMessageContaining("got 4 numbers up to sequence 1, expected rows of 5");
+  }
+
+  @Test
+  void marksOfHalfPrecisionAreRefused() {
+    Ragged x = Ragged.of(FIVE, LEVELS);
+    Tensor marks = Tensor.of(Shape.of(5), 1, 0, 0, 1, 0);
+    for (DType type : List.of(DType.F32, DType.BOOL, DType.I32, DType.I64)) {
+      assertThat(x.keep(marks.cast(type)).toArray()).containsExactly(1, 4);
+    }
+    for (DType type : List.of(DType.F16, DType.BF16)) {
+      assertThatThrownBy(() -> x.keep(marks.cast(type))).hasMessageContaining("cast them first");
+    }
   }
 
   @Test
@@ -394,6 +497,22 @@ final class RaggedTest {
     int[] lengths = new int[count];
     Arrays.fill(lengths, 1);
     return lengths;
+  }
+
+  /** One float for all rows would stay at 2^24. */
+  @Test
+  void sumsOfLongSequencesLoseLittle() {
+    int count = 1 << 16;
+    for (int width : new int[] {1, 5}) {
+      float[] rows = new float[count * width];
+      Arrays.fill(rows, 1);
+      Arrays.fill(rows, 0, width, 1 << 24);
+      Ragged x =
+          Ragged.of(Tensor.of(Shape.of(count, width), rows), Levels.ofLengths(new int[] {count}));
+      for (float sum : x.pool(Pool.SUM).toArray()) {
+        assertThat(sum).isBetween((1 << 24) + count - 64f, (float) (1 << 24) + count);
+      }
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.tern.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -133,6 +134,26 @@ final class SessionWriteTest {
       x.set(5, 6, 7, 8);
       assertThat(session.get(x.tensor())).containsExactly(5, 6, 7, 8);
       assertThat(session.get(view)).containsExactly(5, 7, 6, 8);
+    }
+  }
+
+  /** Rows are written where the caller is told to: nobody else sees that write. */
+  @Test
+  void queuedOpsReadTheRowsOfBeforeOffsetsWereSet() {
+    try (Session session = device.session(48 << 20);
+        RaggedVariable x = RaggedVariable.of(device, "x", 2, Shape.of(4, 1))) {
+      x.set(Levels.ofLengths(new int[] {2, 2}), 1, 2, 3, 4);
+      Tensor first = Tensor.full(Shape.of(1000, 1000), 0.001f);
+      for (int i = 0; i < 4; i++) {
+        first = first.matmul(first);
+      }
+      Tensor y = x.ragged().values().mul(10);
+      session.run(first, y);
+      x.setOffsets(new int[] {0, 1, 4}, 2);
+      for (int i = 0; i < 4; i++) {
+        Memory.setFloat(x.address() + 4L * i, 5 + i);
+      }
+      assertThat(session.get(y)).containsExactly(10, 20, 30, 40);
     }
   }
 

@@ -58,11 +58,7 @@ public final class IndexRules {
       case NOT_AMONG -> notAmong(first, offsets, out);
       case CELLS -> cells(op, first, offsets, out);
       case LARGEST -> largest(op, first, offsets, out);
-      case SHIFT -> {
-        for (int i = 0; i < first.count(); i++) {
-          set(out, i, Math.addExact(first.integer(i), op.size()));
-        }
-      }
+      case SHIFT -> shift(op, first, out);
       case SCALE -> scale(op, first, out);
     }
   }
@@ -108,7 +104,7 @@ public final class IndexRules {
   }
 
   private static void lengths(Op.Index op, Operand offsets, MemorySegment out) {
-    check(op, offsets, Integer.MAX_VALUE);
+    check(op, offsets, op.size());
     for (int s = 0; s + 1 < offsets.count(); s++) {
       set(out, s, offsets.integer(s + 1) - offsets.integer(s));
     }
@@ -148,7 +144,7 @@ public final class IndexRules {
   }
 
   private static void ends(Op.Index op, Operand offsets, MemorySegment out) {
-    check(op, offsets, Integer.MAX_VALUE);
+    check(op, offsets, op.size());
     long at = 0;
     for (int s = 0; s + 1 < offsets.count(); s++) {
       int begin = offsets.integer(s);
@@ -192,7 +188,7 @@ public final class IndexRules {
 
   private static void starts(
       Op.Index op, Operand offsets, Operand firsts, Operand lengths, MemorySegment out) {
-    check(op, offsets, Integer.MAX_VALUE);
+    check(op, offsets, op.size());
     for (int s = 0; s + 1 < offsets.count(); s++) {
       int begin = offsets.integer(s);
       int rows = offsets.integer(s + 1) - begin;
@@ -291,6 +287,18 @@ public final class IndexRules {
       set(out, first + (long) at * width, element);
     }
     return Math.min(most, found + 1);
+  }
+
+  private static void shift(Op.Index op, Operand numbers, MemorySegment out) {
+    for (int i = 0; i < numbers.count(); i++) {
+      int number = numbers.integer(i);
+      if (number < 0 || number > Integer.MAX_VALUE - op.size()) {
+        throw new IllegalArgumentException(
+            "%s: got offset %d at place %d, expected 0 to %d; give valid offsets"
+                .formatted(name(op.rule()), number, i, Integer.MAX_VALUE - op.size()));
+      }
+      set(out, i, number + op.size());
+    }
   }
 
   private static void scale(Op.Index op, Operand offsets, MemorySegment out) {

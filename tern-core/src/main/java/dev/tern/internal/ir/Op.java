@@ -143,7 +143,7 @@ public sealed interface Op {
      * {@code n} rows; rows from the last offset on belong to none.
      */
     public enum Rule {
-      /** Of offsets: the rows of each sequence, {@code [s]}. */
+      /** Of offsets: how many of {@code size} rows each sequence has, {@code [s]}. */
       LENGTHS,
       /** Of lengths {@code [s]}: their offsets. */
       OFFSETS,
@@ -153,11 +153,11 @@ public sealed interface Op {
       POSITIONS,
       /** Of offsets: for each of {@code size} rows the one as far from the other end, or -1. */
       MIRROR,
-      /** Of offsets: the first {@code width} rows of each sequence, {@code [s, width]}, then -1. */
+      /** Of offsets over {@code size} rows: the first of each, {@code [s, width]}, then -1. */
       HEADS,
       /** As HEADS, but a sequence of more than {@code width} rows is an error. */
       ALL,
-      /** Of offsets: the last {@code width} rows of each sequence, the last first, then -1. */
+      /** As HEADS, but the last rows of each sequence, the last first, then -1. */
       TAILS,
       /**
        * Of offsets: each of {@code size} rows and the next in its sequence, {@code [size, width]},
@@ -166,7 +166,9 @@ public sealed interface Op {
       WINDOWS,
       /** Of starts {@code [s]} and offsets: counts up from each start, {@code [size]}, then -1. */
       RANGES,
-      /** Of offsets, firsts and lengths {@code [s]}: starts of these parts of the sequences. */
+      /**
+       * Of offsets over {@code size} rows, firsts and lengths {@code [s]}: starts of these parts.
+       */
       STARTS,
       /** Of marks {@code [n]} and offsets: how many rows of each sequence have nonzero marks. */
       KEPT_LENGTHS,
@@ -183,7 +185,10 @@ public sealed interface Op {
       LARGEST,
       /** Of numbers: each plus {@code size}. */
       SHIFT,
-      /** Of offsets: each times {@code size} by {@code width}; a remainder is an error. */
+      /**
+       * Of offsets: each times {@code size} by {@code width}; a remainder is an error. Not checked
+       * for rows: those past them stay so, and are found where the result is read.
+       */
       SCALE,
     }
   }

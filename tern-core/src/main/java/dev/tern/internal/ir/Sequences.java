@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Makes nodes of ops on sequences, runs of rows that offsets part: their shape and type rules.
- * Offsets are I32 {@code [s + 1]}.
+ * Offsets are I32 {@code [s + 1]}; who reads them checks that they stay within the rows.
  */
 public final class Sequences {
   private Sequences() {}
@@ -28,9 +28,9 @@ public final class Sequences {
     return Nodes.gather(x, rows(Rule.SEQUENCES, offsets, rows), true);
   }
 
-  /** The rows of each sequence, {@code [s]}. */
-  public static Node lengths(Node offsets) {
-    return index(Rule.LENGTHS, 0, 0, Shape.of(sequences(offsets)), offsets);
+  /** How many of {@code rows} rows each sequence has, {@code [s]}. */
+  public static Node lengths(Node offsets, int rows) {
+    return index(Rule.LENGTHS, rows, 0, Shape.of(sequences(offsets)), offsets);
   }
 
   /** Offsets of {@code lengths}, I32 {@code [s]}. */
@@ -45,9 +45,9 @@ public final class Sequences {
     return index(rule, rows, 0, Shape.of(rows), offsets);
   }
 
-  /** {@code width} rows of each sequence: HEADS, ALL or TAILS. */
-  public static Node ends(Rule rule, Node offsets, int width) {
-    return index(rule, 0, width, Shape.of(sequences(offsets), width), offsets);
+  /** {@code width} of {@code rows} rows for each sequence: HEADS, ALL or TAILS. */
+  public static Node ends(Rule rule, Node offsets, int rows, int width) {
+    return index(rule, rows, width, Shape.of(sequences(offsets), width), offsets);
   }
 
   /** Each of {@code rows} rows with those that follow, {@code width} in all. */
@@ -64,22 +64,22 @@ public final class Sequences {
     return index(Rule.RANGES, rows, 0, Shape.of(rows), starts, offsets);
   }
 
-  /** Where the parts of sequences start that begin at {@code firsts} and are so long. */
-  public static Node starts(Node offsets, Node firsts, Node lengths) {
+  /** Where the parts of sequences of {@code rows} rows start, at {@code firsts} and so long. */
+  public static Node starts(Node offsets, int rows, Node firsts, Node lengths) {
     requireLength(Rule.STARTS, firsts, sequences(offsets));
     requireLength(Rule.STARTS, lengths, sequences(offsets));
-    return index(Rule.STARTS, 0, 0, firsts.shape(), offsets, firsts, lengths);
+    return index(Rule.STARTS, rows, 0, firsts.shape(), offsets, firsts, lengths);
   }
 
   /** How many rows of each sequence have nonzero marks. */
   public static Node keptLengths(Node marks, Node offsets) {
-    requireVector(Rule.KEPT_LENGTHS, marks);
+    requireMarks(Rule.KEPT_LENGTHS, marks);
     return index(Rule.KEPT_LENGTHS, 0, 0, Shape.of(sequences(offsets)), marks, offsets);
   }
 
   /** The rows with nonzero marks. */
   public static Node kept(Node marks, Node offsets) {
-    requireVector(Rule.KEPT, marks);
+    requireMarks(Rule.KEPT, marks);
     sequences(offsets);
     return index(Rule.KEPT, 0, 0, marks.shape(), marks, offsets);
   }
@@ -149,6 +149,14 @@ public final class Sequences {
   private static void requireVector(Rule rule, Node x) {
     if (x.shape().rank() != 1) {
       throw new IllegalArgumentException(rule + ": got " + x + ", expected one dimension");
+    }
+  }
+
+  private static void requireMarks(Rule rule, Node x) {
+    requireVector(rule, x);
+    if (x.type() == DType.F16 || x.type() == DType.BF16) {
+      throw new IllegalArgumentException(
+          rule + ": got marks " + x + ", expected F32, BOOL, I32 or I64; cast them first");
     }
   }
 

@@ -5,12 +5,16 @@ import dev.tern.internal.memory.Memory;
 
 /**
  * Reductions of runs of rows. Each element takes its rows in order, so threads change nothing. Of
- * sums, four columns at a time stay in registers over all rows of a run; maxima, which take longer
- * to compute than to store, go row by row.
+ * sums, four columns at a time stay in registers over all rows of a run, which are added up in
+ * blocks: one float for all would lose what is small beside it. Maxima, which take longer to
+ * compute than to store, go row by row.
  */
 public final class Segments {
   /** Bytes of the columns that are added up together. */
   private static final int BLOCK = 16;
+
+  /** Rows that are added up before they are added to the sum. */
+  private static final int ROWS = 64;
 
   private Segments() {}
 
@@ -41,12 +45,21 @@ public final class Segments {
       sumOfFour(begin + at, end, target + at, bytes);
     }
     for (; at < bytes; at += 4) {
-      float sum = 0;
-      for (long row = begin + at; row < end; row += bytes) {
-        sum += Memory.getFloat(row);
-      }
-      Memory.setFloat(target + at, sum);
+      Memory.setFloat(target + at, sumOfOne(begin + at, end, bytes));
     }
+  }
+
+  private static float sumOfOne(long begin, long end, long bytes) {
+    float sum = 0;
+    long row = begin;
+    while (row < end) {
+      float part = 0;
+      for (long to = Math.min(end, row + ROWS * bytes); row < to; row += bytes) {
+        part += Memory.getFloat(row);
+      }
+      sum += part;
+    }
+    return sum;
   }
 
   private static void sumOfFour(long begin, long end, long target, long bytes) {
@@ -54,11 +67,22 @@ public final class Segments {
     float b = 0;
     float c = 0;
     float d = 0;
-    for (long row = begin; row < end; row += bytes) {
-      a += Memory.getFloat(row);
-      b += Memory.getFloat(row + 4);
-      c += Memory.getFloat(row + 8);
-      d += Memory.getFloat(row + 12);
+    long row = begin;
+    while (row < end) {
+      float ofA = 0;
+      float ofB = 0;
+      float ofC = 0;
+      float ofD = 0;
+      for (long to = Math.min(end, row + ROWS * bytes); row < to; row += bytes) {
+        ofA += Memory.getFloat(row);
+        ofB += Memory.getFloat(row + 4);
+        ofC += Memory.getFloat(row + 8);
+        ofD += Memory.getFloat(row + 12);
+      }
+      a += ofA;
+      b += ofB;
+      c += ofC;
+      d += ofD;
     }
     Memory.setFloat(target, a);
     Memory.setFloat(target + 4, b);

@@ -341,7 +341,8 @@ public final class Execution {
     Workers.Task task =
         (number, worker) -> {
           int from = number * each;
-          index.gather(table, out, from, Math.min(s.count(), from + each), s.width());
+          int to = from + Math.min(each, s.count() - from);
+          index.gather(table, out, from, to, s.width());
         };
     return () -> workers.run(tasks(s.count(), each), task);
   }
@@ -358,15 +359,18 @@ public final class Execution {
     MemorySegment offsets = segment(s.offsets(), 4L * (s.count() + 1));
     long values = address(s.values());
     long out = address(s.out());
+    long elements = Math.max(1, (long) s.rows() * s.width());
+    long share = (long) ELEMENTS_PER_TASK * s.count() / elements;
+    int each = (int) Math.clamp(share, 1L, (long) ELEMENTS_PER_TASK);
     Workers.Task task =
         (index, worker) -> {
-          int from = index * ROWS_PER_TASK;
-          int to = Math.min(s.count(), from + ROWS_PER_TASK);
+          int from = index * each;
+          int to = from + Math.min(each, s.count() - from);
           Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
         };
     return () -> {
       IndexRules.check("segmentReduce", offsets, s.count() + 1, s.rows());
-      workers.run(tasks(s.count(), ROWS_PER_TASK), task);
+      workers.run(tasks(s.count(), each), task);
     };
   }
 
