@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
  * {@code bench fuzz --readers N}: damaged files ({@link Mutator}) of every format, each read to its
  * end. That must give sound batches, or end in a {@link DataException}, within {@link #MOST_BYTES}
  * of heap and without more rows or faults than the file has room for; where a file reads without a
- * fault, skipping rows must lead to the same ones.
+ * fault, skipping rows must lead to the same ones. Several threads must come to the same as one.
  *
  * <p>{@code --seed S --readers 1} repeats one; the file of what went wrong is kept.
  */
@@ -149,7 +149,7 @@ final class ReaderFuzz implements AutoCloseable {
     String failure = "";
     long before = threads.getCurrentThreadAllocatedBytes();
     try {
-      Files.write(file, bytes);
+      replace(file, bytes);
       read(entry, file, random);
     } catch (DataException e) {
       refused++;
@@ -180,10 +180,16 @@ final class ReaderFuzz implements AutoCloseable {
 
   private void restore(ReaderCorpus.Entry entry, Path file) {
     try {
-      Files.write(file, entry.bytes());
+      replace(file, entry.bytes());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Puts a new file in place of one that threads may not be done with yet. */
+  private static void replace(Path file, byte[] bytes) throws IOException {
+    Files.deleteIfExists(file);
+    Files.write(file, bytes);
   }
 
   private static Path keep(long seed, byte[] bytes) {
@@ -227,16 +233,45 @@ final class ReaderFuzz implements AutoCloseable {
               faults[0]++;
               require(faults[0] <= MOST_FAULTS, "more faults than bytes");
             });
-    long[] digest = {0};
-    long read = pass(entry, file, used, 0, digest);
-    rows += read;
+    Outcome outcome = outcome(entry, file, used);
+    int several = strict ? random.nextInt(1, 4) : 1;
+    if (several > 1) {
+      Outcome other = outcome(entry, file, used.withThreads(several));
+      require(
+          other.equals(outcome),
+          other + " with " + several + " threads, expected " + outcome + " as with one");
+    }
+    if (!outcome.fault.isEmpty()) {
+      refused++;
+      return;
+    }
+    rows += outcome.rows;
     sound++;
-    if (strict && read > 0) {
-      long skipped = random.nextLong(read + 1);
-      long[] rest = {digestOf(entry, file, used, skipped)};
+    if (strict && outcome.rows > 0) {
+      long skipped = random.nextLong(outcome.rows + 1);
+      long rest = digestOf(entry, file, used, skipped);
       long[] again = {0};
-      pass(entry, file, used, skipped, again);
-      require(rest[0] == again[0], "other rows after skip(" + skipped + ") of " + read);
+      pass(entry, file, used.withThreads(several), skipped, again);
+      require(rest == again[0], "other rows after skip(" + skipped + ") of " + outcome.rows);
+    }
+  }
+
+  /**
+   * What came of reading a file.
+   *
+   * @param rows how many, 0 where there was a fault
+   * @param digest of the rows, those before a fault
+   * @param fault what a fault said; empty without
+   */
+  private record Outcome(long rows, long digest, String fault) {}
+
+  private static Outcome outcome(ReaderCorpus.Entry entry, Path file, ReadPolicy policy) {
+    long[] digest = {0};
+    try {
+      long rows = pass(entry, file, policy, 0, digest);
+      return new Outcome(rows, digest[0], "");
+    } catch (DataException e) {
+      return new Outcome(0, digest[0], String.valueOf(e.getMessage()));
     }
   }
 

@@ -83,6 +83,17 @@ final class FileSequence implements DataReader {
     return sound;
   }
 
+  /** {@code rows} and {@code more} rows, those that {@code file} says it has. */
+  static long addRows(Path file, long rows, long more) {
+    if (more > Long.MAX_VALUE - rows) {
+      throw new DataException(
+          ("%s: got %s rows, and %s in files before it, expected fewer than 2^63 in all; the file"
+               + " is damaged, fetch or write it again")
+              .formatted(file, more, rows));
+    }
+    return rows + more;
+  }
+
   @Override
   public Schema schema() {
     return schema;

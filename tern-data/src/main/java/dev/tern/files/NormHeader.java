@@ -85,7 +85,7 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
                   + " the file is no Norm file or damaged, check its format")
               .formatted(file, records));
     }
-    if (records > 0 && emptyBytes() > Math.max(in.remaining(), SMALL)) {
+    if (emptyBytes() > Math.max(in.remaining(), SMALL)) {
       throw new DataException(
           ("%s: byte 16: got %s in a file of %s bytes, expected columns that one record has room"
                   + " for; the file is no Norm file or damaged, check its format")

@@ -31,18 +31,22 @@ public final class NormReader {
   /** Reads {@code files}, data or file lists ({@link FileList}). */
   public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
     List<NormHeader> headers = new ArrayList<>();
+    long[] rows = {0};
     List<Path> sound =
         FileSequence.sound(
             FileList.expand(FileSequence.requireFiles(files)),
             policy,
-            file -> headers.add(header(file, headers, options, policy)));
+            file -> {
+              NormHeader header = header(file, headers, options, policy);
+              rows[0] = FileSequence.addRows(file, rows[0], header.records());
+              headers.add(header);
+            });
     Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
     KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
-    long rows = headers.stream().mapToLong(NormHeader::records).reduce(0, Math::addExact);
     return FileSequence.open(
         schema,
         sound,
-        OptionalLong.of(rows),
+        OptionalLong.of(rows[0]),
         policy,
         (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
   }

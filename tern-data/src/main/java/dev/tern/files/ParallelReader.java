@@ -21,12 +21,20 @@ final class ParallelReader implements DataReader {
   /** Batches that a thread reads ahead. */
   private static final int DEPTH = 2;
 
+  /** Rows that a thread skips before it looks whether anybody still wants it to. */
+  private static final long PIECE = 1 << 16;
+
   private final Supplier<FileSequence> source;
   private final FileSequence first;
   private final int threads;
 
   /** Rows delivered or skipped in this pass. */
   private long position;
+
+  /**
+   * Rows that {@link #first} has passed in this pass; beyond any position where that is unknown.
+   */
+  private long firstAt;
 
   /** The threads at work on this pass, from its first batch on. */
   private @Nullable Crew crew;
@@ -65,15 +73,21 @@ final class ParallelReader implements DataReader {
     position = 0;
   }
 
-  /** {@inheritDoc} Rows are counted from the start of the pass. */
+  /** {@inheritDoc} Goes on where the last skip ended, so many short ones pass each row once. */
   @Override
   public long skip(long rows) {
     requireOpen();
     stop();
-    first.start(0);
-    long reached = Math.max(position, first.skip(Math.addExact(position, rows)));
-    long skipped = reached - position;
-    position = reached;
+    if (firstAt > position) {
+      first.start(0);
+      firstAt = 0;
+    }
+    long from = firstAt;
+    firstAt = Long.MAX_VALUE; // it is, if one of these throws
+    from += first.skip(position - from);
+    long skipped = first.skip(rows);
+    firstAt = from + skipped;
+    position += skipped;
     return skipped;
   }
 
@@ -109,7 +123,7 @@ final class ParallelReader implements DataReader {
     private final Lane[] lanes = new Lane[threads];
     private final long start;
     private int turn;
-    private boolean stopped;
+    private volatile boolean stopped;
 
     Crew(long start) {
       this.start = start;
@@ -141,7 +155,7 @@ final class ParallelReader implements DataReader {
       }
     }
 
-    /** Tells the threads to end; each closes its reader when its read returns. */
+    /** Tells the threads to end; each closes its reader when its batch or piece is done. */
     void stop() {
       lock.lock();
       stopped = true;
@@ -177,13 +191,24 @@ final class ParallelReader implements DataReader {
       private void read(FileSequence rows) {
         long block = rows.batchRows();
         long away = start + index * block;
-        while (rows.skip(away) == away) {
+        while (pass(rows, away)) {
           Optional<Batch> next = rows.next();
           if (next.isEmpty() || !offer(next.get())) {
             return;
           }
           away = (threads - 1) * block;
         }
+      }
+
+      /** Skips {@code count} rows; false where there are fewer or nobody wants it any more. */
+      private boolean pass(FileSequence rows, long count) {
+        for (long left = count; left > 0 && !stopped; left -= PIECE) {
+          long piece = Math.min(left, PIECE);
+          if (rows.skip(piece) < piece) {
+            return false;
+          }
+        }
+        return !stopped;
       }
 
       /** Puts a batch in line, once there is room; false where nobody wants it any more. */

@@ -45,10 +45,7 @@ final class ParquetHugeCtr {
         policy.withThreads(1), // columns, not files, are shared out
         (path, faults) ->
             ParquetSource.open(
-                path,
-                Objects.requireNonNull(plansOfFiles.get(path), "plan"),
-                policy.withFaults(faults),
-                policy.readers()));
+                path, Objects.requireNonNull(plansOfFiles.get(path), "plan"), policy, faults));
   }
 
   private void find(Path source) {
@@ -121,7 +118,7 @@ final class ParquetHugeCtr {
           plansOfDescriptions.computeIfAbsent(
               part.metadata().path(), path -> plan(file, part.metadata()));
       plan.requireFields(file);
-      rows = Math.addExact(rows, file.rows());
+      rows = FileSequence.addRows(part.file(), rows, file.rows());
       plansOfFiles.put(part.file(), plan);
     }
   }

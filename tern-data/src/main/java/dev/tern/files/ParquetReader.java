@@ -107,8 +107,7 @@ public final class ParquetReader {
         sound,
         OptionalLong.of(survey.rows),
         policy.withThreads(1), // columns, not files, are shared out
-        (path, faults) ->
-            ParquetSource.open(path, plan, policy.withFaults(faults), policy.readers()));
+        (path, faults) -> ParquetSource.open(path, plan, policy, faults));
   }
 
   /** What the footers tell: a plan from the first, which all must fit, and how many rows. */
@@ -125,7 +124,7 @@ public final class ParquetReader {
       try (ParquetFile file = ParquetFile.open(path)) {
         plan = plan == null ? planner.apply(file) : plan;
         plan.requireFields(file);
-        rows = Math.addExact(rows, file.rows());
+        rows = FileSequence.addRows(path, rows, file.rows());
       }
     }
 

@@ -21,20 +21,24 @@ final class ParquetSource implements RowSource {
   private long groupLeft;
   private long row;
 
-  private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy, int threads) {
+  private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
     this.file = file;
-    team = new Team(threads);
+    team = new Team(policy.readers());
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
     for (ParquetPlan.Target target : plan.targets()) {
       features.add(new ParquetFeature(file, plan, target));
     }
   }
 
-  /** Opens a file, of which {@code threads} threads, the caller's being one, read columns. */
-  static ParquetSource open(Path path, ParquetPlan plan, ReadPolicy policy, int threads) {
+  /**
+   * Opens a file, of which as many threads as {@code policy} says, the caller's being one, read
+   * columns. Bad rows go to {@code faults}, but where the first stops it is thrown: a thread that
+   * is not the caller's may have found it.
+   */
+  static ParquetSource open(Path path, ParquetPlan plan, ReadPolicy policy, Faults faults) {
     ParquetFile file = ParquetFile.open(path);
     try {
-      return new ParquetSource(file, plan, policy, threads);
+      return new ParquetSource(file, plan, policy.strict() ? policy : policy.withFaults(faults));
     } catch (RuntimeException e) {
       file.close();
       throw e;

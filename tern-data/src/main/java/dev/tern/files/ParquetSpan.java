@@ -56,8 +56,14 @@ final class ParquetSpan {
     return file.path() + ": row " + (firstRow + i + 1) + ", column " + column;
   }
 
-  /** Reports that row {@code i} of these is bad; each row is reported once. */
-  synchronized void fault(int i, DataException fault) {
+  /**
+   * Reports that row {@code i} of these is bad; each row is reported once. Where the first fault
+   * stops, columns may be filled at the same time, each to its own first fault, which is thrown.
+   */
+  void fault(int i, DataException fault) {
+    if (policy.strict()) {
+      throw fault;
+    }
     if (bad.length < rows) {
       bad = Arrays.copyOf(bad, rows);
     }

@@ -10,8 +10,9 @@ import java.util.Objects;
  *
  * @param labels what labels may be
  * @param faults what becomes of bad records
- * @param threads how many threads read, beside the one that takes the batches; 1: that one alone.
- *     Rows and their order do not depend on it. Where bad records are dropped, one reads
+ * @param threads how many threads read; 1: the one that takes the batches, alone. More read beside
+ *     that one, or for Parquet together with it, as one of them. Rows and their order do not depend
+ *     on it. Where bad records are dropped, one reads
  */
 public record ReadPolicy(Labels labels, Faults faults, int threads) {
   /** What labels may be. */
@@ -61,7 +62,12 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
 
   /** Threads to read with: one where bad records are dropped, so that they are found in order. */
   int readers() {
-    return faults.equals(Faults.STRICT) ? threads : 1;
+    return strict() ? threads : 1;
+  }
+
+  /** Whether the first fault stops. */
+  boolean strict() {
+    return faults.equals(Faults.STRICT);
   }
 
   boolean accepts(float label) {

@@ -25,18 +25,28 @@ final class Team implements AutoCloseable {
 
   /**
    * Runs {@code task} for 0 to {@code count - 1}, each once, in any order; returns when all are
-   * done. Of what they throw, it throws that of the lowest number: what a loop would.
+   * done. Throws what a loop would, which is what the task of the lowest number throws; of those
+   * after it, none begins once it has thrown.
    */
   void run(int count, IntConsumer task) {
+    if (size == 0) {
+      for (int i = 0; i < count; i++) {
+        task.accept(i);
+      }
+      return;
+    }
     AtomicInteger next = new AtomicInteger();
+    AtomicInteger failed =
+        new AtomicInteger(count); // numbers are given out upwards: none before is lost
     AtomicReferenceArray<Throwable> failures = new AtomicReferenceArray<>(count);
     Runnable work =
         () -> {
-          for (int i = next.getAndIncrement(); i < count; i = next.getAndIncrement()) {
+          for (int i = next.getAndIncrement(); i < failed.get(); i = next.getAndIncrement()) {
             try {
               task.accept(i);
             } catch (Throwable e) {
               failures.set(i, e);
+              failed.accumulateAndGet(i, Math::min);
             }
           }
         };
@@ -46,13 +56,16 @@ final class Team implements AutoCloseable {
     }
     work.run();
     running.forEach(Team::await);
-    for (int i = 0; i < count; i++) {
-      switch (failures.get(i)) {
-        case null -> {}
-        case RuntimeException e -> throw e;
-        case Error e -> throw e;
-        case Throwable e -> throw new IllegalStateException(e);
-      }
+    if (failed.get() < count) {
+      rethrow(failures.get(failed.get()));
+    }
+  }
+
+  private static void rethrow(Throwable failure) {
+    switch (failure) {
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalStateException(failure);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.sun.management.ThreadMXBean;
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -14,11 +15,14 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
+import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.Util;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,8 +83,53 @@ class HostileFilesTest {
   }
 
   @Test
-  void aNormHeaderThatClaimsManyColumnsTakesNoMemoryForThem() throws IOException {
-    Path file = file("wide.norm", norm(1, 1 << 20, 1 << 20, 1 << 16, 1000));
+  void filesThatClaimMoreRowsThanALongHoldsAreAFaultOfOneOfThem() throws IOException {
+    byte[] bytes = norm(Long.MAX_VALUE, 1, 0, 0, 12);
+    List<Path> files = List.of(file("one.norm", bytes), file("two.norm", bytes));
+    NormOptions options = NormOptions.DETECT.withKeys(KeyType.U32);
+    assertFault(8, () -> NormReader.open(files, options), "two.norm: got 9223372036854775807 rows");
+    List<String> heard = new ArrayList<>();
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(fault -> heard.add(fault.getMessage()));
+    try (DataReader reader = NormReader.open(files, options, policy)) {
+      assertThat(reader.rowCount()).hasValue(Long.MAX_VALUE);
+    }
+    assertThat(heard).hasSize(1).first().asString().startsWith(files.get(1) + ": got ");
+  }
+
+  @Test
+  void parquetFilesThatClaimMoreRowsThanALongHoldsAreAFaultOfOneOfThem() throws Exception {
+    Schema schema = new Schema(List.of("y"), List.of(), List.of());
+    Path sound = folder.resolve("sound.parquet");
+    new Rows(schema, Rows.random(1, 10, 1, 0, new int[0], 1).list())
+        .write(ParquetWriter.create(sound, schema, ParquetLayout.DEFAULT), 10);
+    byte[] bytes = claiming(1L << 62, Files.readAllBytes(sound));
+    List<Path> files = List.of(file("one.parquet", bytes), file("two.parquet", bytes));
+    assertFault(
+        32, // the footer parser's classes, on first use
+        () -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema)),
+        "two.parquet: got 4611686018427387904 rows");
+  }
+
+  /** The Parquet file {@code bytes} with a footer by which its row group has {@code rows} rows. */
+  private static byte[] claiming(long rows, byte[] bytes) throws Exception {
+    ByteBuffer numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    int footerAt = bytes.length - 8 - numbers.getInt(bytes.length - 8);
+    FileMetaData footer = ParquetThrift.footer(bytes, footerAt, bytes.length - 8);
+    footer.getRow_groups().getFirst().setNum_rows(rows);
+    footer.setNum_rows(rows);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.write(bytes, 0, footerAt);
+    Util.writeFileMetaData(footer, out);
+    int length = out.size() - footerAt;
+    out.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(length).array());
+    out.write(bytes, bytes.length - 4, 4);
+    return out.toByteArray();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aNormHeaderThatClaimsManyColumnsTakesNoMemoryForThem(int records) throws IOException {
+    Path file = file("wide.norm", norm(records, 1 << 20, 1 << 20, 1 << 16, 1000 * records));
     assertFault(
         8,
         () -> NormReader.open(List.of(file), NormOptions.DETECT),
