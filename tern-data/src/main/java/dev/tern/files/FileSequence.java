@@ -88,7 +88,7 @@ final class FileSequence implements DataReader {
     if (more > Long.MAX_VALUE - rows) {
       throw new DataException(
           ("%s: got %s rows, and %s in files before it, expected fewer than 2^63 in all; the file"
-               + " is damaged, fetch or write it again")
+                  + " is damaged, fetch or write it again")
               .formatted(file, more, rows));
     }
     return rows + more;
