@@ -159,22 +159,7 @@ final class StepBuilder {
   private Step single(Node node, int step) {
     return switch (node.op()) {
       case Op.MatMul matmul -> matmul(node, step);
-      case Op.Gather gather -> {
-        Node table = node.input(0);
-        Node index = node.input(1);
-        int rows = table.shape().size(0);
-        int width = rowElements(table) * (table.type().bytes() / 4);
-        int count = index.shape().elements();
-        yield new Step.Gather(
-            place(table),
-            rows,
-            place(index),
-            index.type(),
-            gather.gaps(),
-            place(node),
-            count,
-            width);
-      }
+      case Op.Gather gather -> gather(gather, node);
       case Op.ScatterAdd scatter -> {
         Node index = node.input(0);
         int width = node.shape().elements() / Math.max(1, scatter.rows());
@@ -217,6 +202,20 @@ final class StepBuilder {
       }
       default -> pairs(node);
     };
+  }
+
+  private Step gather(Op.Gather gather, Node node) {
+    Node table = node.input(0);
+    Node index = node.input(1);
+    return new Step.Gather(
+        place(table),
+        table.shape().size(0),
+        place(index),
+        index.type(),
+        gather.gaps(),
+        place(node),
+        index.shape().elements(),
+        Math.multiplyExact(rowElements(table), table.type().bytes() / 4));
   }
 
   private Step.Index.Source source(Node node) {
