@@ -1,20 +1,23 @@
 package dev.tern.bench;
 
+import dev.tern.bench.BudgetChild.Run;
 import dev.tern.model.ModelConfig;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * {@code bench budget}: deep models trained with only a share of the memory that the values of a
- * step take without a limit. Each run is a process of its own; shares take turns. A run counts only
- * if all that it trained is the same to the last bit as without a limit, and {@code outside}, the
- * most memory that the process held for values of a step, is at most the budget and {@value
+ * step take without a limit. Each run is a process of its own; those of a round, one without a
+ * limit and one for each share, take turns step by step, one at work while the others wait, and a
+ * slowdown is the median over the later half of the steps of a step's time by that of the same step
+ * without a limit: what else the machine does in a minute meets all of them alike. A run counts
+ * only if all that it trained is the same to the last bit as without a limit, and {@code outside},
+ * the most memory that the process held for values of a step, is at most the budget and {@value
  * #SLACK_MIB} MiB. Last comes the largest batch that trains in the memory that a small one takes
  * without a limit.
  */
@@ -31,19 +34,6 @@ final class BudgetBench {
   private final String model;
   private final String threads;
 
-  /** What one process prints. */
-  private record Run(long bytes, long without, double millis, String digest, long outside) {
-    static Run of(String line) {
-      String[] words = line.strip().split(" ");
-      return new Run(
-          Long.parseLong(words[0]),
-          Long.parseLong(words[1]),
-          Double.parseDouble(words[2]),
-          words[3] + " " + words[4],
-          Long.parseLong(words[5]));
-    }
-  }
-
   private BudgetBench(Arguments arguments, String model, String threads) {
     this.arguments = arguments;
     this.model = model;
@@ -56,7 +46,7 @@ final class BudgetBench {
     defaults.put("--threads", "2");
     defaults.put("--batch", "4096");
     defaults.put("--shares", "0.5,0.35");
-    defaults.put("--steps", "12");
+    defaults.put("--steps", "24");
     defaults.put("--rounds", "3");
     defaults.put("--small-batch", "512");
     defaults.put("--peers", Main.peers());
@@ -97,21 +87,61 @@ final class BudgetBench {
     List<Double> shares = arguments.list("--shares").stream().map(Double::valueOf).toList();
     List<Run> whole = new ArrayList<>();
     Map<Double, List<Run>> limited = new LinkedHashMap<>();
-    for (int round = 0; round < arguments.positive("--rounds"); round++) {
-      whole.add(run(arguments.positive("--batch"), arguments.positive("--steps"), Long.MAX_VALUE));
-      long bytes = whole.getFirst().bytes();
-      for (double share : shares) {
-        Run run =
-            run(
-                arguments.positive("--batch"),
-                arguments.positive("--steps"),
-                (long) (share * bytes));
-        requireSame(whole.getFirst(), run, share);
-        limited.computeIfAbsent(share, s -> new ArrayList<>()).add(run);
+    for (int i = 0; i < arguments.positive("--rounds"); i++) {
+      List<Run> round = round(shares);
+      whole.add(round.getFirst());
+      for (int j = 0; j < shares.size(); j++) {
+        Run run = round.get(j + 1);
+        requireSame(whole.getFirst(), run, shares.get(j));
+        limited.computeIfAbsent(shares.get(j), s -> new ArrayList<>()).add(run);
       }
     }
     print(1, whole, whole);
     limited.forEach((share, runs) -> print(share, runs, whole));
+  }
+
+  /** A run without a limit, then one for each share, which took turns. */
+  private List<Run> round(List<Double> shares) {
+    int batch = arguments.positive("--batch");
+    int steps = arguments.positive("--steps");
+    List<BudgetChild> children = new ArrayList<>();
+    try {
+      BudgetChild whole = start(batch, steps, Long.MAX_VALUE);
+      children.add(whole);
+      long bytes = firstStep(whole, batch, Long.MAX_VALUE);
+      for (double share : shares) {
+        long limit = (long) (share * bytes);
+        children.add(start(batch, steps, limit));
+        firstStep(children.getLast(), batch, limit);
+      }
+      for (int i = 1; i < steps; i++) {
+        children.forEach(BudgetChild::step);
+      }
+      return children.stream().map(BudgetChild::end).toList();
+    } finally {
+      children.forEach(BudgetChild::close);
+    }
+  }
+
+  /** The bytes that its steps take. */
+  private long firstStep(BudgetChild child, int batch, long limit) {
+    return child
+        .step()
+        .orElseThrow(() ->
+            new IllegalStateException(
+                "bench budget: %s at batch %d does not train in %d bytes"
+                    .formatted(model, batch, limit)));
+  }
+
+  private BudgetChild start(int batch, int steps, long limit) {
+    return BudgetChild.start(
+        List.of(
+            model,
+            threads,
+            Integer.toString(batch),
+            Integer.toString(steps),
+            Long.toString(limit),
+            arguments.text("--peers")));
   }
 
   private void requireSame(Run whole, Run run, double share) {
@@ -122,38 +152,11 @@ final class BudgetBench {
     }
   }
 
-  private Run run(int batch, int steps, long limit) {
-    String line = output(batch, steps, limit);
-    if (line.strip().equals(BudgetRun.REFUSED)) {
-      throw new IllegalStateException(
-          "bench budget: %s at batch %d does not train in %d bytes".formatted(model, batch, limit));
-    }
-    return Run.of(line);
-  }
-
-  private String output(int batch, int steps, long limit) {
-    List<String> options =
-        List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:NativeMemoryTracking=summary");
-    try {
-      return Children.output(
-          options,
-          BudgetRun.class.getName(),
-          model,
-          threads,
-          Integer.toString(batch),
-          Integer.toString(steps),
-          Long.toString(limit),
-          arguments.text("--peers"));
-    } catch (IOException e) {
-      throw new UncheckedIOException("budget: cannot run java", e);
-    }
-  }
-
   /** Slowdowns are those by the run of the same round. */
   private void print(double share, List<Run> runs, List<Run> whole) {
     List<Double> slowdowns = new ArrayList<>();
     for (int i = 0; i < runs.size(); i++) {
-      slowdowns.add(runs.get(i).millis() / whole.get(i).millis());
+      slowdowns.add(runs.get(i).slowdown(whole.get(i)));
     }
     long budget = (long) (share * whole.getFirst().bytes());
     long outside = runs.stream().mapToLong(Run::outside).max().orElseThrow();
@@ -187,11 +190,11 @@ final class BudgetBench {
   /** The largest batch that takes a step in the memory of a small one without a limit. */
   private void enlarge() {
     int small = arguments.positive("--small-batch");
-    long budget = run(small, 2, Long.MAX_VALUE).bytes();
+    long budget = bytes(small, Long.MAX_VALUE).orElseThrow();
     int largest = small;
     for (double times = 2; ; times += GROWTH) {
       int batch = (int) (times * small);
-      if (!trains(batch, budget)) {
+      if (bytes(batch, budget).isEmpty()) {
         break;
       }
       largest = batch;
@@ -209,7 +212,15 @@ final class BudgetBench {
         largest / (double) small);
   }
 
-  private boolean trains(int batch, long budget) {
-    return !output(batch, 2, budget).strip().equals(BudgetRun.REFUSED);
+  /** The bytes that a step takes, or none where {@code limit} does not do. */
+  private Optional<Long> bytes(int batch, long limit) {
+    try (BudgetChild child = start(batch, 2, limit)) {
+      Optional<Long> bytes = child.step();
+      if (bytes.isPresent()) {
+        child.step();
+        child.end();
+      }
+      return bytes;
+    }
   }
 }

@@ -6,28 +6,31 @@ import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.StepProfile;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * One process of {@link BudgetBench}: trains some steps in a given memory and prints, in one line,
- * {@code bytes withoutLimit median digest loss outside}: of the memory that the values of a step
- * lie in, with and without the limit; the median milliseconds of a step after the first half; a
- * digest of all that was trained, tables and optimizer state included; the last loss; and the most
- * bytes that the process held at a time beyond the Java heap, the JVM's own memory, weights, tables
- * and what it held before it began to train. Where the memory does not do it prints {@value
- * #REFUSED}.
+ * One process of {@link BudgetBench}: trains some steps in a given memory, one for each line that
+ * it reads. After a step it prints {@code bytes millis}: of the memory that the values of a step
+ * lie in, and how long it took; after the last one and one more line {@code bytes digest loss
+ * outside}: a digest of all that was trained, tables and optimizer state included; the last loss;
+ * and the most bytes that the process held at a time beyond the Java heap, the JVM's own memory,
+ * weights, tables and what it held before it began to train. Where the memory does not do it prints
+ * {@value #REFUSED}.
  */
 final class BudgetRun {
   private static final int DISTINCT_BATCHES = 2;
@@ -36,23 +39,32 @@ final class BudgetRun {
   /** What it prints where the memory does not do. */
   static final String REFUSED = "refused";
 
-  private BudgetRun() {}
+  private final ModelConfig model;
+  private final int threads;
+  private final CriteoLike data;
+  private final Resident resident = new Resident();
+  private final BufferedReader turns =
+      new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+
+  private BudgetRun(ModelConfig model, int threads, CriteoLike data) {
+    this.model = model;
+    this.threads = threads;
+    this.data = data;
+  }
 
   /** Model, threads, batch, steps, bytes for a step's values, folder of the peers. */
   public static void main(String[] args) throws IOException {
     Main.vectorsAtOnce();
-    ModelConfig model = BudgetBench.model(args[0]);
-    int threads = Integer.parseInt(args[1]);
-    int batch = Integer.parseInt(args[2]);
-    int steps = Integer.parseInt(args[3]);
-    long limit = Long.parseLong(args[4]);
     CriteoLike data = new CriteoLike(Path.of(args[5], "criteo_cardinalities.json"), 100_000, 1);
-    Resident resident = new Resident();
+    BudgetRun run = new BudgetRun(BudgetBench.model(args[0]), Integer.parseInt(args[1]), data);
     // Compiled code and what compilers hold are there before memory is looked at.
-    train(model, threads, data, 64, 60, DEVICE_BYTES, resident);
-    resident.begin();
+    run.train(64, 60, DEVICE_BYTES, (bytes, millis) -> {});
+    run.resident.begin();
+    run.awaitTurn();
+    int steps = Integer.parseInt(args[3]);
     try {
-      System.out.println(train(model, threads, data, batch, steps, limit, resident));
+      System.out.println(
+          run.train(Integer.parseInt(args[2]), steps, Long.parseLong(args[4]), run::report));
     } catch (OutOfBudgetException e) {
       System.err.println(e.getMessage());
       System.out.println(REFUSED);
@@ -60,15 +72,29 @@ final class BudgetRun {
     System.exit(0);
   }
 
-  private static String train(
-      ModelConfig model,
-      int threads,
-      CriteoLike data,
-      int batch,
-      int steps,
-      long limit,
-      Resident resident)
-      throws IOException {
+  /** Takes the bytes that a step takes and how long it took. */
+  @FunctionalInterface
+  private interface Steps {
+    void done(long bytes, double millis);
+  }
+
+  /** Tells of a step and waits for the next turn. */
+  private void report(long bytes, double millis) {
+    System.out.printf(Locale.ROOT, "%d %.3f%n", bytes, millis);
+    awaitTurn();
+  }
+
+  private void awaitTurn() {
+    try {
+      if (turns.readLine() == null) {
+        System.exit(1); // who gave the turns is gone
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("budget: cannot read turns", e);
+    }
+  }
+
+  private String train(int batch, int steps, long limit, Steps listener) throws IOException {
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
     TrainOptions options =
         TrainOptions.of(Optimizer.lazyAdam(1e-3f))
@@ -76,8 +102,7 @@ final class BudgetRun {
             .epochs(Integer.MAX_VALUE)
             .shuffleRows(0)
             .reportEvery(1);
-    double[] millis = new double[steps];
-    long[] last = {0};
+    long[] last = {System.nanoTime()};
     double[] loss = {0};
     Path folder = Files.createTempDirectory("tern-budget");
     try (Device device = Device.cpu(threads, DEVICE_BYTES, limit);
@@ -86,29 +111,19 @@ final class BudgetRun {
           Readers.repeat(Readers.inMemory(data.schema(), batches), Integer.MAX_VALUE),
           Optional.empty(),
           progress -> {
-            long now = System.nanoTime();
-            int step = (int) progress.step();
-            millis[step - 1] = (now - last[0]) / 1e6;
-            last[0] = now;
+            double millis = (System.nanoTime() - last[0]) / 1e6;
             loss[0] = progress.loss();
-            StepProfile profile = trainer.profile();
-            resident.note(device.memoryInUse() - profile.bytes());
-            if (step == steps) {
+            long bytes = trainer.profile().bytes();
+            resident.note(device.memoryInUse() - bytes);
+            listener.done(bytes, millis);
+            if (progress.step() == steps) {
               trainer.requestStop();
             }
+            last[0] = System.nanoTime();
           });
-      StepProfile profile = trainer.profile();
       trainer.save(folder.resolve("end"));
-      double[] late = Arrays.copyOfRange(millis, steps / 2, steps);
-      double median = Result.median(Arrays.stream(late).boxed().toList());
-      return "%d %d %.2f %s %s %d"
-          .formatted(
-              profile.bytes(),
-              profile.withoutBudget(),
-              median,
-              digest(folder),
-              loss[0],
-              resident.most());
+      return "%d %s %s %d"
+          .formatted(trainer.profile().bytes(), digest(folder), loss[0], resident.most());
     } finally {
       delete(folder);
     }
