@@ -54,7 +54,6 @@ final class BudgetRun {
 
   /** Model, threads, batch, steps, bytes for a step's values, folder of the peers. */
   public static void main(String[] args) throws IOException {
-    Main.vectorsAtOnce();
     CriteoLike data = new CriteoLike(Path.of(args[5], "criteo_cardinalities.json"), 100_000, 1);
     BudgetRun run = new BudgetRun(BudgetBench.model(args[0]), Integer.parseInt(args[1]), data);
     // Compiled code and what compilers hold are there before memory is looked at.

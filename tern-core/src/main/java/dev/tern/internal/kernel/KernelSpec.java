@@ -78,8 +78,8 @@ public record KernelSpec(
 
   /** The kernel for rows of {@code n} elements; itself where that has no code of its own. */
   public KernelSpec forRows(int n) {
-    boolean has = n > 0 && n <= LONGEST_ROW && n % Lanes.COUNT == 0;
-    return has && laneReductions() > 0 && isVectorizable()
+    boolean whole = n % Lanes.COUNT == 0 || VectorSupport.hasMasks(VectorSupport.lanes());
+    return n > 0 && n <= LONGEST_ROW && whole && laneReductions() > 0 && isVectorizable()
         ? new KernelSpec(loads, scalars, instructions, stores, n)
         : this;
   }

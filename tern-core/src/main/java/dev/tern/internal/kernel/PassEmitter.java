@@ -25,12 +25,11 @@ import java.util.function.BiConsumer;
  * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
  *   load, compute, store, accumulate      //   then one
  * store lane accumulators                 // before the loop over single vectors
- * for (; i &lt; n; i++)                     // the rest, one element at a time
- *   load, compute, store, accumulate
+ * if (i &lt; n)                              // the rest: some lanes of a vector, or without masks
+ *   load, compute, store, accumulate      //   a loop over single elements
  * </pre>
  *
- * Where the length is known, {@link KernelSpec#row()}, there is no rest, and a short pass of little
- * work has no loop.
+ * Where the length is known, {@link KernelSpec#row()}, a short pass of little work has no loop.
  *
  * <p>A vector's lanes belong to accumulators in turn, {@link Lanes#COUNT} lanes in all. A loop
  * takes a vector for each; what is left is added to the stored lanes, because vectors that go from
@@ -90,6 +89,12 @@ final class PassEmitter {
   private final int[][] accumulators;
   private final int counter;
 
+  /** Holds the lanes of the rest as bits. */
+  private final int some;
+
+  /** Whether what is being written is of some lanes only. */
+  private boolean isPart;
+
   /**
    * @param lanes the vector length, 1 for scalar code
    */
@@ -110,6 +115,7 @@ final class PassEmitter {
       accumulators[r] = locals(Lanes.COUNT / lanes, TypeKind.REFERENCE);
     }
     counter = code.allocateLocal(TypeKind.INT);
+    some = code.allocateLocal(TypeKind.LONG);
   }
 
   void emit() {
@@ -131,13 +137,18 @@ final class PassEmitter {
     } else if (lanes > 1) {
       reducingLoops();
     }
-    if (lanes == 1 || spec.row() == 0) {
+    if (!hasMasks() && (lanes == 1 || spec.row() == 0)) {
       elements(1, this::scalarElement);
     }
   }
 
   private boolean isStraight() {
-    return spec.row() > 0 && phases.work(phase) * (spec.row() / lanes) <= STRAIGHT_WORK;
+    int vectors = (spec.row() + lanes - 1) / lanes;
+    return spec.row() > 0 && phases.work(phase) * vectors <= STRAIGHT_WORK;
+  }
+
+  private boolean hasMasks() {
+    return VectorSupport.hasMasks(lanes);
   }
 
   /** The whole row without a loop. */
@@ -145,9 +156,13 @@ final class PassEmitter {
     code.lconst_0().lstore(offset);
     rowVectors();
     int turn = Lanes.COUNT / lanes;
-    for (int u = 0; u < spec.row() / lanes; u++) {
-      vectorElement(u, (reduction, v) -> addToRegister(reduction, v % turn));
+    BiConsumer<Phases.Reduction, Integer> add =
+        (reduction, u) -> addToRegister(reduction, u % turn);
+    int whole = spec.row() / lanes;
+    for (int u = 0; u < whole; u++) {
+      vectorElement(u, add);
     }
+    someLanes(whole, add);
     flushAccumulators();
   }
 
@@ -232,6 +247,7 @@ final class PassEmitter {
     if (spec.row() == 0 || phases.work(phase) > UNROLLED_WORK || spec.row() / lanes % 2 > 0) {
       vectorLoop(1, this::addToRegister);
     }
+    rest(this::addToRegister);
   }
 
   private void reducingLoops() {
@@ -239,9 +255,49 @@ final class PassEmitter {
     boolean whole = phases.work(phase) * turn <= REDUCED_WORK;
     vectorLoop(whole ? turn : 1, whole ? this::addToRegister : this::addInTurn);
     flushAccumulators();
-    if (whole && turn > 1 && spec.row() == 0) {
+    if (whole && turn > 1 && (spec.row() == 0 || spec.row() / lanes % turn > 0)) {
       vectorLoop(1, this::addToMemory);
     }
+    rest(this::addToMemory);
+  }
+
+  /** What is left of the row, fewer elements than a vector has. */
+  private void rest(BiConsumer<Phases.Reduction, Integer> add) {
+    if (!hasMasks() || (spec.row() > 0 && spec.row() % lanes == 0)) {
+      return;
+    }
+    frame
+        .frames()
+        .when(
+            end -> {
+              code.iload(counter);
+              length();
+              code.if_icmpge(end);
+            },
+            () -> {
+              offset();
+              rowVectors();
+              someLanes(0, add);
+            });
+  }
+
+  /** Vector {@code u} from the counter on, of which the row has some lanes, if any. */
+  private void someLanes(int u, BiConsumer<Phases.Reduction, Integer> add) {
+    if (spec.row() > 0 && spec.row() % lanes == 0) {
+      return;
+    }
+    if (spec.row() > 0) {
+      code.loadConstant((1L << spec.row() % lanes) - 1);
+    } else {
+      // All bits moved right by 64 less what is left: the shift takes 6 bits of its distance.
+      code.loadConstant(-1L).iload(counter);
+      length();
+      code.isub().lushr();
+    }
+    code.lstore(some);
+    isPart = true;
+    vectorElement(u, add);
+    isPart = false;
   }
 
   private void vectorLoop(int vectors, BiConsumer<Phases.Reduction, Integer> add) {
@@ -290,7 +346,7 @@ final class PassEmitter {
       if (store.mode() != Mode.WRITE) {
         vectorLoad(operand, u);
         code.swap();
-        combine(VECTORS, VECTOR, store.mode());
+        insert(store.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
       }
       vectorStore(operand, u);
     }
@@ -300,8 +356,7 @@ final class PassEmitter {
   private void addToRegister(Phases.Reduction reduction, int u) {
     int accumulator = accumulators[reduction.slot()][u];
     code.aload(accumulator).aload(vectorValues[reduction.value()]);
-    String name = reduction.mode() == Mode.SUM ? "add" : "raise";
-    call(VECTORS, name, MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
+    insert(reduction.mode() == Mode.SUM ? "add" : "raise", VECTOR, VECTOR, VECTOR);
     code.astore(accumulator);
   }
 
@@ -321,19 +376,19 @@ final class PassEmitter {
     laneAddress(reduction.slot(), u * lanes);
     call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
     code.aload(vectorValues[reduction.value()]);
-    combine(VECTORS, VECTOR, reduction.mode());
+    insert(reduction.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
     laneAddress(reduction.slot(), u * lanes);
     call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
   }
 
   private void vectorLoad(int place, int u) {
     elementAddress(place, u * lanes);
-    call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+    insert("load", VECTOR, J);
   }
 
   private void vectorStore(int place, int u) {
     elementAddress(place, u * lanes);
-    call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+    insert("store", V, VECTOR, J);
   }
 
   private void scalarElement() {
@@ -366,7 +421,7 @@ final class PassEmitter {
       } else {
         scalarLoad(operand);
         code.fload(scalarValues[store.value()]);
-        combine(POINTWISE, F, store.mode());
+        combine(store.mode());
       }
       memory("setFloat", MethodTypeDesc.of(V, J, F));
     }
@@ -384,9 +439,20 @@ final class PassEmitter {
     memory("getFloat", MethodTypeDesc.of(F, J));
   }
 
-  private void combine(ClassDesc owner, ClassDesc type, Mode mode) {
+  /** Inserts the method of {@code Vectors}, that for some lanes in a part. */
+  private void insert(String name, ClassDesc result, ClassDesc... arguments) {
+    MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
+    if (isPart) {
+      code.lload(some);
+      VectorCode.insert(code, name + "Some", type.insertParameterTypes(arguments.length, J));
+    } else {
+      VectorCode.insert(code, name, type);
+    }
+  }
+
+  private void combine(Mode mode) {
     String name = mode == Mode.SUM ? "add" : "max";
-    call(owner, name, MethodTypeDesc.of(type, type, type));
+    call(POINTWISE, name, MethodTypeDesc.of(F, F, F));
   }
 
   private void instruction(

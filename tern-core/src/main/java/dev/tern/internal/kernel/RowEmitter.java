@@ -60,7 +60,11 @@ final class RowEmitter {
     this.rows = rows;
     starts = new int[spec.operands()];
     Arrays.setAll(starts, k -> code.allocateLocal(TypeKind.LONG));
-    vectors = new int[spec.values()][spec.row() / lanes];
+    vectors = new int[spec.values()][vectors(spec, lanes)];
+  }
+
+  private static int vectors(KernelSpec spec, int lanes) {
+    return (spec.row() + lanes - 1) / lanes;
   }
 
   /** Whether the rows of a kernel are held in vectors. */
@@ -76,7 +80,7 @@ final class RowEmitter {
       work += reduction.mode() == Mode.SUM ? 1 : MAX_WORK;
     }
     int combining = COMBINE_WORK * phases.reductions().size();
-    return work * (spec.row() / lanes) + combining <= MOST_WORK;
+    return work * vectors(spec, lanes) + combining <= MOST_WORK;
   }
 
   /**
@@ -107,13 +111,13 @@ final class RowEmitter {
     for (int r = 0; r < accumulators.length; r++) {
       begin(accumulators[r], reductions.get(r).mode());
     }
-    for (int u = 0; u < spec.row() / lanes; u++) {
+    for (int u = 0; u < vectors(spec, lanes); u++) {
       elements(phase, u);
       for (int r = 0; r < accumulators.length; r++) {
         int accumulator = accumulators[r][u % accumulators[r].length];
         code.aload(accumulator).aload(vectors[reductions.get(r).value()][u]);
         boolean sum = reductions.get(r).mode() == Mode.SUM;
-        insert(sum ? "add" : "raise", MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
+        insertFor(u, sum ? "add" : "raise", VECTOR, VECTOR, VECTOR);
         code.astore(accumulator);
       }
     }
@@ -184,16 +188,27 @@ final class RowEmitter {
       insert(store.mode() == Mode.SUM ? "add" : "max", MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
     }
     address(operand, u);
-    insert("store", MethodTypeDesc.of(V, VECTOR, J));
+    insertFor(u, "store", V, VECTOR, J);
   }
 
   private void load(int operand, int u) {
     address(operand, u);
-    insert("load", MethodTypeDesc.of(VECTOR, J));
+    insertFor(u, "load", VECTOR, J);
   }
 
   private void address(int operand, int u) {
     code.lload(starts[operand]).loadConstant((long) u * lanes * Float.BYTES).ladd();
+  }
+
+  /** Inserts the method for vector {@code u}, of which the row may have some lanes only. */
+  private void insertFor(int u, String name, ClassDesc result, ClassDesc... arguments) {
+    MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
+    if (spec.row() >= (u + 1) * lanes) {
+      insert(name, type);
+    } else {
+      code.loadConstant((1L << spec.row() % lanes) - 1);
+      insert(name + "Some", type.insertParameterTypes(arguments.length, J));
+    }
   }
 
   private void insert(String name, MethodTypeDesc type) {

@@ -13,6 +13,9 @@ public final class VectorSupport {
   private static final boolean AVAILABLE =
       REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
 
+  /** Processors with vectors of so many lanes have masks: AVX2, AVX-512, SVE. */
+  private static final int LANES_WITH_MASKS = 8;
+
   private VectorSupport() {}
 
   /** Whether classes that use the Vector API may be loaded. */
@@ -23,6 +26,11 @@ public final class VectorSupport {
   /** Lanes of a float vector; 1 without vectors. */
   public static int lanes() {
     return AVAILABLE ? Species.lanes() : 1;
+  }
+
+  /** Whether a part of a vector is loaded, stored and added to as fast as a whole one. */
+  static boolean hasMasks(int lanes) {
+    return lanes >= LANES_WITH_MASKS;
   }
 
   static VectorSpecies<Float> floatSpecies() {

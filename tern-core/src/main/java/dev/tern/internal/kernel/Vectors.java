@@ -4,6 +4,7 @@ import dev.tern.internal.memory.Memory;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
@@ -39,6 +40,31 @@ final class Vectors {
 
   static void store(FloatVector value, long address) {
     value.intoMemorySegment(Memory.ALL, address, ORDER);
+  }
+
+  /** The lanes at the bits of {@code lanes} that are set, 0 in others; reads no more memory. */
+  static FloatVector loadSome(long address, long lanes) {
+    return FloatVector.fromMemorySegment(
+        SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  static void storeSome(FloatVector value, long address, long lanes) {
+    value.intoMemorySegment(Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** The sum in some lanes, {@code a} in others. */
+  static FloatVector addSome(FloatVector a, FloatVector b, long lanes) {
+    return a.add(b, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** As {@link #raise} in some lanes, {@code keys} in others. */
+  static FloatVector raiseSome(FloatVector keys, FloatVector x, long lanes) {
+    return keys.blend(raise(keys, x), VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** The larger in some lanes, {@code a} in others. */
+  static FloatVector maxSome(FloatVector a, FloatVector b, long lanes) {
+    return a.blend(a.max(b), VectorMask.fromLong(SPECIES, lanes));
   }
 
   static FloatVector broadcast(float value) {

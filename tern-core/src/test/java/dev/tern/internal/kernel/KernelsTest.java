@@ -122,10 +122,11 @@ final class KernelsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {16, 32, 48, 64, 112, 128})
+  @ValueSource(ints = {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 112, 127, 128})
   void kernelsForRowsOfOneLengthGiveTheBitsOfThoseForAny(int n) {
     KernelSpec spec = ROWS.forRows(n);
-    assertThat(spec.row()).isEqualTo(n);
+    boolean has = n % 16 == 0 || VectorSupport.hasMasks(VectorSupport.lanes());
+    assertThat(spec.row()).isEqualTo(has ? n : 0);
     assertThat(rows(spec, n, VectorSupport.lanes(), 19)).containsExactly(rows(ROWS, n, 1, 19));
   }
 
@@ -140,7 +141,7 @@ final class KernelsTest {
     }
     List<Access> loads = Collections.nCopies(reductions, Access.CONTIGUOUS);
     KernelSpec any = new KernelSpec(loads, 0, instructions, stores);
-    for (int n = 16; n <= 128; n += 16) {
+    for (int n = 1; n <= 128; n += n < 16 ? 5 : 8) {
       KernelSpec spec = any.forRows(n);
       if (RowEmitter.takes(spec, new Phases(spec), VectorSupport.lanes())) {
         byte[] code = KernelEmitter.emit(spec, VectorSupport.lanes());
@@ -150,11 +151,16 @@ final class KernelsTest {
   }
 
   @Test
-  void onlyShortRowsOfWholeSetsOfLanesHaveKernelsOfTheirOwn() {
-    for (int n : new int[] {0, 1, 17, 144, 1024}) {
+  void onlyShortRowsHaveKernelsOfTheirOwn() {
+    for (int n : new int[] {0, 129, 144, 1024}) {
       assertThat(ROWS.forRows(n)).isSameAs(ROWS);
     }
   }
+
+  /** Numbers after the end of a kernel's memory. */
+  private static final int GUARDS = 32;
+
+  private static final float GUARD = 1e9f;
 
   private static final float[] NUMBERS = {
     Float.NEGATIVE_INFINITY,
@@ -174,7 +180,7 @@ final class KernelsTest {
   };
 
   @ParameterizedTest
-  @ValueSource(ints = {5, 16, 33, 64})
+  @ValueSource(ints = {1, 5, 16, 33, 64, 130, 145})
   void theLargestOfARowIsThatOfMathMaxWhateverTheNumbers(int n) {
     KernelSpec any =
         new KernelSpec(
@@ -221,7 +227,7 @@ final class KernelsTest {
       long[] strides = new long[3 * addresses.length];
       for (int k = 0; k < addresses.length; k++) {
         boolean isScalar = k == 2 || k == 4;
-        addresses[k] = arena.allocate(4L * rows * n, 64).address();
+        addresses[k] = withGuard(arena, rows * n);
         strides[3 * k + 1] = isScalar ? 4 : 4L * n;
         for (int i = 0; i < rows * n; i++) {
           Memory.setFloat(addresses[k] + 4L * i, random.nextFloat(-3, 3));
@@ -235,6 +241,9 @@ final class KernelsTest {
           first[k] += row * strides[3 * k + 1];
         }
         kernel.run(first, strides, 1, atATime, n, new float[] {0.75f}, scratch);
+      }
+      for (long address : addresses) {
+        assertGuarded(address, rows * n);
       }
       for (int i = 0; i < rows * n; i++) {
         bits[i] = Float.floatToIntBits(Memory.getFloat(addresses[3] + 4L * i));
@@ -252,7 +261,7 @@ final class KernelsTest {
     try (Arena arena = Arena.ofConfined()) {
       long[] addresses = new long[LOADS.size() + 2];
       for (int k = 0; k < addresses.length; k++) {
-        addresses[k] = arena.allocate(4L * (n + 1), 64).address();
+        addresses[k] = withGuard(arena, n + 1);
       }
       for (int k = 0; k < LOADS.size(); k++) {
         for (int i = 0; i <= n; i++) {
@@ -262,12 +271,32 @@ final class KernelsTest {
       }
       long scratch = arena.allocate(64 + spec.scratchBytes(n), 64).address();
       kernel.run(addresses, new long[3 * addresses.length], 1, 1, n, new float[] {0.75f}, scratch);
+      for (long address : addresses) {
+        assertGuarded(address, n + 1);
+      }
       int[] bits = new int[n + 1];
       for (int i = 0; i < n; i++) {
         bits[i] = Float.floatToIntBits(Memory.getFloat(addresses[LOADS.size()] + 4L * i));
       }
       bits[n] = Float.floatToIntBits(Memory.getFloat(addresses[LOADS.size() + 1]));
       return bits;
+    }
+  }
+
+  /** Memory for {@code count} numbers, and numbers after them that no kernel may use or change. */
+  private static long withGuard(Arena arena, int count) {
+    long address = arena.allocate(4L * (count + GUARDS), 64).address();
+    for (int i = count; i < count + GUARDS; i++) {
+      Memory.setFloat(address + 4L * i, GUARD);
+    }
+    return address;
+  }
+
+  private static void assertGuarded(long address, int count) {
+    for (int i = count; i < count + GUARDS; i++) {
+      assertThat(Memory.getFloat(address + 4L * i))
+          .as("%d after the end", i - count)
+          .isEqualTo(GUARD);
     }
   }
 }
