@@ -22,11 +22,11 @@ import java.util.function.BiConsumer;
  *
  * <pre>
  * set lane accumulators
- * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
- *   load, compute, store, accumulate      //   then one
- * store lane accumulators                 // before the loop over single vectors
- * if (i &lt; n)                              // the rest: some lanes of a vector, or without masks
- *   load, compute, store, accumulate      //   a loop over single elements
+ * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, if
+ *   load, compute, store, accumulate      //   they are not too much code
+ * store lane accumulators
+ * for (; i &lt; n; i += lanes)              // vectors that may be partly beyond the end; without
+ *   load, compute, store, accumulate      //   masks single vectors, then single elements
  * </pre>
  *
  * Where the length is known, {@link KernelSpec#row()}, a short pass of little work has no loop.
@@ -55,6 +55,7 @@ final class PassEmitter {
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
+  private static final ClassDesc MATH = desc(Math.class);
   private static final ClassDesc OBJECTS = desc(Objects.class);
   private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
   private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
@@ -92,6 +93,8 @@ final class PassEmitter {
   /** Holds the lanes of the rest as bits. */
   private final int some;
 
+  private final int turned;
+
   /** Whether what is being written is of some lanes only. */
   private boolean isPart;
 
@@ -116,6 +119,7 @@ final class PassEmitter {
     }
     counter = code.allocateLocal(TypeKind.INT);
     some = code.allocateLocal(TypeKind.LONG);
+    turned = code.allocateLocal(TypeKind.INT);
   }
 
   void emit() {
@@ -241,10 +245,17 @@ final class PassEmitter {
    * long, then one.
    */
   private void pointwiseLoops() {
-    if (phases.work(phase) <= UNROLLED_WORK) {
+    if (spec.row() == 0 && hasMasks()) {
+      if (!isMuch()) {
+        vectorLoop(2, this::addToRegister);
+      }
+      maskedLoop(this::addToRegister);
+      return;
+    }
+    if (!isMuch()) {
       vectorLoop(2, this::addToRegister);
     }
-    if (spec.row() == 0 || phases.work(phase) > UNROLLED_WORK || spec.row() / lanes % 2 > 0) {
+    if (spec.row() == 0 || isMuch() || spec.row() / lanes % 2 > 0) {
       vectorLoop(1, this::addToRegister);
     }
     rest(this::addToRegister);
@@ -253,12 +264,47 @@ final class PassEmitter {
   private void reducingLoops() {
     int turn = Lanes.COUNT / lanes;
     boolean whole = phases.work(phase) * turn <= REDUCED_WORK;
+    if (spec.row() == 0 && hasMasks() && turn == 1 && isMuch()) {
+      maskedLoop(this::addToRegister);
+      flushAccumulators();
+      return;
+    }
     vectorLoop(whole ? turn : 1, whole ? this::addToRegister : this::addInTurn);
     flushAccumulators();
+    if (whole && turn > 1 && spec.row() == 0 && hasMasks()) {
+      maskedLoop(this::addToMemory);
+      return;
+    }
     if (whole && turn > 1 && (spec.row() == 0 || spec.row() / lanes % turn > 0)) {
       vectorLoop(1, this::addToMemory);
     }
     rest(this::addToMemory);
+  }
+
+  /** Whether the JIT would take long over two copies of a loop's body. */
+  private boolean isMuch() {
+    return phases.work(phase) > UNROLLED_WORK;
+  }
+
+  /** All that is left of the row, the last vector in part: one body for both. */
+  private void maskedLoop(BiConsumer<Phases.Reduction, Integer> add) {
+    frame
+        .frames()
+        .loop(
+            end -> {
+              code.iload(counter);
+              length();
+              code.if_icmpge(end);
+            },
+            () -> {
+              offset();
+              rowVectors();
+              length();
+              code.iload(counter).isub().loadConstant(lanes);
+              code.invokestatic(MATH, "min", MethodTypeDesc.of(I, I, I));
+              part(0, add);
+              code.iinc(counter, lanes);
+            });
   }
 
   /** What is left of the row, fewer elements than a vector has. */
@@ -283,18 +329,22 @@ final class PassEmitter {
 
   /** Vector {@code u} from the counter on, of which the row has some lanes, if any. */
   private void someLanes(int u, BiConsumer<Phases.Reduction, Integer> add) {
-    if (spec.row() > 0 && spec.row() % lanes == 0) {
-      return;
-    }
-    if (spec.row() > 0) {
-      code.loadConstant((1L << spec.row() % lanes) - 1);
-    } else {
-      // All bits moved right by 64 less what is left: the shift takes 6 bits of its distance.
-      code.loadConstant(-1L).iload(counter);
+    if (spec.row() == 0) {
       length();
-      code.isub().lushr();
+      code.iload(counter).isub();
+      part(u, add);
+    } else if (spec.row() % lanes > 0) {
+      code.loadConstant(spec.row() % lanes);
+      part(u, add);
     }
-    code.lstore(some);
+  }
+
+  /** The first lanes of vector {@code u}, as many as the stack says, from 1 to all. */
+  private void part(int u, BiConsumer<Phases.Reduction, Integer> add) {
+    // All bits moved right by 64 less the lanes: the shift takes 6 bits of its distance.
+    code.ineg();
+    code.istore(turned);
+    code.loadConstant(-1L).iload(turned).lushr().lstore(some);
     isPart = true;
     vectorElement(u, add);
     isPart = false;

@@ -10,7 +10,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /** The loops of {@link VectorTile} that go over rows and blocks once. */
-final class VectorBlocks {
+final class VectorBlocks implements BlockKernel {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final int LENGTH = FLOATS.length();
@@ -20,10 +20,8 @@ final class VectorBlocks {
   private static final long LIMIT = 1L << 60;
   private static final long STRIP = 4L * TileKernel.ROWS;
 
-  private VectorBlocks() {}
-
-  /** {@link TileKernel#combine}. */
-  static void combine(long x, long rows, long rowStep, long y, int count, int k) {
+  @Override
+  public void combine(long x, long rows, long rowStep, long y, int count, int k) {
     int whole = FLOATS.loopBound(count);
     int p = 0;
     for (; p + 4 <= k; p += 4) {
@@ -70,8 +68,8 @@ final class VectorBlocks {
     }
   }
 
-  /** {@link TileKernel#outer}. */
-  static void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
+  @Override
+  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
     int whole = FLOATS.loopBound(columns);
     for (int i = 0; i < rows; i++) {
       long target = c + i * cRow;
@@ -95,11 +93,9 @@ final class VectorBlocks {
     }
   }
 
-  /**
-   * {@link TileKernel#spreadStrips}: a piece is moved as a vector of eight, whose last two numbers
-   * the next piece covers.
-   */
-  static void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+  /** A piece is moved as a vector of eight, whose last two numbers the next piece covers. */
+  @Override
+  public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
     long third = Objects.checkIndex(from + 2 * step, LIMIT);
@@ -121,8 +117,8 @@ final class VectorBlocks {
     }
   }
 
-  /** {@link TileKernel#copy}. */
-  static void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
+  @Override
+  public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
     if (columns == 2 * LENGTH) {
       copyTwoVectors(from, fromRow, to, toRow, rows);
     } else if (columns == TileKernel.ROWS) {
@@ -132,8 +128,8 @@ final class VectorBlocks {
     }
   }
 
-  /** {@link TileKernel#spread}. */
-  static void spread(long from, long step, int groups, long to, long groupBytes) {
+  @Override
+  public void spread(long from, long step, int groups, long to, long groupBytes) {
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
     long third = Objects.checkIndex(from + 2 * step, LIMIT);

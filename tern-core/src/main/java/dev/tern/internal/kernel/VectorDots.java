@@ -10,11 +10,11 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link TileKernel#dots} on the Vector API. The 16 sums of a row are four vectors of 128 bits or
- * two of 256; longer vectors would leave too few chains of additions. With 256 bits four rows at a
- * time share the loads of the vector. See {@link VectorTile} for what {@code checkIndex} is for.
+ * {@link RowDots} on the Vector API. The 16 sums of a row are four vectors of 128 bits or two of
+ * 256; longer vectors would leave too few chains of additions. With 256 bits four rows at a time
+ * share the loads of the vector. See {@link VectorTile} for what {@code checkIndex} is for.
  */
-final class VectorDots {
+final class VectorDots implements RowDots {
   private static final boolean WIDE = Vectors.SPECIES.length() >= 8;
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final VectorSpecies<Float> FOUR = FloatVector.SPECIES_128;
@@ -26,11 +26,10 @@ final class VectorDots {
       VectorShuffle.fromOp(FOUR, i -> (i + 2) % 4);
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final long LIMIT = 1L << 60;
-  private static final int LANES = TileKernel.DOT_LANES;
+  private static final int LANES = DOT_LANES;
 
-  private VectorDots() {}
-
-  static void run(
+  @Override
+  public void dots(
       long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
     int whole = k / LANES * LANES;
     int i = 0;

@@ -39,6 +39,10 @@ final class VectorTile implements TileKernel {
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
 
+  // Of this kernel alone: fresh code of it is of no use with calls of code that boxes.
+  private final BlockKernel blocks = (BlockKernel) FreshCode.copyOf(VectorBlocks.class);
+  private final RowDots dots = (RowDots) FreshCode.copyOf(VectorDots.class);
+
   @Override
   public int columns() {
     return 2 * LENGTH;
@@ -308,28 +312,28 @@ final class VectorTile implements TileKernel {
 
   @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
-    VectorBlocks.combine(x, rows, rowStep, y, count, k);
+    blocks.combine(x, rows, rowStep, y, count, k);
   }
 
   @Override
   public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
-    VectorBlocks.outer(x, xStep, y, c, cRow, rows, columns);
+    blocks.outer(x, xStep, y, c, cRow, rows, columns);
   }
 
   @Override
   public void dots(
       long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
-    VectorDots.run(rows, rowStep, x, y, yStep, count, k, accumulate);
+    dots.dots(rows, rowStep, x, y, yStep, count, k, accumulate);
   }
 
   @Override
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
-    VectorBlocks.copy(from, fromRow, to, toRow, rows, columns);
+    blocks.copy(from, fromRow, to, toRow, rows, columns);
   }
 
   @Override
   public void spread(long from, long step, int groups, long to, long groupBytes) {
-    VectorBlocks.spread(from, step, groups, to, groupBytes);
+    blocks.spread(from, step, groups, to, groupBytes);
   }
 
   @Override
@@ -337,7 +341,7 @@ final class VectorTile implements TileKernel {
     if (LENGTH < ROWS) {
       Packing.spreadStrips(from, step, groups, to, groupBytes);
     } else {
-      VectorBlocks.spreadStrips(from, step, groups, to, groupBytes);
+      blocks.spreadStrips(from, step, groups, to, groupBytes);
     }
   }
 }

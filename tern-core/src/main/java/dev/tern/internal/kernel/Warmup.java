@@ -1,6 +1,7 @@
 package dev.tern.internal.kernel;
 
 import com.sun.management.ThreadMXBean;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,13 @@ final class Warmup {
   private static final long POLL_NANOS = 10_000_000;
 
   private static final long PAUSE_NANOS = 200_000;
+
+  /** Without anything from the JIT: then it is taken to be done, with the code boxing for good. */
   private static final long PATIENCE_NANOS = 6_000_000_000L;
+
+  /** At most, while the JIT is kept busy by other code, or has too little of a processor. */
+  private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
+
   private static final int ATTEMPTS = 20;
 
   private static final LinkedBlockingQueue<Supplier<Optional<? extends Candidate>>> QUEUE =
@@ -150,6 +157,11 @@ final class Warmup {
     private long started = System.nanoTime();
     private long due;
 
+    /** What the JIT had done at the last look, and when it had done more than before. */
+    private long jitMillis;
+
+    private long jitMoved = started;
+
     Drive(Candidate candidate) {
       this.candidate = candidate;
     }
@@ -162,6 +174,16 @@ final class Warmup {
     /** Whether it is time to see whether it is compiled. */
     boolean isDue() {
       return quiet > 0 || System.nanoTime() >= due;
+    }
+
+    private boolean mayYetBeCompiled(long now) {
+      long millis = Jit.millis();
+      if (millis != jitMillis) {
+        jitMillis = millis;
+        jitMoved = now;
+      }
+      return now - Math.max(started, jitMoved) < PATIENCE_NANOS
+          && now - started < MOST_PATIENCE_NANOS;
     }
 
     /** Drives the candidate on; true when done with it. */
@@ -182,7 +204,7 @@ final class Warmup {
         if (isBusy()) {
           started = now;
         }
-        if (now - started < PATIENCE_NANOS) {
+        if (mayYetBeCompiled(now)) {
           return false;
         }
         rounds = 0;
@@ -199,6 +221,18 @@ final class Warmup {
         candidate.giveUp();
         return true;
       }
+    }
+  }
+
+  /** The compilers of this process. */
+  private static final class Jit {
+    private static final Optional<CompilationMXBean> BEAN =
+        Optional.ofNullable(ManagementFactory.getCompilationMXBean())
+            .filter(CompilationMXBean::isCompilationTimeMonitoringSupported);
+
+    /** Time that they took for what they have finished. */
+    static long millis() {
+      return BEAN.map(CompilationMXBean::getTotalCompilationTime).orElse(0L);
     }
   }
 }
