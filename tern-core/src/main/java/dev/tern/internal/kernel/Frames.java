@@ -71,21 +71,6 @@ final class Frames {
     code.nop();
   }
 
-  /**
-   * A branch.
-   *
-   * @param test jumps to the label it is given to leave {@code body} out
-   */
-  void when(Consumer<Label> test, Runnable body) {
-    Label end = code.newLabel();
-    test.accept(end);
-    TreeMap<Integer, VerificationTypeInfo> atTest = new TreeMap<>(locals);
-    body.run();
-    locals = atTest;
-    bind(end);
-    code.nop();
-  }
-
   /** Adds the frames to the method; call it at its end. */
   void write() {
     code.with(StackMapTableAttribute.of(frames));

@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Op;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The structure of a fused kernel: kernels of equal structure are one class. It holds no sizes but
@@ -20,6 +21,9 @@ public record KernelSpec(
     List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores, int row) {
   /** Elements of the longest rows that code is written for. */
   private static final int LONGEST_ROW = 128;
+
+  /** Most ops and operands of rows that end in a part of a vector; of more C2 boxes vectors. */
+  private static final int MOST_WORK = 48;
 
   /** How an operand advances along the inner loop. */
   public enum Access {
@@ -76,12 +80,20 @@ public record KernelSpec(
     this(loads, scalars, instructions, stores, 0);
   }
 
-  /** The kernel for rows of {@code n} elements; itself where that has no code of its own. */
+  /**
+   * The kernel for rows of {@code n} elements; itself where that has no code of its own: long rows,
+   * and rows that end in a part of a vector where that is too much for the JIT.
+   */
   public KernelSpec forRows(int n) {
-    boolean whole = n % Lanes.COUNT == 0 || VectorSupport.hasMasks(VectorSupport.lanes());
-    return n > 0 && n <= LONGEST_ROW && whole && laneReductions() > 0 && isVectorizable()
-        ? new KernelSpec(loads, scalars, instructions, stores, n)
-        : this;
+    if (n <= 0 || n > LONGEST_ROW || laneReductions() == 0 || !isVectorizable()) {
+      return this;
+    }
+    KernelSpec rows = new KernelSpec(loads, scalars, instructions, stores, n);
+    Phases phases = new Phases(rows);
+    int work = IntStream.range(0, phases.count()).map(phases::work).sum();
+    int lanes = VectorSupport.lanes();
+    boolean fits = work <= MOST_WORK || RowEmitter.takes(rows, phases, lanes);
+    return n % Lanes.COUNT == 0 || (fits && VectorSupport.hasMasks(lanes)) ? rows : this;
   }
 
   /** The kernel for rows of any length. */

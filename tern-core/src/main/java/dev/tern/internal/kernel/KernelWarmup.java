@@ -50,7 +50,7 @@ final class KernelWarmup implements Warmup.Candidate {
   };
 
   private final CompiledKernel compiled;
-  private final byte[] code;
+  private byte[] code;
 
   /** The kernel, and others that do nothing. */
   private final Kernel[] turns;
@@ -140,6 +140,10 @@ final class KernelWarmup implements Warmup.Candidate {
 
   @Override
   public void renew() {
+    if (compiled.spec().row() % Lanes.COUNT > 0) {
+      // Masks make much code: what boxed once is likely to again.
+      code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
+    }
     turns[0] = define();
   }
 

@@ -25,8 +25,8 @@ import java.util.function.BiConsumer;
  * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, if
  *   load, compute, store, accumulate      //   they are not too much code
  * store lane accumulators
- * for (; i &lt; n; i += lanes)              // vectors that may be partly beyond the end; without
- *   load, compute, store, accumulate      //   masks single vectors, then single elements
+ * for (; i &lt; n; i++)                     // single elements; where the length is known some
+ *   load, compute, store, accumulate      //   lanes of a vector
  * </pre>
  *
  * Where the length is known, {@link KernelSpec#row()}, a short pass of little work has no loop.
@@ -55,7 +55,6 @@ final class PassEmitter {
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
-  private static final ClassDesc MATH = desc(Math.class);
   private static final ClassDesc OBJECTS = desc(Objects.class);
   private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
   private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
@@ -90,11 +89,6 @@ final class PassEmitter {
   private final int[][] accumulators;
   private final int counter;
 
-  /** Holds the lanes of the rest as bits. */
-  private final int some;
-
-  private final int turned;
-
   /** Whether what is being written is of some lanes only. */
   private boolean isPart;
 
@@ -118,8 +112,6 @@ final class PassEmitter {
       accumulators[r] = locals(Lanes.COUNT / lanes, TypeKind.REFERENCE);
     }
     counter = code.allocateLocal(TypeKind.INT);
-    some = code.allocateLocal(TypeKind.LONG);
-    turned = code.allocateLocal(TypeKind.INT);
   }
 
   void emit() {
@@ -141,7 +133,7 @@ final class PassEmitter {
     } else if (lanes > 1) {
       reducingLoops();
     }
-    if (!hasMasks() && (lanes == 1 || spec.row() == 0)) {
+    if (lanes == 1 || spec.row() == 0) {
       elements(1, this::scalarElement);
     }
   }
@@ -149,10 +141,6 @@ final class PassEmitter {
   private boolean isStraight() {
     int vectors = (spec.row() + lanes - 1) / lanes;
     return spec.row() > 0 && phases.work(phase) * vectors <= STRAIGHT_WORK;
-  }
-
-  private boolean hasMasks() {
-    return VectorSupport.hasMasks(lanes);
   }
 
   /** The whole row without a loop. */
@@ -245,13 +233,6 @@ final class PassEmitter {
    * long, then one.
    */
   private void pointwiseLoops() {
-    if (spec.row() == 0 && hasMasks()) {
-      if (!isMuch()) {
-        vectorLoop(2, this::addToRegister);
-      }
-      maskedLoop(this::addToRegister);
-      return;
-    }
     if (!isMuch()) {
       vectorLoop(2, this::addToRegister);
     }
@@ -264,17 +245,8 @@ final class PassEmitter {
   private void reducingLoops() {
     int turn = Lanes.COUNT / lanes;
     boolean whole = phases.work(phase) * turn <= REDUCED_WORK;
-    if (spec.row() == 0 && hasMasks() && turn == 1 && isMuch()) {
-      maskedLoop(this::addToRegister);
-      flushAccumulators();
-      return;
-    }
     vectorLoop(whole ? turn : 1, whole ? this::addToRegister : this::addInTurn);
     flushAccumulators();
-    if (whole && turn > 1 && spec.row() == 0 && hasMasks()) {
-      maskedLoop(this::addToMemory);
-      return;
-    }
     if (whole && turn > 1 && (spec.row() == 0 || spec.row() / lanes % turn > 0)) {
       vectorLoop(1, this::addToMemory);
     }
@@ -286,68 +258,22 @@ final class PassEmitter {
     return phases.work(phase) > UNROLLED_WORK;
   }
 
-  /** All that is left of the row, the last vector in part: one body for both. */
-  private void maskedLoop(BiConsumer<Phases.Reduction, Integer> add) {
-    frame
-        .frames()
-        .loop(
-            end -> {
-              code.iload(counter);
-              length();
-              code.if_icmpge(end);
-            },
-            () -> {
-              offset();
-              rowVectors();
-              length();
-              code.iload(counter).isub().loadConstant(lanes);
-              code.invokestatic(MATH, "min", MethodTypeDesc.of(I, I, I));
-              part(0, add);
-              code.iinc(counter, lanes);
-            });
-  }
-
-  /** What is left of the row, fewer elements than a vector has. */
+  /** What is left of a row of known length, fewer elements than a vector has. */
   private void rest(BiConsumer<Phases.Reduction, Integer> add) {
-    if (!hasMasks() || (spec.row() > 0 && spec.row() % lanes == 0)) {
-      return;
+    if (spec.row() % lanes > 0) {
+      offset();
+      rowVectors();
+      someLanes(0, add);
     }
-    frame
-        .frames()
-        .when(
-            end -> {
-              code.iload(counter);
-              length();
-              code.if_icmpge(end);
-            },
-            () -> {
-              offset();
-              rowVectors();
-              someLanes(0, add);
-            });
   }
 
   /** Vector {@code u} from the counter on, of which the row has some lanes, if any. */
   private void someLanes(int u, BiConsumer<Phases.Reduction, Integer> add) {
-    if (spec.row() == 0) {
-      length();
-      code.iload(counter).isub();
-      part(u, add);
-    } else if (spec.row() % lanes > 0) {
-      code.loadConstant(spec.row() % lanes);
-      part(u, add);
+    if (spec.row() % lanes > 0) {
+      isPart = true;
+      vectorElement(u, add);
+      isPart = false;
     }
-  }
-
-  /** The first lanes of vector {@code u}, as many as the stack says, from 1 to all. */
-  private void part(int u, BiConsumer<Phases.Reduction, Integer> add) {
-    // All bits moved right by 64 less the lanes: the shift takes 6 bits of its distance.
-    code.ineg();
-    code.istore(turned);
-    code.loadConstant(-1L).iload(turned).lushr().lstore(some);
-    isPart = true;
-    vectorElement(u, add);
-    isPart = false;
   }
 
   private void vectorLoop(int vectors, BiConsumer<Phases.Reduction, Integer> add) {
@@ -493,7 +419,7 @@ final class PassEmitter {
   private void insert(String name, ClassDesc result, ClassDesc... arguments) {
     MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
     if (isPart) {
-      code.lload(some);
+      code.loadConstant((1L << spec.row() % lanes) - 1);
       VectorCode.insert(code, name + "Some", type.insertParameterTypes(arguments.length, J));
     } else {
       VectorCode.insert(code, name, type);
