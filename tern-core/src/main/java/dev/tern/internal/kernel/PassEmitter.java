@@ -22,11 +22,11 @@ import java.util.function.BiConsumer;
  *
  * <pre>
  * set lane accumulators
- * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, if
- *   load, compute, store, accumulate      //   they are not too much code
- * store lane accumulators
- * for (; i &lt; n; i++)                     // single elements; where the length is known some
- *   load, compute, store, accumulate      //   lanes of a vector
+ * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
+ *   load, compute, store, accumulate      //   then one
+ * store lane accumulators                 // before the loop over single vectors
+ * for (; i &lt; n; i++)                     // the rest, one element at a time; where the length is
+ *   load, compute, store, accumulate      //   known, some lanes of one vector
  * </pre>
  *
  * Where the length is known, {@link KernelSpec#row()}, a short pass of little work has no loop.
