@@ -42,10 +42,13 @@ final class SourceLinesTest {
   }
 
   private static StepProfile.Source only(List<StepProfile.Step> steps, String what) {
-    StepProfile.Step step =
-        steps.stream().filter(s -> s.what().contains(what)).findFirst().orElseThrow();
-    assertThat(step.sources()).as(step.what()).hasSize(1);
-    return step.sources().get(0);
+    List<StepProfile.Source> sources = sources(steps, what);
+    assertThat(sources).as(what).hasSize(1);
+    return sources.get(0);
+  }
+
+  private static List<StepProfile.Source> sources(List<StepProfile.Step> steps, String what) {
+    return steps.stream().filter(s -> s.what().contains(what)).findFirst().orElseThrow().sources();
   }
 
   private Tensor layer() {
@@ -73,10 +76,12 @@ final class SourceLinesTest {
               return Tensor.gradients(loss, List.of(w.tensor()));
             },
             true);
-    StepProfile.Source product = only(steps, "matmul 32x48 ");
+    List<StepProfile.Source> ofProductAndWhatFollows = sources(steps, "matmul 32x48 ");
+    StepProfile.Source product = ofProductAndWhatFollows.get(0);
     StepProfile.Source gradient = only(steps, "matmul 48x32t");
     assertThat(product.lines().get(0)).isEqualTo(FILE + here);
     assertThat(product.isGradient()).isFalse();
+    assertThat(ofProductAndWhatFollows.get(1).lines().get(0)).isEqualTo(FILE + (here + 1));
     assertThat(gradient.lines()).isEqualTo(product.lines());
     assertThat(gradient.isGradient()).isTrue();
   }

@@ -18,7 +18,12 @@ public final class BatchProduct {
   /** Multiplications in a piece of work at least. */
   private static final long WORTH_SHARING = 100_000;
 
+  /** Elements for which the epilogue is called at least, but at the end of a piece of work. */
+  private static final int EPILOGUE_ELEMENTS = 1 << 12;
+
   private final Workers workers;
+  private final Epilogue epilogue;
+  private final long elements;
   private final Product[] products;
   private final long aStep;
   private final long bStep;
@@ -38,6 +43,8 @@ public final class BatchProduct {
   /**
    * @param aStep elements from one A to the next; so for B and C
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   * @param epilogue run on whole products as they become final; all C must lie densely one after
+   *     another for any but {@link Epilogue#NONE}
    */
   public BatchProduct(
       Workers workers,
@@ -46,8 +53,11 @@ public final class BatchProduct {
       long aStep,
       long bStep,
       long cStep,
-      long scratch) {
+      long scratch,
+      Epilogue epilogue) {
     this.workers = workers;
+    this.epilogue = epilogue;
+    elements = (long) spec.m() * spec.n();
     this.batch = batch;
     this.aStep = 4 * aStep;
     this.bStep = 4 * bStep;
@@ -95,8 +105,13 @@ public final class BatchProduct {
     int from = (int) ((long) batch * index / chunks);
     int to = (int) ((long) batch * (index + 1) / chunks);
     long own = scratch + worker * scratchEach;
+    int finished = from;
     for (int i = from; i < to; i++) {
       products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, c + i * cStep, own);
+      if (i + 1 == to || (i + 1 - finished) * elements >= EPILOGUE_ELEMENTS) {
+        epilogue.run(finished * elements, (i + 1) * elements, worker);
+        finished = i + 1;
+      }
     }
   }
 }

@@ -55,6 +55,15 @@ public final class MatMul {
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
   public MatMul(Workers workers, Spec spec, long scratch) {
+    this(workers, spec, scratch, Epilogue.NONE);
+  }
+
+  /**
+   * A product with an epilogue.
+   *
+   * @param epilogue other than {@link Epilogue#NONE} only where {@link #takesEpilogue}
+   */
+  public MatMul(Workers workers, Spec spec, long scratch, Epilogue epilogue) {
     this.workers = workers;
     this.spec = spec;
     this.scratch = scratch;
@@ -65,7 +74,7 @@ public final class MatMul {
             : new VectorProduct(
                 4 * spec.ars, 4 * spec.acs, 4 * spec.ldc, spec.m, spec.k, spec.accumulate);
     outer = new OuterProduct(spec);
-    product = new Product(spec);
+    product = new Product(spec, epilogue);
     split =
         form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
   }
@@ -81,6 +90,11 @@ public final class MatMul {
   /** Whether vector code is being made ready. */
   public static boolean isPending() {
     return Tiles.isPending();
+  }
+
+  /** Whether products of these sizes, with a dense C, can have an epilogue. */
+  public static boolean takesEpilogue(int m, int n, int k) {
+    return form(new Spec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
   }
 
   private static Form form(Spec spec) {

@@ -63,7 +63,11 @@ final class Product {
   /** Rows of few terms that cost less one by one than as a strip. */
   private static final int FEW_ROWS = 3;
 
+  /** Elements for which the epilogue is called at least, but at the end of a chunk. */
+  private static final int EPILOGUE_ELEMENTS = 1 << 12;
+
   private final MatMul.Spec spec;
+  private final Epilogue epilogue;
   private final int width = Tiles.columns();
   private final long aRow;
   private final long aStep;
@@ -81,8 +85,11 @@ final class Product {
   private final boolean packB;
   private final boolean packA;
 
-  /** Half a tile's columns do, for twice its rows, of A as it lies. */
+  /** Where C has no more columns, half a tile's do, for twice its rows, of A as it lies. */
   private final boolean isNarrow;
+
+  /** So for the last columns of C. */
+  private final boolean endsNarrow;
 
   private final Workers.Task packing = this::packTask;
   private final Workers.Task computing = this::rows;
@@ -105,7 +112,18 @@ final class Product {
   private int chunks;
 
   Product(MatMul.Spec spec) {
+    this(spec, Epilogue.NONE);
+  }
+
+  /**
+   * A product with an epilogue.
+   *
+   * @param epilogue run on rows as they become final; C must be dense for any but {@link
+   *     Epilogue#NONE}
+   */
+  Product(MatMul.Spec spec, Epilogue epilogue) {
     this.spec = spec;
+    this.epilogue = epilogue;
     aRow = 4 * spec.ars();
     aStep = 4 * spec.acs();
     bStep = 4 * spec.brs();
@@ -120,15 +138,21 @@ final class Product {
     m = spec.m() - lone;
     isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
     packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
+    endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
   }
 
   static long scratchBytes(int m, int n, int k, int width, int threads) {
-    return slabBytes(n, k, width) + threads * ownBytes(m, k, width);
+    return slabBytes(m, n, k, width) + threads * ownBytes(m, k, width);
   }
 
-  private static long slabBytes(int n, int k, int width) {
-    long columns = Math.max(1, (Math.min(n, SLAB_COLUMNS) + width - 1L) / width) * width;
-    return 4 * columns * Math.min(k, Math.max(DEPTH, SLAB / columns));
+  /** Of the first slab, the largest: the last columns may be fewer, of more terms but no more. */
+  private static long slabBytes(int m, int n, int k, int width) {
+    int columns = Math.max(1, (Math.min(n, SLAB_COLUMNS) + width - 1) / width) * width;
+    long last = n % SLAB_COLUMNS == 0 ? 0 : (n % SLAB_COLUMNS + width - 1) / width * width;
+    return 4
+        * Math.max(
+            (long) columns * Math.min(k, slabTerms(m, n, columns)),
+            last == 0 ? 0 : last * Math.min(k, slabTerms(m, n, (int) last)));
   }
 
   /** A worker's packed strips and, after them, a tile for the edges of C. */
@@ -197,11 +221,11 @@ final class Product {
     b = addressB;
     c = addressC;
     slab = scratch;
-    own = scratch + slabBytes(n, k, width);
+    own = scratch + slabBytes(spec.m(), n, k, width);
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int packed = panels(columnEnd - column) * width;
-      int terms = slabTerms(packed);
+      int terms = slabTerms(spec.m(), n, packed);
       for (term = 0; term < k; term = termEnd) {
         termEnd = Math.min(k, term + terms);
         slab(workers, threads);
@@ -209,7 +233,8 @@ final class Product {
     }
   }
 
-  private int slabTerms(int packed) {
+  /** Terms of a slab of so many columns. */
+  private static int slabTerms(int m, int n, int packed) {
     int most = (long) m * n <= SMALL_RESULT ? NEAR_SLAB : SLAB;
     return Math.max(DEPTH, most / packed / DEPTH * DEPTH);
   }
@@ -286,11 +311,24 @@ final class Product {
     int strips = strips(m);
     int from = (int) ((long) strips * chunk / chunks);
     int to = (int) ((long) strips * (chunk + 1) / chunks);
+    int finished = from;
     for (int strip = from; strip < to; strip += STRIPS) {
       int count = Math.min(STRIPS, to - strip);
       for (int block = 0; term + block * depth < termEnd; block++) {
         block(strip, count, block, own + worker * ownBytes);
       }
+      int end = strip + count;
+      if (end == to || (long) (end - finished) * ROWS * n >= EPILOGUE_ELEMENTS) {
+        finish(finished * ROWS, Math.min(m, end * ROWS), worker);
+        finished = end;
+      }
+    }
+  }
+
+  /** Hands rows on that the last slab has gone over. */
+  private void finish(int from, int to, int worker) {
+    if (columnEnd == n && termEnd == k && to > from) {
+      epilogue.run((long) from * n, (long) to * n, worker);
     }
   }
 
@@ -309,6 +347,7 @@ final class Product {
       }
       kernel.combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
     }
+    finish(m, m + lone, worker);
   }
 
   private void block(int strip, int count, int block, long mine) {
@@ -360,34 +399,33 @@ final class Product {
   /** Tiles over an edge of C. */
   private void edges(
       int strip, int from, int count, int block, int panel, int panelEnd, long mine) {
-    if (isNarrow && panel < panelEnd) {
-      int whole = Math.max(0, Math.min(count, m / ROWS - strip));
-      int paired = Math.max(from, whole - (whole - from & 1));
-      for (int s = from; s < paired; s += 2) {
-        narrow(strip + s, block, mine);
+    for (int p = panel; p < panelEnd; p++) {
+      int paired = from;
+      if (endsNarrow && column + (p + 1) * width > n) {
+        int whole = Math.max(0, Math.min(count, m / ROWS - strip));
+        paired = Math.max(from, whole - (whole - from & 1));
+        for (int s = from; s < paired; s += 2) {
+          narrow(strip + s, block, p, mine);
+        }
       }
       for (int s = paired; s < count; s++) {
-        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, panel, mine);
-      }
-      return;
-    }
-    for (int p = panel; p < panelEnd; p++) {
-      for (int s = from; s < count; s++) {
         edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine);
       }
     }
   }
 
-  /** Two whole strips of a narrow C. */
-  private void narrow(int strip, int block, long mine) {
+  /** Two whole strips of the last panel of C, which is half as wide as a tile or less. */
+  private void narrow(int strip, int block, int panel, long mine) {
     int from = term + block * depth;
     int row = strip * ROWS;
-    long y = packedPanel(block, 0);
+    int first = column + panel * width;
+    int columns = n - first;
+    long y = packedPanel(block, panel);
     long stepB = 4L * width;
     long x = a + row * aRow + from * aStep;
-    long target = c + row * cRow;
+    long target = c + row * cRow + 4L * first;
     boolean start = spec.accumulate() || from > 0;
-    if (n == width / 2) {
+    if (columns == width / 2) {
       long startAt = start ? target : MatMul.ZEROS;
       long startRow = start ? cRow : 0;
       kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, blockTerms(block));
@@ -396,12 +434,12 @@ final class Product {
     long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 2L * width;
     if (start) {
-      kernel.copy(target, cRow, edge, edgeRow, 2 * ROWS, n);
+      kernel.copy(target, cRow, edge, edgeRow, 2 * ROWS, columns);
     }
     long startAt = start ? edge : MatMul.ZEROS;
     long startRow = start ? edgeRow : 0;
     kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
-    kernel.copy(edge, edgeRow, target, cRow, 2 * ROWS, n);
+    kernel.copy(edge, edgeRow, target, cRow, 2 * ROWS, columns);
   }
 
   private void packStrips(int strip, int count, int terms, int from, long mine) {

@@ -201,6 +201,11 @@ final class VectorBlocks implements BlockKernel {
             .intoMemorySegment(ALL, target + 4L * j, ORDER);
       }
       int j = whole;
+      if (j + 8 <= columns) {
+        FloatVector.fromMemorySegment(EIGHT, ALL, source + 4L * j, ORDER)
+            .intoMemorySegment(ALL, target + 4L * j, ORDER);
+        j += 8;
+      }
       for (; j + 2 <= columns; j += 2) {
         Memory.setLong(target + 4L * j, Memory.getLong(source + 4L * j));
       }

@@ -65,9 +65,10 @@ public final class Planner {
   public static Plan plan(Program program, int threads, long budget) {
     Program lowered = Lowering.lower(program);
     Plan plan = new Planner(lowered, threads).plan(program.leaves(), false);
-    return plan.arenaBytes() <= budget
-        ? plan
-        : new Planner(lowered, threads).fit(program.leaves(), budget);
+    return Epilogues.joined(
+        plan.arenaBytes() <= budget
+            ? plan
+            : new Planner(lowered, threads).fit(program.leaves(), budget));
   }
 
   /** A plan whose arena holds everything but the one output, which lies {@link Plan#APART}. */

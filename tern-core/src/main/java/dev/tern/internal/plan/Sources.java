@@ -22,6 +22,17 @@ final class Sources {
     return sources;
   }
 
+  /** Those of two steps made one, each line once. */
+  static List<Plan.Source> joined(List<Plan.Source> first, List<Plan.Source> second) {
+    Map<Origin, List<String>> ops = new LinkedHashMap<>();
+    for (List<Plan.Source> step : List.of(first, second)) {
+      for (Plan.Source source : step) {
+        ops.computeIfAbsent(source.origin(), origin -> new ArrayList<>()).addAll(source.ops());
+      }
+    }
+    return listed(ops);
+  }
+
   private static List<Plan.Source> copy(Origin origin) {
     return origin.isKnown() ? List.of(new Plan.Source(List.of("copy"), origin)) : List.of();
   }
@@ -33,6 +44,10 @@ final class Sources {
         ops.computeIfAbsent(node.origin(), origin -> new ArrayList<>()).add(name(node.op()));
       }
     }
+    return listed(ops);
+  }
+
+  private static List<Plan.Source> listed(Map<Origin, List<String>> ops) {
     return ops.entrySet().stream()
         .map(entry -> new Plan.Source(entry.getValue(), entry.getKey()))
         .toList();

@@ -68,7 +68,11 @@ public sealed interface Step {
     }
   }
 
-  /** {@code batch} matrix products; strides in elements: batch, row, column of a, b and c. */
+  /**
+   * {@code batch} matrix products; strides in elements: batch, row, column of a, b and c.
+   *
+   * @param scratch place of {@code scratchBytes}
+   */
   record MatMul(
       Place a,
       int[] aStrides,
@@ -80,8 +84,12 @@ public sealed interface Step {
       int m,
       int n,
       int k,
-      Place scratch)
+      Place scratch,
+      long scratchBytes)
       implements Step {}
+
+  /** A product, and a kernel that takes the rows of its C as they become final. */
+  record MatMulThen(MatMul product, Fused then) implements Step {}
 
   /**
    * {@code count} rows of {@code width} words of 4 bytes from {@code table} ({@code rows} rows) at
@@ -164,6 +172,7 @@ public sealed interface Step {
               + (s.batch() > 1 ? s.batch() + " times " : "")
               + (s.m() + "x" + s.k() + (s.aStrides()[2] == 1 ? "" : "t"))
               + (" by " + s.k() + "x" + s.n() + (s.bStrides()[2] == 1 ? "" : "t"));
+      case MatMulThen s -> s.product().label() + ", then " + s.then().label();
       case Gather gather -> "gather";
       case ScatterAdd scatter -> "scatterAdd";
       case SegmentReduce s -> "segmentReduce " + s.kind();
@@ -180,7 +189,11 @@ public sealed interface Step {
 
   /** The state of its code: {@link CompiledKernel#state}, or nothing for other than kernels. */
   default String state() {
-    return this instanceof Fused fused ? fused.kernel().state() : "";
+    return switch (this) {
+      case Fused fused -> fused.kernel().state();
+      case MatMulThen s -> s.then().kernel().state();
+      default -> "";
+    };
   }
 
   /** Arithmetic operations; a mathematical function counts as one. */
@@ -188,6 +201,7 @@ public sealed interface Step {
     return switch (this) {
       case Fused fused -> fused.elements() * (double) fused.kernel().spec().instructions().size();
       case MatMul s -> 2.0 * s.batch() * s.m() * s.n() * s.k();
+      case MatMulThen s -> s.product().flops() + s.then().flops();
       case ScatterAdd s -> (double) s.count() * s.width();
       case SegmentReduce s -> (double) s.rows() * s.width();
       case Index s -> s.count();
@@ -210,6 +224,7 @@ public sealed interface Step {
           4.0
               * s.batch()
               * ((double) s.m() * s.k() + (double) s.k() * s.n() + (double) s.m() * s.n());
+      case MatMulThen s -> s.product().traffic() + s.then().traffic();
       case Gather s -> 8.0 * s.count() * s.width();
       case ScatterAdd s -> 4.0 * s.width() * (s.count() + s.rows());
       case SegmentReduce s -> 4.0 * s.width() * (s.count() + s.rows());

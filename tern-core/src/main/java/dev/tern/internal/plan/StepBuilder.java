@@ -47,7 +47,12 @@ final class StepBuilder {
         reuseDying(group, i);
         steps.add(fused(group, i));
       } else {
-        steps.add(single(group.nodes.get(0), i));
+        Node node = group.nodes.getFirst();
+        boolean hasEpilogue =
+            i + 1 < order.size()
+                && order.get(i + 1).fused
+                && order.get(i + 1).reads().contains(node);
+        steps.add(single(node, i, hasEpilogue ? i + 1 : i));
       }
     }
     for (Program.Update update : late) {
@@ -156,9 +161,10 @@ final class StepBuilder {
     return new Step.Place(layout.storage(), (long) layout.offset() * node.type().bytes());
   }
 
-  private Step single(Node node, int step) {
+  /** A step of its own, whose scratch memory nobody else has until {@code end}. */
+  private Step single(Node node, int step, int end) {
     return switch (node.op()) {
-      case Op.MatMul matmul -> matmul(node, step);
+      case Op.MatMul matmul -> matmul(node, step, end);
       case Op.Gather gather -> gather(gather, node);
       case Op.ScatterAdd scatter -> {
         Node index = node.input(0);
@@ -250,17 +256,18 @@ final class StepBuilder {
     };
   }
 
-  private Step matmul(Node node, int step) {
+  private Step matmul(Node node, int step, int end) {
     int m = node.shape().size(-2);
     int n = node.shape().size(-1);
     int k = node.input(0).shape().size(-1);
     int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
-    int scratch =
-        storages.add(
-            BatchProduct.pays(batch, m, n, k)
-                ? BatchProduct.scratchBytes(m, n, k, threads)
-                : MatMul.scratchBytes(m, n, k, threads));
+    long scratchBytes =
+        BatchProduct.pays(batch, m, n, k)
+            ? BatchProduct.scratchBytes(m, n, k, threads)
+            : MatMul.scratchBytes(m, n, k, threads);
+    int scratch = storages.add(scratchBytes);
     storages.use(scratch, step);
+    storages.use(scratch, end);
     return new Step.MatMul(
         place(node.input(0)),
         matrixStrides(node.input(0)),
@@ -272,7 +279,8 @@ final class StepBuilder {
         m,
         n,
         k,
-        new Step.Place(scratch, 0));
+        new Step.Place(scratch, 0),
+        scratchBytes);
   }
 
   /** Batch, row and column strides. */

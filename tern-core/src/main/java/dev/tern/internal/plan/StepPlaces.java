@@ -4,6 +4,7 @@ import dev.tern.internal.plan.Step.Place;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** Which places a step reads and writes, and the same step at others. */
 final class StepPlaces {
@@ -14,6 +15,10 @@ final class StepPlaces {
     return switch (step) {
       case Step.Fused s -> s.operands().subList(0, loads(s));
       case Step.MatMul s -> List.of(s.a(), s.b());
+      case Step.MatMulThen s ->
+          Stream.concat(reads(s.product()).stream(), reads(s.then()).stream())
+              .filter(place -> !place.equals(s.product().c()))
+              .toList();
       case Step.Gather s -> List.of(s.table(), s.index());
       case Step.ScatterAdd s -> List.of(s.index(), s.values());
       case Step.SegmentReduce s -> List.of(s.values(), s.offsets());
@@ -33,6 +38,10 @@ final class StepPlaces {
     return switch (step) {
       case Step.Fused s -> s.operands().subList(loads(s), s.operands().size());
       case Step.MatMul s -> List.of(s.c());
+      case Step.MatMulThen s ->
+          Stream.concat(writes(s.product()).stream(), writes(s.then()).stream())
+              .distinct()
+              .toList();
       case Step.Gather s -> List.of(s.out());
       case Step.ScatterAdd s -> List.of(s.out());
       case Step.SegmentReduce s -> List.of(s.out());
@@ -52,6 +61,7 @@ final class StepPlaces {
     return switch (step) {
       case Step.Fused s when FusedBuilder.partialElements(s) > 0 -> Optional.of(s.partials());
       case Step.MatMul s -> Optional.of(s.scratch());
+      case Step.MatMulThen s -> Optional.of(s.product().scratch());
       default -> Optional.empty();
     };
   }
@@ -59,29 +69,10 @@ final class StepPlaces {
   /** The same step with its places moved. */
   static Step move(Step step, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
     return switch (step) {
-      case Step.Fused s ->
-          new Step.Fused(
-              s.kernel(),
-              s.operands().stream().map(to).toList(),
-              s.sizes(),
-              s.strides(),
-              s.scalars(),
-              s.reduced(),
-              scratch(s).map(scratchTo).orElse(new Place(0, 0)),
-              s.chunks());
-      case Step.MatMul s ->
-          new Step.MatMul(
-              to.apply(s.a()),
-              s.aStrides(),
-              to.apply(s.b()),
-              s.bStrides(),
-              to.apply(s.c()),
-              s.cStrides(),
-              s.batch(),
-              s.m(),
-              s.n(),
-              s.k(),
-              scratchTo.apply(s.scratch()));
+      case Step.Fused s -> fused(s, to, scratchTo);
+      case Step.MatMul s -> matmul(s, to, scratchTo);
+      case Step.MatMulThen s ->
+          new Step.MatMulThen(matmul(s.product(), to, scratchTo), fused(s.then(), to, scratchTo));
       case Step.Gather s ->
           new Step.Gather(
               to.apply(s.table()),
@@ -144,6 +135,36 @@ final class StepPlaces {
           new Step.PairSumsGradient(
               to.apply(s.x()), to.apply(s.gradient()), to.apply(s.out()), s.batch(), s.n(), s.d());
     };
+  }
+
+  private static Step.Fused fused(
+      Step.Fused s, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
+    return new Step.Fused(
+        s.kernel(),
+        s.operands().stream().map(to).toList(),
+        s.sizes(),
+        s.strides(),
+        s.scalars(),
+        s.reduced(),
+        scratch(s).map(scratchTo).orElse(new Place(0, 0)),
+        s.chunks());
+  }
+
+  private static Step.MatMul matmul(
+      Step.MatMul s, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
+    return new Step.MatMul(
+        to.apply(s.a()),
+        s.aStrides(),
+        to.apply(s.b()),
+        s.bStrides(),
+        to.apply(s.c()),
+        s.cStrides(),
+        s.batch(),
+        s.m(),
+        s.n(),
+        s.k(),
+        scratchTo.apply(s.scratch()),
+        s.scratchBytes());
   }
 
   private static int loads(Step.Fused step) {

@@ -4,6 +4,7 @@ import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.DotInteraction;
+import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
 import dev.tern.internal.kernel.RowIndex;
@@ -74,6 +75,7 @@ public final class Execution {
       long each =
           switch (step) {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
+            case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
             case Step.DotInteraction dots -> DotInteraction.scratchBytes(dots.n(), dots.d());
             case Step.PairSums sums -> PairSums.scratchBytes();
             default -> 0;
@@ -138,8 +140,14 @@ public final class Execution {
 
   private boolean isPending() {
     for (Step step : plan.steps()) {
-      if (step instanceof Step.MatMul && MatMul.isPending()
-          || step instanceof Step.Fused fused && fused.kernel().isPending()) {
+      boolean isPending =
+          switch (step) {
+            case Step.MatMul s -> MatMul.isPending();
+            case Step.MatMulThen s -> MatMul.isPending() || s.then().kernel().isPending();
+            case Step.Fused s -> s.kernel().isPending();
+            default -> false;
+          };
+      if (isPending) {
         return true;
       }
     }
@@ -185,12 +193,15 @@ public final class Execution {
   private Runnable bind(Step step, long scratch) {
     return switch (step) {
       case Step.Fused s -> {
-        long[] operands = s.operands().stream().mapToLong(this::address).toArray();
-        FusedTask task =
-            new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
+        FusedTask task = fused(s, scratch);
         yield () -> task.run(workers);
       }
-      case Step.MatMul s -> matmul(s);
+      case Step.MatMul s -> matmul(s, Epilogue.NONE);
+      case Step.MatMulThen s -> {
+        FusedTask task = fused(s.then(), scratch);
+        Runnable product = matmul(s.product(), task::range);
+        yield () -> task.runWithin(product);
+      }
       case Step.Gather s -> gather(s);
       case Step.ScatterAdd s -> scatterAdd(s);
       case Step.SegmentReduce s -> segmentReduce(s);
@@ -231,6 +242,11 @@ public final class Execution {
         yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
       }
     };
+  }
+
+  private FusedTask fused(Step.Fused s, long scratch) {
+    long[] operands = s.operands().stream().mapToLong(this::address).toArray();
+    return new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
   }
 
   private Runnable pairSums(Step.PairSums s, long scratch) {
@@ -295,7 +311,7 @@ public final class Execution {
     };
   }
 
-  private Runnable matmul(Step.MatMul s) {
+  private Runnable matmul(Step.MatMul s, Epilogue epilogue) {
     MatMul.Spec spec =
         new MatMul.Spec(
             s.aStrides()[1],
@@ -319,10 +335,11 @@ public final class Execution {
               s.aStrides()[0],
               s.bStrides()[0],
               s.cStrides()[0],
-              address(s.scratch()));
+              address(s.scratch()),
+              epilogue);
       return () -> products.run(a, b, c);
     }
-    MatMul product = new MatMul(workers, spec, address(s.scratch()));
+    MatMul product = new MatMul(workers, spec, address(s.scratch()), epilogue);
     return () -> {
       for (int i = 0; i < s.batch(); i++) {
         product.run(

@@ -14,6 +14,9 @@ import java.util.Arrays;
 final class FusedTask implements Workers.Task {
   private static final int KERNEL_LOOPS = 3;
 
+  /** Numbers of different threads lie so far apart that no two share a cache line. */
+  private static final int APART = 16;
+
   private final Step.Fused step;
   private final long[] addresses;
   private final long scratch;
@@ -28,6 +31,12 @@ final class FusedTask implements Workers.Task {
   private final boolean isEmpty;
   private final long scratchBytes;
   private Kernel kernel;
+
+  /** Elements of the step in one index of the outermost loop. */
+  private final long unit;
+
+  /** By worker, at distances, time spent in {@link #range}. */
+  private final long[] spent;
 
   /**
    * @param addresses of the operands
@@ -44,6 +53,8 @@ final class FusedTask implements Workers.Task {
     elements = step.elements();
     row = step.sizes()[step.sizes().length - 1];
     isEmpty = elements == 0;
+    unit = isEmpty ? 1 : elements / step.sizes()[0];
+    spent = new long[threads * APART];
     outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
     for (int k = 0; k < addresses.length; k++) {
@@ -86,6 +97,28 @@ final class FusedTask implements Workers.Task {
     }
   }
 
+  /** Runs {@code producer}, which calls {@link #range} for all elements. */
+  void runWithin(Runnable producer) {
+    kernel = step.kernel().active();
+    Arrays.fill(spent, 0);
+    producer.run();
+    long nanos = 0;
+    for (int worker = 0; worker < current.length; worker++) {
+      nanos += spent[worker * APART];
+    }
+    step.kernel().ran(row, elements, nanos / current.length);
+  }
+
+  /**
+   * Elements {@code from} to {@code to - 1} of the step, whole indices of its outermost loop; none
+   * of its reductions may be over that.
+   */
+  void range(long from, long to, int worker) {
+    long start = System.nanoTime();
+    indices((int) (from / unit), (int) (to / unit), 0, worker);
+    spent[worker * APART] += System.nanoTime() - start;
+  }
+
   private boolean isPartial(int store) {
     return step.reduced()[store] > 0 && step.chunks() > 1 && step.strides()[loads + store][0] == 0;
   }
@@ -96,8 +129,10 @@ final class FusedTask implements Workers.Task {
 
   @Override
   public void run(int chunk, int worker) {
-    int from = step.chunkStart(chunk);
-    int to = step.chunkStart(chunk + 1);
+    indices(step.chunkStart(chunk), step.chunkStart(chunk + 1), chunk, worker);
+  }
+
+  private void indices(int from, int to, int chunk, int worker) {
     long[] at = current[worker];
     for (int k = 0; k < at.length; k++) {
       int store = k - loads;
