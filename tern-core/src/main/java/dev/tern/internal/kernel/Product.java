@@ -49,7 +49,7 @@ final class Product {
   private static final int CHUNKS_PER_THREAD = 8;
 
   /** Strips in a chunk at least, which read a panel of B from the first-level cache. */
-  private static final int CHUNK_STRIPS = 4;
+  private static final int CHUNK_STRIPS = 8;
 
   /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
   private static final int ROW_OF_PANELS = 7168;
