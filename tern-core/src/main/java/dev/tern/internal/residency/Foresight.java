@@ -42,6 +42,15 @@ public interface Foresight {
   }
 
   /**
+   * Storages to evict before the results of a run get memory, where they may go.
+   *
+   * @param run how many ops ran before
+   */
+  default int[] dropsBefore(int run) {
+    return NO_STORAGES;
+  }
+
+  /**
    * Storages to evict after a run, where they may go.
    *
    * @param run how many ops ran before

@@ -92,7 +92,8 @@ final class Planning {
     int[][] drops = retention.drops(decisions);
     double[] weights = new double[0];
     Script script = new Script(facts.recipes());
-    Rehearsed counted = new Rehearsed(facts, weights, new long[0][], Long.MAX_VALUE, drops);
+    Rehearsed counted =
+        new Rehearsed(facts, weights, new long[0][], Long.MAX_VALUE, Rehearsed.Drops.after(drops));
     Space space = new Space.Counted(budget);
     Trial.run(
         facts.step(), space, POLICY, counted, script, Double.POSITIVE_INFINITY, Long.MAX_VALUE);

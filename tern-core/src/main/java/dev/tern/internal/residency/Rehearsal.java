@@ -95,9 +95,13 @@ public final class Rehearsal {
     return rehearsal.best;
   }
 
-  /** The best way found in the time that one may wait before a training starts. */
+  /**
+   * The best way found in the time that one may wait before a training starts; in longer, where
+   * none was found.
+   */
   static Guide prepare(Step step, long budget, double limit) {
-    return search(step, budget, limit, FINALISTS, LITTLE_WORK);
+    Guide quick = search(step, budget, limit, FINALISTS, LITTLE_WORK);
+    return Double.isFinite(quick.time()) ? quick : search(step, budget, limit, FINALISTS, WORK);
   }
 
   /**

@@ -7,19 +7,42 @@ package dev.tern.internal.residency;
  * @param weights by storage; those beyond are 1
  * @param places offsets by storage and life; none where not known
  * @param room bytes that may be in use at a time
- * @param drops by run: storages that go after it; none where that is left to the policy
+ * @param drops storages that go, where that is not left to the policy
  */
-record Rehearsed(StepFacts facts, double[] weights, long[][] places, long room, int[][] drops)
+record Rehearsed(StepFacts facts, double[] weights, long[][] places, long room, Drops drops)
     implements Foresight {
-  private static final int[][] LEFT_TO_POLICY = {};
+  private static final int[][] NONE = {};
+  private static final Drops LEFT_TO_POLICY = new Drops(NONE, NONE);
+
+  /**
+   * Storages that go.
+   *
+   * @param before by run: those that go before its results get memory
+   * @param after by run: those that go after it
+   */
+  record Drops(int[][] before, int[][] after) {
+    /** Those that go after runs. */
+    static Drops after(int[][] runs) {
+      return new Drops(NONE, runs);
+    }
+
+    private static int[] at(int run, int[][] drops) {
+      return run < drops.length ? drops[run] : NO_STORAGES;
+    }
+  }
 
   Rehearsed(StepFacts facts, double[] weights, long[][] places, long room) {
     this(facts, weights, places, room, LEFT_TO_POLICY);
   }
 
   @Override
+  public int[] dropsBefore(int run) {
+    return Drops.at(run, drops.before());
+  }
+
+  @Override
   public int[] dropsAfter(int run) {
-    return run < drops.length ? drops[run] : NO_STORAGES;
+    return Drops.at(run, drops.after());
   }
 
   @Override

@@ -233,6 +233,7 @@ public final class Residency {
         kept.add(wanted[0]);
         expiry = Expiry.of(recipes, ledger, ops);
       }
+      watcher.expires();
       return expiry.apply(occupancy);
     } finally {
       kept.forEach(value -> occupancy.lock(recipes.storage(value), -1));
@@ -354,7 +355,7 @@ public final class Residency {
         execute(top, again || waiting.size() > 1);
         unlockInputs(waiting.firstHeld());
         waiting.pop();
-        dropAfterRun();
+        drop(foresight.dropsAfter(runs++));
       }
       isDone = true;
     } finally {
@@ -365,8 +366,8 @@ public final class Residency {
     }
   }
 
-  private void dropAfterRun() {
-    for (int storage : foresight.dropsAfter(runs++)) {
+  private void drop(int[] storages) {
+    for (int storage : storages) {
       // A run that went another way than what is foreseen may not have come to it.
       if (storage < recipes.storages() && ledger.isEvictable(storage)) {
         occupancy.evict(storage);
@@ -432,6 +433,7 @@ public final class Residency {
     boolean isDone = false;
     lockResults(op, 1);
     try {
+      drop(foresight.dropsBefore(runs));
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
         if (!recipes.isView(value) && !ledger.isDefined(value)) {
           settle(op, recipes.storage(value), again);

@@ -3,6 +3,7 @@ package dev.tern.internal.residency;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Writes down how a step is run, so that it can be run so again in places found ahead: the lives of
@@ -141,18 +142,29 @@ final class Script implements Watcher {
     return lifetimes.work();
   }
 
-  /** By run: the storages that go after it. */
-  int[][] drops() {
-    List<List<Integer>> drops = new ArrayList<>();
-    for (int run = 0; run < runs; run++) {
-      drops.add(new ArrayList<>());
-    }
+  /**
+   * The storages that go: after the last run that uses them, or, of those that could be all there
+   * will be, before the run for which they were evicted.
+   */
+  Rehearsed.Drops drops() {
+    List<List<Integer>> before = lists();
+    List<List<Integer>> after = lists();
     for (int life = 0; life < count; life++) {
       if (lastRun[life] != STAYS) {
-        drops.get(lastRun[life]).add(storage[life]);
+        after.get(lastRun[life]).add(storage[life]);
+      } else if (end[life] < runs) {
+        before.get(end[life]).add(storage[life]);
       }
     }
-    return drops.stream()
+    return new Rehearsed.Drops(arrays(before), arrays(after));
+  }
+
+  private List<List<Integer>> lists() {
+    return Stream.generate(() -> (List<Integer>) new ArrayList<Integer>()).limit(runs).toList();
+  }
+
+  private static int[][] arrays(List<List<Integer>> lists) {
+    return lists.stream()
         .map(list -> list.stream().mapToInt(of -> of).toArray())
         .toArray(int[][]::new);
   }
