@@ -59,7 +59,11 @@ final class Epilogues {
       }
     }
     number[plan.steps().size()] = steps.size();
-    List<Plan.Life> lives = plan.lives().stream().map(life -> renumbered(life, number)).toList();
+    List<Plan.Life> lives =
+        plan.lives().stream()
+            .filter(life -> !isWrittenOver(life, number))
+            .map(life -> renumbered(life, number))
+            .toList();
     return new Plan(
         steps,
         plan.leaves(),
@@ -69,6 +73,16 @@ final class Epilogues {
         again,
         lives,
         sources);
+  }
+
+  /** Whether a result lives in one step alone with what its epilogue writes over it. */
+  private boolean isWrittenOver(Plan.Life life, int[] number) {
+    int next = life.from() + 1;
+    return life.to() == next
+        && next < plan.steps().size()
+        && number[next] == number[life.from()]
+        && plan.lives().stream()
+            .anyMatch(other -> other.from() == next && other.offset() == life.offset());
   }
 
   private static Plan.Life renumbered(Plan.Life life, int[] number) {

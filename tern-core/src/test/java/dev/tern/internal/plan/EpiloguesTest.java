@@ -190,6 +190,36 @@ final class EpiloguesTest {
     assertThat(isJoined(reading(Nodes.reduce(Op.Reduce.Kind.SUM, product, 0, 1)))).isFalse();
   }
 
+  /** A budget below what the plan would take has it laid out by a schedule. */
+  @Test
+  void aResultThatIsWrittenOverIsNoSecondValueInMemory() {
+    Node x = product(new int[] {500, 20, 100, 1});
+    List<Node> hidden = new ArrayList<>();
+    for (int layer = 0; layer < 6; layer++) {
+      Node wide = Nodes.matmul(x, leaf(layer, Shape.of(100, 400)));
+      hidden.add(Nodes.unary(Op.Unary.TANH, wide));
+      x = Nodes.matmul(hidden.getLast(), leaf(7, Shape.of(400, 100)));
+    }
+    Node result = hidden.removeLast();
+    for (Node each : hidden.reversed()) {
+      result = Nodes.matmul(Nodes.mul(result, each), leaf(9, Shape.of(400, 400)));
+    }
+    Program program = reading(result);
+    long whole = Planner.plan(program, 2).arenaBytes();
+    Plan plan = Planner.plan(program, 2, whole * 3 / 4);
+    assertThat(plan.again()).contains(true);
+    assertThat(plan.steps()).anyMatch(Step.MatMulThen.class::isInstance);
+    for (int step = 0; step < plan.steps().size(); step++) {
+      int at = step;
+      long live =
+          plan.lives().stream()
+              .filter(life -> life.from() <= at && at < life.to())
+              .mapToLong(Plan.Life::bytes)
+              .sum();
+      assertThat(live).as("bytes in step %d", step).isLessThanOrEqualTo(plan.arenaBytes());
+    }
+  }
+
   @Test
   void stepsOfAPlanAndLivesOfItsValuesAreCountedAnew() {
     Node hidden = Nodes.unary(Op.Unary.RELU, product(new int[] {50, 20, 30, 1}));
