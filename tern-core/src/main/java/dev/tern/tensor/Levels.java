@@ -166,14 +166,14 @@ public final class Levels {
   public static Levels merge(List<Levels> parts) {
     requireLevels(parts.size());
     int depth = parts.get(0).depth();
+    if (parts.stream().anyMatch(part -> part.depth() != depth)) {
+      throw new IllegalArgumentException(
+          "merge: got %s, expected as many levels in each".formatted(parts));
+    }
     int[][] lengths = new int[depth][];
     for (int level = 0; level < depth; level++) {
       int at = level;
       lengths[level] = parts.stream().flatMapToInt(p -> Arrays.stream(p.lengths(at))).toArray();
-    }
-    if (parts.stream().anyMatch(part -> part.depth() != depth)) {
-      throw new IllegalArgumentException(
-          "merge: got %s, expected as many levels in each".formatted(parts));
     }
     return ofLengths(lengths);
   }

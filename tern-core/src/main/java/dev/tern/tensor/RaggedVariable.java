@@ -118,6 +118,11 @@ public final class RaggedVariable implements AutoCloseable {
           "%s: got offsets of one level, expected %d levels; use set"
               .formatted(values.name(), offsets.size()));
     }
+    if (sequences < 0 || sequences >= from.length) {
+      throw new IllegalArgumentException(
+          "%s: got %d sequences of %d offsets, expected 0 to %d; each has a first and an end"
+              .formatted(values.name(), sequences, from.length, from.length - 1));
+    }
     requireRoom(0, sequences);
     IndexRules.check(
         values.name(), MemorySegment.ofArray(from), sequences + 1, values.shape().size(0));

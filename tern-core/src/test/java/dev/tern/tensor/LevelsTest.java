@@ -38,6 +38,9 @@ final class LevelsTest {
     assertThat(TWO.slice(1, 1)).isEqualTo(Levels.ofLengths(new int[0], new int[0]));
     assertThat(Levels.merge(List.of(TWO.slice(0, 1), TWO.slice(1, 2)))).isEqualTo(TWO);
     assertThatThrownBy(() -> TWO.slice(1, 3)).hasMessageContaining("sequences 1 to 3");
+    Levels one = Levels.ofLengths(new int[] {1});
+    assertThatThrownBy(() -> Levels.merge(List.of(TWO, one)))
+        .hasMessageContaining("expected as many levels in each");
   }
 
   @Test

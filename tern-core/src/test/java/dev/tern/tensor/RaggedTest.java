@@ -321,6 +321,11 @@ final class RaggedTest {
           .hasMessageContaining("got offset 1 at place 2 after 2");
       assertThatThrownBy(() -> room.setOffsets(new int[] {0, 2, 4}, 2))
           .hasMessageContaining("got offset 4 at place 2 after 2, expected 2 to 3");
+      for (int sequences : new int[] {-1, 2, 3}) {
+        assertThatThrownBy(() -> room.setOffsets(new int[] {0, 1}, sequences))
+            .hasMessageContaining(
+                "clicks: got " + sequences + " sequences of 2 offsets, expected 0 to 1");
+      }
       assertThat(room.ragged().toArray()).containsExactly(1, 2, 3);
     }
   }

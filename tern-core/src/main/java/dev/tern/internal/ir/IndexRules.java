@@ -8,7 +8,6 @@ import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What each rule of {@link Op.Index} means. The interpreter and {@link Reference} both call it, the
@@ -86,11 +85,7 @@ public final class IndexRules {
   }
 
   private static int check(Op.Index op, Operand offsets, int rows) {
-    return check(name(op.rule()), offsets.data(), offsets.count(), rows);
-  }
-
-  private static String name(Rule rule) {
-    return rule.name().toLowerCase(Locale.ROOT);
+    return check(op.rule().text(), offsets.data(), offsets.count(), rows);
   }
 
   private static void set(MemorySegment out, long at, int value) {
@@ -118,7 +113,7 @@ public final class IndexRules {
       if (length < 0 || end > Integer.MAX_VALUE - length) {
         throw new IllegalArgumentException(
             "%s: got length %d at place %d after %d rows, expected 0 or more, below 2^31 in all"
-                .formatted(name(op.rule()), length, s, end));
+                .formatted(op.rule().text(), length, s, end));
       }
       end += length;
       set(out, s + 1L, end);
@@ -295,7 +290,7 @@ public final class IndexRules {
       if (number < 0 || number > Integer.MAX_VALUE - op.size()) {
         throw new IllegalArgumentException(
             "%s: got offset %d at place %d, expected 0 to %d; give valid offsets"
-                .formatted(name(op.rule()), number, i, Integer.MAX_VALUE - op.size()));
+                .formatted(op.rule().text(), number, i, Integer.MAX_VALUE - op.size()));
       }
       set(out, i, number + op.size());
     }

@@ -4,6 +4,7 @@ import dev.tern.internal.memory.Buffer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What to compute. Each op has one line in each pass, and the passes switch over it without a
@@ -189,7 +190,14 @@ public sealed interface Op {
        * Of offsets: each times {@code size} by {@code width}; a remainder is an error. Not checked
        * for rows: those past them stay so, and are found where the result is read.
        */
-      SCALE,
+      SCALE;
+
+      private final String text = name().toLowerCase(Locale.ROOT);
+
+      /** Its name in messages. */
+      public String text() {
+        return text;
+      }
     }
   }
 

@@ -233,11 +233,16 @@ public final class Reference {
     int width = table.length / Math.max(1, node.input(0).shape().size(0));
     double[] result = new double[node.shape().elements()];
     for (int i = 0; i < index.length; i++) {
-      if (index[i] >= 0) {
+      if (!isGap(index[i], ((Op.Gather) node.op()).gaps())) {
         System.arraycopy(table, (int) index[i] * width, result, i * width, width);
       }
     }
     return result;
+  }
+
+  /** Any other index below 0 fails where it is used. */
+  private static boolean isGap(double index, boolean gaps) {
+    return gaps && index == -1;
   }
 
   private double[] scatterAdd(Node node) {
@@ -246,7 +251,7 @@ public final class Reference {
     int width = node.shape().withSize(0, 1).elements();
     double[] result = new double[node.shape().elements()];
     for (int i = 0; i < source.length; i++) {
-      if (index[i / width] >= 0) {
+      if (!isGap(index[i / width], ((Op.ScatterAdd) node.op()).gaps())) {
         result[(int) index[i / width] * width + i % width] += source[i];
       }
     }

@@ -57,6 +57,17 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
+  /**
+   * Whether each of {@code count} places names a row.
+   *
+   * @throws IndexOutOfBoundsException for the first that does not
+   */
+  public void check(int count) {
+    for (int place = 0; place < count; place++) {
+      at(place);
+    }
+  }
+
   private long at(int place) {
     long at = address + (long) place * type.bytes();
     long row = type == DType.I64 ? Memory.getLong(at) : Memory.getInt(at);

@@ -361,7 +361,14 @@ public final class Execution {
           int to = from + Math.min(each, s.count() - from);
           index.gather(table, out, from, to, s.width());
         };
-    return () -> workers.run(tasks(s.count(), each), task);
+    return () -> {
+      try {
+        workers.run(tasks(s.count(), each), task);
+      } catch (IndexOutOfBoundsException e) {
+        index.check(s.count()); // the first wrong index, whichever thread met one first
+        throw e;
+      }
+    };
   }
 
   private Runnable scatterAdd(Step.ScatterAdd s) {

@@ -1,6 +1,7 @@
 package dev.tern.internal.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
@@ -145,6 +146,36 @@ final class PlannedProgramTest {
       for (int i = 0; i < first.size(); i++) {
         assertThat(other.get(i)).containsExactly(first.get(i));
       }
+    }
+  }
+
+  /** More elements than one thread takes at a time, some rows twice, some places without one. */
+  @Test
+  void rowsAreGatheredAlikeByAnyNumberOfThreads() {
+    Random random = new Random(6);
+    int[] index = random.ints(60_000, -1, 500).toArray();
+    Node table = leaf(random, Shape.of(500, 3));
+    Node rows = Nodes.gather(table, Interpreter.put(Shape.of(index.length), index), true);
+    Program program = Program.of(List.of(rows), List.of());
+    compare(program);
+    float[] first = run(program, 1).getFirst();
+    for (int threads : new int[] {2, 3}) {
+      assertThat(run(program, threads).getFirst()).isEqualTo(first);
+    }
+  }
+
+  @Test
+  void theFirstWrongIndexIsNamedByAnyNumberOfThreads() {
+    int[] index = new int[60_000];
+    index[40_000] = 500;
+    index[55_000] = -2;
+    Node table = leaf(new Random(7), Shape.of(500, 3));
+    Node rows = Nodes.gather(table, Interpreter.put(Shape.of(index.length), index), true);
+    Program program = Program.of(List.of(rows), List.of());
+    for (int attempt = 0; attempt < 20; attempt++) {
+      int threads = 1 + attempt % 3;
+      assertThatThrownBy(() -> run(program, threads))
+          .hasMessageContaining("got index 500 at position 40000");
     }
   }
 
