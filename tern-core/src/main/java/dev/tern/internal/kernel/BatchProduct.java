@@ -18,9 +18,6 @@ public final class BatchProduct {
   /** Multiplications in a piece of work at least. */
   private static final long WORTH_SHARING = 100_000;
 
-  /** Elements for which the epilogue is called at least, but at the end of a piece of work. */
-  private static final int EPILOGUE_ELEMENTS = 1 << 12;
-
   private final Workers workers;
   private final Epilogue epilogue;
   private final long elements;
@@ -108,7 +105,7 @@ public final class BatchProduct {
     int finished = from;
     for (int i = from; i < to; i++) {
       products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, c + i * cStep, own);
-      if (i + 1 == to || (i + 1 - finished) * elements >= EPILOGUE_ELEMENTS) {
+      if (i + 1 == to || (i + 1 - finished) * elements >= Epilogue.ELEMENTS) {
         epilogue.run(finished * elements, (i + 1) * elements, worker);
         finished = i + 1;
       }

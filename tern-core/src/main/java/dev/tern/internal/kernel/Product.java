@@ -63,9 +63,6 @@ final class Product {
   /** Rows of few terms that cost less one by one than as a strip. */
   private static final int FEW_ROWS = 3;
 
-  /** Elements for which the epilogue is called at least, but at the end of a chunk. */
-  private static final int EPILOGUE_ELEMENTS = 1 << 12;
-
   private final MatMul.Spec spec;
   private final Epilogue epilogue;
   private final int width = Tiles.columns();
@@ -145,14 +142,18 @@ final class Product {
     return slabBytes(m, n, k, width) + threads * ownBytes(m, k, width);
   }
 
-  /** Of the first slab, the largest: the last columns may be fewer, of more terms but no more. */
+  /**
+   * Of the larger slab: that of the last columns, if they are fewer, can be of so many more terms.
+   */
   private static long slabBytes(int m, int n, int k, int width) {
-    int columns = Math.max(1, (Math.min(n, SLAB_COLUMNS) + width - 1) / width) * width;
-    long last = n % SLAB_COLUMNS == 0 ? 0 : (n % SLAB_COLUMNS + width - 1) / width * width;
-    return 4
-        * Math.max(
-            (long) columns * Math.min(k, slabTerms(m, n, columns)),
-            last == 0 ? 0 : last * Math.min(k, slabTerms(m, n, (int) last)));
+    int last = n % SLAB_COLUMNS;
+    long first = slabBytes(m, n, k, Math.min(n, SLAB_COLUMNS), width);
+    return last == 0 ? first : Math.max(first, slabBytes(m, n, k, last, width));
+  }
+
+  private static long slabBytes(int m, int n, int k, int columns, int width) {
+    int packed = Math.max(1, (columns + width - 1) / width) * width;
+    return 4L * packed * Math.min(k, slabTerms(m, n, packed));
   }
 
   /** A worker's packed strips and, after them, a tile for the edges of C. */
@@ -318,7 +319,7 @@ final class Product {
         block(strip, count, block, own + worker * ownBytes);
       }
       int end = strip + count;
-      if (end == to || (long) (end - finished) * ROWS * n >= EPILOGUE_ELEMENTS) {
+      if (end == to || (long) (end - finished) * ROWS * n >= Epilogue.ELEMENTS) {
         finish(finished * ROWS, Math.min(m, end * ROWS), worker);
         finished = end;
       }

@@ -58,7 +58,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
   }
 
   /**
-   * Whether each of {@code count} places names a row.
+   * Checks that each of {@code count} places names a row, or none where that may be.
    *
    * @throws IndexOutOfBoundsException for the first that does not
    */

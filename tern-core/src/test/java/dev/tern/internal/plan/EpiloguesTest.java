@@ -7,7 +7,6 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
@@ -91,25 +90,11 @@ final class EpiloguesTest {
     return Planner.plan(program, 2).steps().stream().anyMatch(Step.MatMulThen.class::isInstance);
   }
 
-  private static List<float[]> run(Program program, int threads) {
-    try (Interpreter interpreter = new Interpreter(threads, 1L << 30);
-        Interpreter.Bound bound = interpreter.bind(program)) {
-      bound.execution().run();
-      List<float[]> results = new ArrayList<>();
-      for (int i = 0; i < program.outputs().size(); i++) {
-        float[] result = new float[program.outputs().get(i).shape().elements()];
-        Memory.copyOut(bound.execution().output(i), result, 0, result.length);
-        results.add(result);
-      }
-      return results;
-    }
-  }
-
   /** The kernel on the product computed before. */
   private static float[] apart(Case kernel, Node product) {
-    float[] values = run(reading(product), 1).getFirst();
+    float[] values = Programs.run(reading(product), 1).getFirst();
     Node known = Interpreter.put(product.shape(), values);
-    return run(reading(kernel.kernel().apply(known)), 1).getFirst();
+    return Programs.run(reading(kernel.kernel().apply(known)), 1).getFirst();
   }
 
   @ParameterizedTest
@@ -124,7 +109,7 @@ final class EpiloguesTest {
           .isInstanceOf(Step.MatMulThen.class);
       float[] expected = apart(kernel, product);
       for (int threads = 1; threads <= 3; threads++) {
-        assertThat(run(program, threads).getFirst())
+        assertThat(Programs.run(program, threads).getFirst())
             .as("%s after %s by %d threads", kernel, product.shape(), threads)
             .isEqualTo(expected);
       }
@@ -137,8 +122,8 @@ final class EpiloguesTest {
     Node result = Nodes.unary(Op.Unary.RELU, product);
     Program program = reading(result, product);
     assertThat(isJoined(program)).isTrue();
-    List<float[]> got = run(program, 2);
-    assertThat(got.get(1)).isEqualTo(run(reading(product), 1).getFirst());
+    List<float[]> got = Programs.run(program, 2);
+    assertThat(got.get(1)).isEqualTo(Programs.run(reading(product), 1).getFirst());
     for (int i = 0; i < got.get(1).length; i++) {
       assertThat(got.get(0)[i]).isEqualTo(Math.max(0, got.get(1)[i]));
     }
@@ -151,10 +136,10 @@ final class EpiloguesTest {
     Node result = Nodes.mul(product, sums);
     Program program = reading(result, sums);
     assertThat(isJoined(program)).isTrue();
-    Node known = Interpreter.put(product.shape(), run(reading(product), 1).getFirst());
+    Node known = Interpreter.put(product.shape(), Programs.run(reading(product), 1).getFirst());
     Node knownSums = Nodes.reduce(Op.Reduce.Kind.SUM, known, 1, 2);
-    List<float[]> expected = run(reading(Nodes.mul(known, knownSums), knownSums), 1);
-    List<float[]> got = run(program, 3);
+    List<float[]> expected = Programs.run(reading(Nodes.mul(known, knownSums), knownSums), 1);
+    List<float[]> got = Programs.run(program, 3);
     assertThat(got.get(0)).isEqualTo(expected.get(0));
     assertThat(got.get(1)).isEqualTo(expected.get(1));
   }

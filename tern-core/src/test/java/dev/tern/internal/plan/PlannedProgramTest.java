@@ -12,7 +12,6 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -140,9 +139,9 @@ final class PlannedProgramTest {
     Node columns = Nodes.reduce(Op.Reduce.Kind.SUM, y, 0, 1);
     Node all = Nodes.reduce(Op.Reduce.Kind.SUM, Nodes.mul(y, y), 0, 2);
     Program program = Program.of(List.of(y, columns, all), List.of());
-    List<float[]> first = run(program, 1);
+    List<float[]> first = Programs.run(program, 1);
     for (int threads : new int[] {2, 3}) {
-      List<float[]> other = run(program, threads);
+      List<float[]> other = Programs.run(program, threads);
       for (int i = 0; i < first.size(); i++) {
         assertThat(other.get(i)).containsExactly(first.get(i));
       }
@@ -158,9 +157,9 @@ final class PlannedProgramTest {
     Node rows = Nodes.gather(table, Interpreter.put(Shape.of(index.length), index), true);
     Program program = Program.of(List.of(rows), List.of());
     compare(program);
-    float[] first = run(program, 1).getFirst();
+    float[] first = Programs.run(program, 1).getFirst();
     for (int threads : new int[] {2, 3}) {
-      assertThat(run(program, threads).getFirst()).isEqualTo(first);
+      assertThat(Programs.run(program, threads).getFirst()).isEqualTo(first);
     }
   }
 
@@ -174,22 +173,8 @@ final class PlannedProgramTest {
     Program program = Program.of(List.of(rows), List.of());
     for (int attempt = 0; attempt < 20; attempt++) {
       int threads = 1 + attempt % 3;
-      assertThatThrownBy(() -> run(program, threads))
+      assertThatThrownBy(() -> Programs.run(program, threads))
           .hasMessageContaining("got index 500 at position 40000");
-    }
-  }
-
-  private static List<float[]> run(Program program, int threads) {
-    try (Interpreter own = new Interpreter(threads, 1L << 30);
-        Interpreter.Bound bound = own.bind(program)) {
-      bound.execution().run();
-      List<float[]> results = new ArrayList<>();
-      for (int i = 0; i < program.outputs().size(); i++) {
-        float[] result = new float[program.outputs().get(i).shape().elements()];
-        Memory.copyOut(bound.execution().output(i), result, 0, result.length);
-        results.add(result);
-      }
-      return results;
     }
   }
 

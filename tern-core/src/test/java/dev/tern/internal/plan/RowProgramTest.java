@@ -11,7 +11,6 @@ import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.Shape;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
@@ -95,7 +94,7 @@ final class RowProgramTest {
 
   private static void compare(String name, Program program, int threads) {
     List<double[]> expected = Reference.evaluate(program);
-    List<float[]> got = run(program, threads);
+    List<float[]> got = Programs.run(program, threads);
     for (int i = 0; i < expected.size(); i++) {
       for (int at = 0; at < expected.get(i).length; at++) {
         double value = expected.get(i)[at];
@@ -103,20 +102,6 @@ final class RowProgramTest {
             .as("%s, output %d, element %d", name, i, at)
             .isCloseTo(value, org.assertj.core.data.Offset.offset(2e-5 * (1 + Math.abs(value))));
       }
-    }
-  }
-
-  private static List<float[]> run(Program program, int threads) {
-    try (Interpreter interpreter = new Interpreter(threads, 1L << 30);
-        Interpreter.Bound bound = interpreter.bind(program)) {
-      bound.execution().run();
-      List<float[]> results = new ArrayList<>();
-      for (int i = 0; i < program.outputs().size(); i++) {
-        float[] result = new float[program.outputs().get(i).shape().elements()];
-        Memory.copyOut(bound.execution().output(i), result, 0, result.length);
-        results.add(result);
-      }
-      return results;
     }
   }
 
@@ -150,9 +135,9 @@ final class RowProgramTest {
   @MethodSource("layers")
   void bitsDoNotDependOnTheNumberOfThreads(Case layer) {
     Program program = both(layer, leaf(new Random(2), Shape.of(900, 77)));
-    List<float[]> first = run(program, 1);
+    List<float[]> first = Programs.run(program, 1);
     for (int threads : new int[] {2, 3}) {
-      List<float[]> other = run(program, threads);
+      List<float[]> other = Programs.run(program, threads);
       for (int i = 0; i < first.size(); i++) {
         assertThat(other.get(i)).containsExactly(first.get(i));
       }
@@ -194,7 +179,7 @@ final class RowProgramTest {
       Program program = Program.of(List.of(late), List.of(new Program.Update(x, value)));
       List<double[]> outputs = Reference.evaluate(program);
       double[] stored = Reference.evaluateUpdates(program).get(0);
-      float[] got = run(program, 1).get(0);
+      float[] got = Programs.run(program, 1).get(0);
       long address = ((Op.Leaf) x.op()).buffer().address();
       for (int i = 0; i < stored.length; i++) {
         assertThat((double) got[i])
