@@ -29,6 +29,7 @@ public final class BatchProduct {
   private final int chunks;
   private final long scratch;
   private final long scratchEach;
+  private final long rowsBytes;
   private final Workers.Task task = this::chunk;
 
   // The products at hand.
@@ -61,6 +62,7 @@ public final class BatchProduct {
     this.cStep = 4 * cStep;
     this.scratch = scratch;
     scratchEach = scratchEach(spec.m(), spec.n(), spec.k());
+    rowsBytes = rowsBytes(spec.m(), spec.n());
     products = new Product[workers.threads()];
     for (int i = 0; i < products.length; i++) {
       products[i] = new Product(spec);
@@ -89,6 +91,11 @@ public final class BatchProduct {
     return Product.scratchBytes(m, n, k, Tiles.columns(), 1) + 63 & -64;
   }
 
+  /** Bytes where a worker keeps products of {@code m x n} for an epilogue that takes them there. */
+  static long rowsBytes(int m, int n) {
+    return 4L * (Epilogue.ELEMENTS + (long) m * n) + 63 & -64;
+  }
+
   /** Runs all products on matrices that begin at these addresses. */
   public void run(long firstA, long firstB, long firstC) {
     kernel = Tiles.active();
@@ -102,11 +109,13 @@ public final class BatchProduct {
     int from = (int) ((long) batch * index / chunks);
     int to = (int) ((long) batch * (index + 1) / chunks);
     long own = scratch + worker * scratchEach;
+    long rows = epilogue.rows() + worker * rowsBytes;
     int finished = from;
     for (int i = from; i < to; i++) {
-      products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, c + i * cStep, own);
+      long target = epilogue.isOnC() ? c + i * cStep : rows + (i - finished) * 4 * elements;
+      products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, target, own);
       if (i + 1 == to || (i + 1 - finished) * elements >= Epilogue.ELEMENTS) {
-        epilogue.run(finished * elements, (i + 1) * elements, worker);
+        epilogue.task().run(finished * elements, (i + 1) * elements, 0, worker);
         finished = i + 1;
       }
     }

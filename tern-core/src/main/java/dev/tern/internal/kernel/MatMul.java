@@ -61,7 +61,8 @@ public final class MatMul {
   /**
    * A product with an epilogue.
    *
-   * @param epilogue other than {@link Epilogue#NONE} only where {@link #takesEpilogue}
+   * @param epilogue other than {@link Epilogue#NONE} only where {@link Epilogue#isTakenBy} or
+   *     {@link Epilogue#mayKeepRows} says so
    */
   public MatMul(Workers workers, Spec spec, long scratch, Epilogue epilogue) {
     this.workers = workers;
@@ -93,8 +94,13 @@ public final class MatMul {
   }
 
   /** Whether products of these sizes, with a dense C, can have an epilogue. */
-  public static boolean takesEpilogue(int m, int n, int k) {
+  static boolean takesEpilogue(int m, int n, int k) {
     return form(new Spec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
+  }
+
+  /** Whether they hand on rows that are nowhere else. */
+  static boolean handsOnRows(int m, int n, int k) {
+    return takesEpilogue(m, n, k) && Product.isOneSlab(m, n, k, Tiles.columns());
   }
 
   private static Form form(Spec spec) {

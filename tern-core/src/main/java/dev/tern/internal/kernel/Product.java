@@ -49,7 +49,7 @@ final class Product {
   private static final int CHUNKS_PER_THREAD = 8;
 
   /** Strips in a chunk at least, which read a panel of B from the first-level cache. */
-  private static final int CHUNK_STRIPS = 8;
+  static final int CHUNK_STRIPS = 8;
 
   /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
   private static final int ROW_OF_PANELS = 7168;
@@ -116,7 +116,7 @@ final class Product {
    * A product with an epilogue.
    *
    * @param epilogue run on rows as they become final; C must be dense for any but {@link
-   *     Epilogue#NONE}
+   *     Epilogue#NONE}, and {@link #isOneSlab} unless it is on C
    */
   Product(MatMul.Spec spec, Epilogue epilogue) {
     this.spec = spec;
@@ -131,11 +131,22 @@ final class Product {
     ownBytes = ownBytes(spec.m(), k, width);
     packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
     int left = spec.m() % ROWS;
-    lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS ? left : 0;
+    lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS && epilogue.pieces() == 0 ? left : 0;
     m = spec.m() - lone;
     isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
     packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
     endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
+  }
+
+  /** Whether rows of C are final as soon as they are computed, rather than gone over again. */
+  static boolean isOneSlab(int m, int n, int k, int width) {
+    int packed = (n + width - 1) / width * width;
+    return n <= SLAB_COLUMNS && k <= slabTerms(m, n, packed);
+  }
+
+  /** What a worker's rows need before an epilogue takes them. */
+  static long rowsBytes(int n) {
+    return 4L * (Epilogue.ELEMENTS + (long) STRIPS * ROWS * n) + 63 & -64;
   }
 
   static long scratchBytes(int m, int n, int k, int width, int threads) {
@@ -257,9 +268,14 @@ final class Product {
     }
     int strips = strips(m);
     if (threads == 1) {
-      chunks = 1;
-      rows(0, 0);
+      chunks = Math.max(1, epilogue.pieces());
+      for (int chunk = 0; chunk < chunks; chunk++) {
+        rows(chunk, 0);
+      }
       loneRows(0);
+    } else if (epilogue.pieces() > 0) {
+      chunks = epilogue.pieces();
+      workers.run(chunks, computing);
     } else {
       int whole = (strips + STRIPS - 1) / STRIPS;
       int even = (whole + threads - 1) / threads * threads;
@@ -309,34 +325,40 @@ final class Product {
       loneRows(worker);
       return;
     }
-    int strips = strips(m);
-    int from = (int) ((long) strips * chunk / chunks);
-    int to = (int) ((long) strips * (chunk + 1) / chunks);
+    int from = Epilogue.start(m, ROWS, chunks, chunk) / ROWS;
+    int to = strips(Epilogue.start(m, ROWS, chunks, chunk + 1));
     int finished = from;
     for (int strip = from; strip < to; strip += STRIPS) {
       int count = Math.min(STRIPS, to - strip);
+      long rows = rowsFrom(finished * ROWS, worker);
       for (int block = 0; term + block * depth < termEnd; block++) {
-        block(strip, count, block, own + worker * ownBytes);
+        block(strip, count, block, own + worker * ownBytes, rows);
       }
       int end = strip + count;
       if (end == to || (long) (end - finished) * ROWS * n >= Epilogue.ELEMENTS) {
-        finish(finished * ROWS, Math.min(m, end * ROWS), worker);
+        finish(finished * ROWS, Math.min(m, end * ROWS), chunk, worker);
         finished = end;
       }
     }
   }
 
+  /** Where row 0 would lie, if C is written to or row {@code first} is a worker's first. */
+  private long rowsFrom(int first, int worker) {
+    return epilogue.isOnC() ? c : epilogue.rows() + worker * rowsBytes(n) - first * cRow;
+  }
+
   /** Hands rows on that the last slab has gone over. */
-  private void finish(int from, int to, int worker) {
+  private void finish(int from, int to, int chunk, int worker) {
     if (columnEnd == n && termEnd == k && to > from) {
-      epilogue.run((long) from * n, (long) to * n, worker);
+      epilogue.task().run((long) from * n, (long) to * n, chunk, worker);
     }
   }
 
   /** The rows beyond whole strips; all their terms are in one slab. */
   private void loneRows(int worker) {
+    long rows = rowsFrom(m, worker);
     for (int row = m; row < m + lone; row++) {
-      long target = c + row * cRow + 4L * column;
+      long target = rows + row * cRow + 4L * column;
       if (!spec.accumulate()) {
         Memory.zero(target, 4L * (columnEnd - column));
       }
@@ -348,37 +370,38 @@ final class Product {
       }
       kernel.combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
     }
-    finish(m, m + lone, worker);
+    finish(m, m + lone, 0, worker);
   }
 
-  private void block(int strip, int count, int block, long mine) {
+  private void block(int strip, int count, int block, long mine, long to) {
     int terms = blockTerms(block);
     packStrips(strip, count, terms, term + block * depth, mine);
     int strips = Math.min(count, m / ROWS - strip);
     int panels = (columnEnd - column) / width;
     if ((long) panels * width * terms <= ROW_OF_PANELS) {
       for (int s = 0; s < strips; s++) {
-        tiles(strip + s, 1, block, 0, panels, mine + s * stripBytes(terms));
+        tiles(strip + s, 1, block, 0, panels, mine + s * stripBytes(terms), to);
       }
-      edges(strip, strips, count, block, 0, panels, mine);
+      edges(strip, strips, count, block, 0, panels, mine, to);
     } else {
       for (int panel = 0; panel < panels; panel++) {
-        tiles(strip, strips, block, panel, 1, mine);
-        edges(strip, strips, count, block, panel, panel + 1, mine);
+        tiles(strip, strips, block, panel, 1, mine, to);
+        edges(strip, strips, count, block, panel, panel + 1, mine, to);
       }
     }
-    edges(strip, 0, count, block, panels, panels(columnEnd - column), mine);
+    edges(strip, 0, count, block, panels, panels(columnEnd - column), mine, to);
   }
 
   /** Whole tiles: one strip along panels, or several along one panel. */
-  private void tiles(int strip, int strips, int block, int panel, int panels, long packed) {
+  private void tiles(
+      int strip, int strips, int block, int panel, int panels, long packed, long to) {
     int terms = blockTerms(block);
     int from = term + block * depth;
     long x = packA ? packed : a + strip * ROWS * aRow + from * aStep;
     long y =
         packB ? packedPanel(block, panel) : b + from * bStep + 4L * (column + (long) panel * width);
     long stepB = packB ? 4L * width : bStep;
-    long target = c + strip * ROWS * cRow + 4L * (column + (long) panel * width);
+    long target = to + strip * ROWS * cRow + 4L * (column + (long) panel * width);
     boolean start = spec.accumulate() || from > 0;
     long startRow = start ? cRow : 0;
     long nextA = strips == 1 ? 0 : packA ? stripBytes(terms) : ROWS * aRow;
@@ -399,24 +422,24 @@ final class Product {
 
   /** Tiles over an edge of C. */
   private void edges(
-      int strip, int from, int count, int block, int panel, int panelEnd, long mine) {
+      int strip, int from, int count, int block, int panel, int panelEnd, long mine, long to) {
     for (int p = panel; p < panelEnd; p++) {
       int paired = from;
       if (endsNarrow && column + (p + 1) * width > n) {
         int whole = Math.max(0, Math.min(count, m / ROWS - strip));
         paired = Math.max(from, whole - (whole - from & 1));
         for (int s = from; s < paired; s += 2) {
-          narrow(strip + s, block, p, mine);
+          narrow(strip + s, block, p, mine, to);
         }
       }
       for (int s = paired; s < count; s++) {
-        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine);
+        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine, to);
       }
     }
   }
 
   /** Two whole strips of the last panel of C, which is half as wide as a tile or less. */
-  private void narrow(int strip, int block, int panel, long mine) {
+  private void narrow(int strip, int block, int panel, long mine, long to) {
     int from = term + block * depth;
     int row = strip * ROWS;
     int first = column + panel * width;
@@ -424,7 +447,7 @@ final class Product {
     long y = packedPanel(block, panel);
     long stepB = 4L * width;
     long x = a + row * aRow + from * aStep;
-    long target = c + row * cRow + 4L * first;
+    long target = to + row * cRow + 4L * first;
     boolean start = spec.accumulate() || from > 0;
     if (columns == width / 2) {
       long startAt = start ? target : MatMul.ZEROS;
@@ -461,7 +484,7 @@ final class Product {
   }
 
   /** A tile over an edge of C, computed beside it. */
-  private void edge(int strip, long packedA, int block, int panel, long mine) {
+  private void edge(int strip, long packedA, int block, int panel, long mine, long to) {
     int terms = blockTerms(block);
     int from = term + block * depth;
     int row = strip * ROWS;
@@ -471,7 +494,7 @@ final class Product {
     boolean direct = !packB && columns == width;
     long panelB = direct ? b + from * bStep + 4L * first : packedPanel(block, panel);
     long stepB = direct ? bStep : 4L * width;
-    long target = c + row * cRow + 4L * first;
+    long target = to + row * cRow + 4L * first;
     boolean start = spec.accumulate() || from > 0;
     long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 4L * width;

@@ -1,7 +1,6 @@
 package dev.tern.internal.plan;
 
-import dev.tern.internal.kernel.BatchProduct;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.plan.Step.Fused;
 import dev.tern.internal.plan.Step.Place;
 import java.util.ArrayList;
@@ -49,7 +48,7 @@ final class Epilogues {
       if (mayJoin(i)) {
         steps.set(
             steps.size() - 1,
-            new Step.MatMulThen((Step.MatMul) steps.getLast(), (Fused) plan.steps().get(i)));
+            new Step.MatMulThen((Step.MatMul) steps.getLast(), (Fused) plan.steps().get(i), false));
         number[i]--;
         sources.set(sources.size() - 1, Sources.joined(sources.getLast(), written));
       } else {
@@ -103,7 +102,8 @@ final class Epilogues {
         && plan.steps().get(index) instanceof Fused kernel
         && plan.again().get(index - 1).equals(plan.again().get(index))
         && takesEpilogue(product)
-        && goesOverRows(kernel, product)
+        && !kernel.isAcross()
+        && goesOverRows(kernel, product.batch(), product.m(), product.n())
         && mayRunBetween(kernel, product);
   }
 
@@ -113,29 +113,17 @@ final class Epilogues {
         strides[2] == 1
             && strides[1] == s.n()
             && (s.batch() == 1 || strides[0] == (long) s.m() * s.n());
-    return isDense
-        && (BatchProduct.pays(s.batch(), s.m(), s.n(), s.k())
-            || s.batch() == 1 && MatMul.takesEpilogue(s.m(), s.n(), s.k()));
+    return isDense && Epilogue.isTakenBy(s.batch(), s.m(), s.n(), s.k());
   }
 
   /** Whether the outermost loop goes evenly over rows of the product, or over whole products. */
-  private static boolean goesOverRows(Fused kernel, Step.MatMul s) {
-    long elements = (long) s.batch() * s.m() * s.n();
+  static boolean goesOverRows(Fused kernel, int batch, int m, int n) {
+    long elements = (long) batch * m * n;
     if (elements == 0 || kernel.elements() != elements) {
       return false;
     }
-    long row = s.batch() == 1 ? s.n() : (long) s.m() * s.n();
-    long unit = elements / kernel.sizes()[0];
-    if (row % unit != 0) {
-      return false;
-    }
-    int loads = kernel.operands().size() - kernel.reduced().length;
-    for (int store = 0; store < kernel.reduced().length; store++) {
-      if (kernel.reduced()[store] > 0 && kernel.strides()[loads + store][0] == 0) {
-        return false;
-      }
-    }
-    return true;
+    long row = batch == 1 ? n : (long) m * n;
+    return row % (elements / kernel.sizes()[0]) == 0;
   }
 
   private boolean mayRunBetween(Fused kernel, Step.MatMul s) {
@@ -158,7 +146,7 @@ final class Epilogues {
     return readsResult;
   }
 
-  private static boolean isDense(int[] strides, int[] sizes) {
+  static boolean isDense(int[] strides, int[] sizes) {
     long dense = 1;
     for (int axis = sizes.length - 1; axis >= 0; axis--) {
       if (strides[axis] != dense && sizes[axis] > 1) {

@@ -225,6 +225,9 @@ final class Fitting {
   }
 
   private static double nanos(Step step) {
+    if (step instanceof Step.MatMulThen both) {
+      return nanos(both.product()) + nanos(both.then());
+    }
     double rate = step instanceof Step.MatMul ? PRODUCT_FLOPS : OTHER_FLOPS;
     return CALL_NANOS + Math.max(step.flops() / rate, step.traffic() / BYTES);
   }
@@ -243,7 +246,7 @@ final class Fitting {
           StepPlaces.move(
               steps.get(run.op()),
               place -> moved(place, run.offsets()),
-              place -> new Place(leaves, end)));
+              place -> new Place(leaves, end + place.offset())));
     }
     Map<Integer, Long> last = new HashMap<>();
     schedule.lives().forEach(life -> last.put(life.storage(), life.offset()));

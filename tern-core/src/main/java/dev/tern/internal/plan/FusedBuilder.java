@@ -2,6 +2,7 @@ package dev.tern.internal.plan;
 
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
@@ -23,6 +24,13 @@ import java.util.function.Function;
  */
 final class FusedBuilder {
   private static final int CHUNK_ELEMENTS = 16_384;
+
+  /** Chunks of a flat loop start at multiples of this many elements: a cache line. */
+  private static final int FLAT_UNIT = 16;
+
+  /** From how many pieces on a sum over rows may be computed as a product hands these on. */
+  private static final int FEWEST_PIECES = 8;
+
   private static final int MAX_CHUNKS = 64;
 
   /** Fewer short rows are not worth code of their own. */
@@ -81,23 +89,24 @@ final class FusedBuilder {
       Node node = stored.get(i);
       reduced[i] = isPartial(node) ? node.shape().elements() : 0;
     }
-    return new Step.Fused(
-        Kernels.of(spec),
-        operands,
-        sizes,
-        strides,
-        constants,
-        reduced,
-        new Step.Place(partials, 0),
-        chunks());
+    return cut(
+        new Step.Fused(
+            Kernels.of(spec),
+            operands,
+            sizes,
+            strides,
+            constants,
+            reduced,
+            new Step.Place(partials, 0),
+            1,
+            1));
   }
 
   /** Floats that partial results need: all chunks of all reductions over the outermost loop. */
   static long partialElements(Step.Fused step) {
     long elements = 0;
-    int loads = step.operands().size() - step.reduced().length;
     for (int i = 0; i < step.reduced().length; i++) {
-      if (step.strides()[loads + i][0] == 0 && step.chunks() > 1) {
+      if (step.isAcross(i) && step.chunks() > 1) {
         elements += step.reduced()[i] * step.chunks();
       }
     }
@@ -259,14 +268,15 @@ final class FusedBuilder {
     return inner == 0 ? Access.BROADCAST : inner == 1 ? Access.CONTIGUOUS : Access.STRIDED;
   }
 
-  private int chunks() {
-    long elements = 1;
-    for (int size : sizes) {
-      elements *= size;
-    }
-    long units =
-        sizes.length == 1 ? (sizes[0] + Step.Fused.FLAT_UNIT - 1) / Step.Fused.FLAT_UNIT : sizes[0];
-    long wanted = Math.min(MAX_CHUNKS, elements / CHUNK_ELEMENTS);
-    return (int) Math.max(1, Math.min(units, wanted));
+  /** Long sums over rows go in pieces such as a product can hand rows on in. */
+  private static Step.Fused cut(Step.Fused whole) {
+    int outermost = whole.sizes()[0];
+    boolean isFlat = whole.sizes().length == 1;
+    boolean isLongSum =
+        !isFlat && whole.isAcross() && outermost >= FEWEST_PIECES * Epilogue.FEWEST_ROWS;
+    int unit = isFlat ? FLAT_UNIT : isLongSum ? Epilogue.UNIT : 1;
+    long most = isLongSum ? outermost / Epilogue.FEWEST_ROWS : (outermost + unit - 1L) / unit;
+    long wanted = Math.min(MAX_CHUNKS, whole.elements() / CHUNK_ELEMENTS);
+    return whole.inChunks(unit, (int) Math.max(1, Math.min(most, wanted)));
   }
 }

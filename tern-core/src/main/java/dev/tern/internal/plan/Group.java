@@ -26,6 +26,12 @@ final class Group {
 
   final List<Node> nodes = new ArrayList<>();
 
+  /**
+   * The matrix product, a group of its own before, that this fused group alone reads: its kernel
+   * takes the rows as they become final, and they never lie in memory as a whole.
+   */
+  Optional<Node> product = Optional.empty();
+
   /** Groups that must run before this one, in an order that is the same each time. */
   final Set<Group> needs = new LinkedHashSet<>();
 
@@ -70,17 +76,47 @@ final class Group {
     return !node.shape().equals(space) && node.shape().equals(rowShape());
   }
 
-  /** What the nodes read from memory; constants are none of it. */
+  /** What the step reads from memory; constants are none of it. */
   List<Node> reads() {
     List<Node> found = new ArrayList<>();
+    product.ifPresent(node -> found.addAll(node.inputs()));
     for (Node node : nodes) {
       for (Node input : node.inputs()) {
-        if (!Fusion.isConstant(input) && inside(input).isEmpty()) {
+        if (!Fusion.isConstant(input) && inside(input).isEmpty() && !isProduct(input)) {
           found.add(input);
         }
       }
     }
     return found;
+  }
+
+  /** Whether {@code node} is the product or shows it in another shape. */
+  private boolean isProduct(Node node) {
+    return product.isPresent() && base(node) == product.get();
+  }
+
+  /** What a view shows. */
+  static Node base(Node node) {
+    Node base = node;
+    while (base.op().isView()) {
+      base = base.input(0);
+    }
+    return base;
+  }
+
+  /** All nodes, in the order in which they are computed. */
+  List<Node> computed() {
+    List<Node> all = new ArrayList<>();
+    product.ifPresent(all::add);
+    all.addAll(nodes);
+    return all;
+  }
+
+  /** Makes {@code node}, which {@code other} computes, the product of this one. */
+  void take(Group other, Node node) {
+    product = Optional.of(node);
+    needs.remove(other);
+    needs.addAll(other.needs);
   }
 
   /**

@@ -15,8 +15,9 @@ import java.util.function.Function;
 
 /**
  * Groups in an order that respects their needs: updates and what lets go of more memory than it
- * takes as soon as they can, the others as recorded. So a weight's gradient follows at once on that
- * of its layer, which dies there.
+ * takes as soon as they can, the others as recorded, but that the last reader but one of a value
+ * lets the last write over it. So a weight's gradient follows at once on that of its layer, which
+ * dies there, and comes before a gradient that is written over an activation.
  */
 final class Order {
   private final Function<Node, Layout> layouts;
@@ -94,7 +95,7 @@ final class Order {
         byUrgency.thenComparing(group -> rank.getOrDefault(group, 0)).thenComparing(g -> g.id);
     List<Group> sorted = new ArrayList<>();
     while (!ready.isEmpty()) {
-      Group group = ready.stream().min(first).orElseThrow();
+      Group group = letGo(ready.stream().min(first).orElseThrow(), ready);
       ready.remove(group);
       sorted.add(group);
       take(group);
@@ -107,11 +108,33 @@ final class Order {
     return sorted;
   }
 
+  /**
+   * The group, or one that is to come before it: the only other to use a storage that the group
+   * could then write over, at the cost of less memory than that.
+   */
+  private Group letGo(Group group, List<Group> ready) {
+    if (change(group) <= 0) {
+      return group;
+    }
+    for (Group other : ready) {
+      for (int storage : touched.getOrDefault(other, Set.of())) {
+        if (other != group
+            && users.getOrDefault(storage, 0) == 2
+            && touched.getOrDefault(group, Set.of()).contains(storage)
+            && change(other) < storages.bytes(storage)) {
+          return other;
+        }
+      }
+    }
+    return group;
+  }
+
   /** Bytes that live on after the group less those before it, where that is a gain; else 0. */
   private long urgency(Group group) {
-    if (rank.getOrDefault(group, 0) < 0) {
-      return Long.MIN_VALUE;
-    }
+    return rank.getOrDefault(group, 0) < 0 ? Long.MIN_VALUE : Math.min(0, change(group));
+  }
+
+  private long change(Group group) {
     long change = 0;
     for (int storage : touched.getOrDefault(group, Set.of())) {
       boolean isNew = !begun.contains(storage);
@@ -120,7 +143,7 @@ final class Order {
         change += isNew ? storages.bytes(storage) : -storages.bytes(storage);
       }
     }
-    return Math.min(0, change);
+    return change;
   }
 
   private void take(Group group) {

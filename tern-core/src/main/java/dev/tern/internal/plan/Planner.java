@@ -141,6 +141,7 @@ public final class Planner {
         layouts.put(node, Layout.dense(storages.add(bytes(node)), node.shape()));
       }
     }
+    new Passing(program, groups, owner, readers, this::layout, this::storedNodes).apply();
     List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
     sources = Sources.of(order, late);
     return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)

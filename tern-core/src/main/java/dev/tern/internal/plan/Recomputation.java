@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Has groups compute anew what another group would write for them alone, where that is cheap and
@@ -174,16 +175,16 @@ final class Recomputation {
     return nodes.stream().allMatch(node -> isReadIn(node, group));
   }
 
-  /** Whether a step that is not fused reads the node, so that it has memory. */
+  /** Whether another step reads the node, which has been looked at, so that it has memory. */
   private boolean isStoredAnyway(Node node) {
-    for (Node reader : readers.getOrDefault(node, List.of())) {
-      Group group = owner.get(reader);
-      boolean isRead = group == null ? isStoredAnyway(reader) : !group.fused;
-      if (isRead) {
-        return true;
-      }
-    }
-    return results.contains(node);
+    return !chosen.containsKey(node) && isReadOutside(node, owner.get(node))
+        || results.contains(node);
+  }
+
+  private boolean isReadOutside(Node node, @Nullable Group own) {
+    return readers.getOrDefault(node, List.of()).stream()
+        .anyMatch(reader ->
+            owner.get(reader) == null ? isReadOutside(reader, own) : owner.get(reader) != own);
   }
 
   private static Node base(Node node) {

@@ -17,7 +17,7 @@ final class Sources {
   /** By step: those of the groups in order, then the copies of updates that wait for the end. */
   static List<List<Plan.Source>> of(List<Group> order, List<Program.Update> late) {
     List<List<Plan.Source>> sources = new ArrayList<>();
-    order.forEach(group -> sources.add(of(group.nodes)));
+    order.forEach(group -> sources.add(of(group.computed())));
     late.forEach(update -> sources.add(copy(update.value().origin())));
     return sources;
   }

@@ -2,9 +2,11 @@ package dev.tern.internal.plan;
 
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.CompiledKernel;
+import dev.tern.internal.kernel.Epilogue;
 import dev.tern.tensor.DType;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * One thing the interpreter does: places are byte offsets into storages, so a plan holds no
@@ -22,6 +24,7 @@ public sealed interface Step {
    * @param scalars constants
    * @param reduced elements of each store that is reduced into, 0 for one that is overwritten
    * @param partials place of partial results of reductions over the outermost dimension
+   * @param unit chunks start at multiples of this many indices
    * @param chunks pieces of the outermost dimension, a function of the shape alone
    */
   record Fused(
@@ -32,18 +35,23 @@ public sealed interface Step {
       float[] scalars,
       long[] reduced,
       Place partials,
+      int unit,
       int chunks)
       implements Step {
-    /** Chunks of a flat loop start at multiples of this many elements: a cache line. */
-    static final int FLAT_UNIT = 16;
-
     /** First index of chunk {@code chunk} of the outermost loop. */
     public int chunkStart(int chunk) {
-      if (sizes.length > 1) {
-        return (int) ((long) sizes[0] * chunk / chunks);
-      }
-      long units = (sizes[0] + FLAT_UNIT - 1L) / FLAT_UNIT;
-      return (int) Math.min(sizes[0], units * chunk / chunks * FLAT_UNIT);
+      return Epilogue.start(sizes[0], unit, chunks, chunk);
+    }
+
+    /** Whether a store is a reduction over the outermost loop. */
+    public boolean isAcross(int store) {
+      int loads = operands.size() - reduced.length;
+      return reduced[store] > 0 && strides[loads + store][0] == 0;
+    }
+
+    /** Whether any is. */
+    public boolean isAcross() {
+      return IntStream.range(0, reduced.length).anyMatch(this::isAcross);
     }
 
     /** Points of the iteration space. */
@@ -63,8 +71,16 @@ public sealed interface Step {
       return bytes;
     }
 
+    Fused inChunks(int unit, int chunks) {
+      return new Fused(kernel, operands, sizes, strides, scalars, reduced, partials, unit, chunks);
+    }
+
+    Fused withOperands(List<Place> places) {
+      return new Fused(kernel, places, sizes, strides, scalars, reduced, partials, unit, chunks);
+    }
+
     Fused withPartials(Place place) {
-      return new Fused(kernel, operands, sizes, strides, scalars, reduced, place, chunks);
+      return new Fused(kernel, operands, sizes, strides, scalars, reduced, place, unit, chunks);
     }
   }
 
@@ -86,10 +102,20 @@ public sealed interface Step {
       int k,
       Place scratch,
       long scratchBytes)
-      implements Step {}
+      implements Step {
+    MatMul with(Place newC, Place newScratch) {
+      return new MatMul(
+          a, aStrides, b, bStrides, newC, cStrides, batch, m, n, k, newScratch, scratchBytes);
+    }
+  }
 
-  /** A product, and a kernel that takes the rows of its C as they become final. */
-  record MatMulThen(MatMul product, Fused then) implements Step {}
+  /**
+   * A product, and a kernel that takes the rows of its C as they become final.
+   *
+   * @param passesRows whether C is never written: its place is part of the scratch memory and holds
+   *     the rows at hand of each worker
+   */
+  record MatMulThen(MatMul product, Fused then, boolean passesRows) implements Step {}
 
   /**
    * {@code count} rows of {@code width} words of 4 bytes from {@code table} ({@code rows} rows) at

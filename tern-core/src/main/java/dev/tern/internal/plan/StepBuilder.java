@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.BatchProduct;
+import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.kernel.MatMul;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -45,7 +46,7 @@ final class StepBuilder {
       Group group = order.get(i);
       if (group.fused) {
         reuseDying(group, i);
-        steps.add(fused(group, i));
+        steps.add(group.product.isPresent() ? joined(group, i) : fused(group, i));
       } else {
         Node node = group.nodes.getFirst();
         boolean hasEpilogue =
@@ -122,6 +123,11 @@ final class StepBuilder {
    */
   private boolean readsAligned(Group group, int storage) {
     int holder = storages.find(storage);
+    for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
+      if (storages.find(layouts.apply(input).storage()) == holder) {
+        return false;
+      }
+    }
     for (Node input : group.reads()) {
       Layout layout = layouts.apply(input);
       if (storages.find(layout.storage()) == holder
@@ -137,6 +143,29 @@ final class StepBuilder {
       }
     }
     return true;
+  }
+
+  /**
+   * A product and the kernel on its rows. They have one piece of scratch memory: that of the
+   * product, then the rows of each worker, then partial results.
+   */
+  private Step joined(Group group, int step) {
+    Node node = group.product.orElseThrow();
+    int unused = layouts.apply(node).storage();
+    Step.MatMul p = matmul(node, 0);
+    Step.Fused kernel = new FusedBuilder(group, stored.apply(group), this::resolved).build(0);
+    long rowsAt = Storages.align(p.scratchBytes());
+    long rowsBytes = threads * Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
+    long partialsAt = rowsAt + Storages.align(rowsBytes);
+    int scratch = storages.add(partialsAt + 4 * FusedBuilder.partialElements(kernel));
+    storages.use(scratch, step);
+    Step.Place rows = new Step.Place(scratch, rowsAt);
+    List<Step.Place> operands =
+        kernel.operands().stream().map(place -> place.storage() == unused ? rows : place).toList();
+    return new Step.MatMulThen(
+        p.with(rows, new Step.Place(scratch, 0)),
+        kernel.withOperands(operands).withPartials(new Step.Place(scratch, partialsAt)),
+        true);
   }
 
   private Step fused(Group group, int step) {
@@ -257,6 +286,14 @@ final class StepBuilder {
   }
 
   private Step matmul(Node node, int step, int end) {
+    Step.MatMul product = matmul(node, 0);
+    int scratch = storages.add(product.scratchBytes());
+    storages.use(scratch, step);
+    storages.use(scratch, end);
+    return product.with(product.c(), new Step.Place(scratch, 0));
+  }
+
+  private Step.MatMul matmul(Node node, int scratch) {
     int m = node.shape().size(-2);
     int n = node.shape().size(-1);
     int k = node.input(0).shape().size(-1);
@@ -265,9 +302,6 @@ final class StepBuilder {
         BatchProduct.pays(batch, m, n, k)
             ? BatchProduct.scratchBytes(m, n, k, threads)
             : MatMul.scratchBytes(m, n, k, threads);
-    int scratch = storages.add(scratchBytes);
-    storages.use(scratch, step);
-    storages.use(scratch, end);
     return new Step.MatMul(
         place(node.input(0)),
         matrixStrides(node.input(0)),

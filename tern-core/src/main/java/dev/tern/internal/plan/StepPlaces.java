@@ -39,9 +39,11 @@ final class StepPlaces {
       case Step.Fused s -> s.operands().subList(loads(s), s.operands().size());
       case Step.MatMul s -> List.of(s.c());
       case Step.MatMulThen s ->
-          Stream.concat(writes(s.product()).stream(), writes(s.then()).stream())
-              .distinct()
-              .toList();
+          s.passesRows()
+              ? writes(s.then())
+              : Stream.concat(writes(s.product()).stream(), writes(s.then()).stream())
+                  .distinct()
+                  .toList();
       case Step.Gather s -> List.of(s.out());
       case Step.ScatterAdd s -> List.of(s.out());
       case Step.SegmentReduce s -> List.of(s.out());
@@ -71,8 +73,14 @@ final class StepPlaces {
     return switch (step) {
       case Step.Fused s -> fused(s, to, scratchTo);
       case Step.MatMul s -> matmul(s, to, scratchTo);
-      case Step.MatMulThen s ->
-          new Step.MatMulThen(matmul(s.product(), to, scratchTo), fused(s.then(), to, scratchTo));
+      case Step.MatMulThen s -> {
+        Place rows = s.product().c();
+        UnaryOperator<Place> all =
+            place ->
+                s.passesRows() && place.equals(rows) ? scratchTo.apply(place) : to.apply(place);
+        yield new Step.MatMulThen(
+            matmul(s.product(), all, scratchTo), fused(s.then(), all, scratchTo), s.passesRows());
+      }
       case Step.Gather s ->
           new Step.Gather(
               to.apply(s.table()),
@@ -147,6 +155,7 @@ final class StepPlaces {
         s.scalars(),
         s.reduced(),
         scratch(s).map(scratchTo).orElse(new Place(0, 0)),
+        s.unit(),
         s.chunks());
   }
 

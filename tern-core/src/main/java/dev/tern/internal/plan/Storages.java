@@ -95,7 +95,7 @@ final class Storages {
   /** Byte offset of every storage in the arena. */
   long[] offsets() {
     List<Storage> bySize = new ArrayList<>();
-    all.stream().filter(storage -> storage.sameAs < 0 && !storage.isApart).forEach(bySize::add);
+    all.stream().filter(s -> s.sameAs < 0 && !s.isApart && s.last >= 0).forEach(bySize::add);
     bySize.sort(Comparator.comparingLong((Storage s) -> -s.bytes));
     List<Storage> placed = new ArrayList<>();
     for (Storage storage : bySize) {

@@ -198,8 +198,10 @@ public final class Execution {
       }
       case Step.MatMul s -> matmul(s, Epilogue.NONE);
       case Step.MatMulThen s -> {
-        FusedTask task = fused(s.then(), scratch);
-        Runnable product = matmul(s.product(), task::range);
+        FusedTask task = epilogue(s, scratch);
+        long rows = s.passesRows() ? address(s.product().c()) : 0;
+        int pieces = s.then().isAcross() ? s.then().chunks() : 0;
+        Runnable product = matmul(s.product(), new Epilogue(task::range, rows, pieces));
         yield () -> task.runWithin(product);
       }
       case Step.Gather s -> gather(s);
@@ -247,6 +249,19 @@ public final class Execution {
   private FusedTask fused(Step.Fused s, long scratch) {
     long[] operands = s.operands().stream().mapToLong(this::address).toArray();
     return new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
+  }
+
+  private FusedTask epilogue(Step.MatMulThen s, long scratch) {
+    if (!s.passesRows()) {
+      return fused(s.then(), scratch);
+    }
+    Step.MatMul p = s.product();
+    long[] operands = s.then().operands().stream().mapToLong(this::address).toArray();
+    long partials = address(s.then().partials());
+    int passed = s.then().operands().indexOf(p.c());
+    long passedBytes = Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
+    return new FusedTask(
+        s.then(), operands, partials, scratch, workers.threads(), passed, passedBytes);
   }
 
   private Runnable pairSums(Step.PairSums s, long scratch) {

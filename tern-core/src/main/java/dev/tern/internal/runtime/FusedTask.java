@@ -35,6 +35,11 @@ final class FusedTask implements Workers.Task {
   /** Elements of the step in one index of the outermost loop. */
   private final long unit;
 
+  /** The operand of which each worker has rows of its own, or -1, and from one's to the next's. */
+  private final int passed;
+
+  private final long passedBytes;
+
   /** By worker, at distances, time spent in {@link #range}. */
   private final long[] spent;
 
@@ -44,7 +49,27 @@ final class FusedTask implements Workers.Task {
    * @param scratch address of the lanes of each worker
    */
   FusedTask(Step.Fused step, long[] addresses, long partials, long scratch, int threads) {
+    this(step, addresses, partials, scratch, threads, -1, 0);
+  }
+
+  /**
+   * The same, where {@link #range} finds the first of its elements of an operand at the begin of a
+   * worker's own memory.
+   *
+   * @param passed the operand
+   * @param passedBytes from one worker's memory for it to the next one's
+   */
+  FusedTask(
+      Step.Fused step,
+      long[] addresses,
+      long partials,
+      long scratch,
+      int threads,
+      int passed,
+      long passedBytes) {
     this.step = step;
+    this.passed = passed;
+    this.passedBytes = passedBytes;
     this.addresses = addresses;
     this.scratch = scratch;
     kernel = step.kernel().active();
@@ -90,11 +115,7 @@ final class FusedTask implements Workers.Task {
       workers.run(step.chunks(), this);
     }
     step.kernel().ran(row, elements, System.nanoTime() - start);
-    for (int i = 0; i < partials.length; i++) {
-      if (isPartial(i)) {
-        combine(i);
-      }
-    }
+    combine();
   }
 
   /** Runs {@code producer}, which calls {@link #range} for all elements. */
@@ -107,20 +128,22 @@ final class FusedTask implements Workers.Task {
       nanos += spent[worker * APART];
     }
     step.kernel().ran(row, elements, nanos / current.length);
+    combine();
   }
 
   /**
-   * Elements {@code from} to {@code to - 1} of the step, whole indices of its outermost loop; none
-   * of its reductions may be over that.
+   * Elements {@code from} to {@code to - 1} of the step, whole indices of its outermost loop.
+   *
+   * @param chunk of which they are part, in order, where the step reduces over that loop
    */
-  void range(long from, long to, int worker) {
+  void range(long from, long to, int chunk, int worker) {
     long start = System.nanoTime();
-    indices((int) (from / unit), (int) (to / unit), 0, worker);
+    indices((int) (from / unit), (int) (to / unit), chunk, worker);
     spent[worker * APART] += System.nanoTime() - start;
   }
 
   private boolean isPartial(int store) {
-    return step.reduced()[store] > 0 && step.chunks() > 1 && step.strides()[loads + store][0] == 0;
+    return step.isAcross(store) && step.chunks() > 1;
   }
 
   private boolean isMax(int store) {
@@ -137,11 +160,14 @@ final class FusedTask implements Workers.Task {
     for (int k = 0; k < at.length; k++) {
       int store = k - loads;
       boolean partial = store >= 0 && isPartial(store);
-      at[k] =
-          partial
-              ? partials[store] + 4 * step.reduced()[store] * chunk
-              : addresses[k] + 4L * from * step.strides()[k][0];
-      if (store >= 0 && step.reduced()[store] > 0) {
+      if (k == passed) {
+        at[k] = addresses[k] + worker * passedBytes;
+      } else if (partial) {
+        at[k] = partials[store] + 4 * step.reduced()[store] * chunk;
+      } else {
+        at[k] = addresses[k] + 4L * from * step.strides()[k][0];
+      }
+      if (store >= 0 && step.reduced()[store] > 0 && !(partial && from > step.chunkStart(chunk))) {
         fill(store, at[k], from, to);
       }
     }
@@ -196,6 +222,14 @@ final class FusedTask implements Workers.Task {
       counter[axis] = 0;
     }
     return false;
+  }
+
+  private void combine() {
+    for (int i = 0; i < partials.length; i++) {
+      if (isPartial(i)) {
+        combine(i);
+      }
+    }
   }
 
   private void combine(int store) {

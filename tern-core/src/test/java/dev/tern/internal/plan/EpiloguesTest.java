@@ -36,7 +36,7 @@ final class EpiloguesTest {
     {64, 16, 63, 130},
   };
 
-  private record Case(String name, UnaryOperator<Node> kernel) {
+  record Case(String name, UnaryOperator<Node> kernel) {
     @Override
     public String toString() {
       return name;
@@ -51,11 +51,11 @@ final class EpiloguesTest {
         new Case("softmax", EpiloguesTest::softmax));
   }
 
-  private static Node row(Node x) {
+  static Node row(Node x) {
     return leaf(8, Shape.of(x.shape().size(-1)));
   }
 
-  private static Node softmax(Node x) {
+  static Node softmax(Node x) {
     int last = x.shape().rank() - 1;
     Node largest = Nodes.reduce(Op.Reduce.Kind.MAX, x, last, last + 1);
     Node powers = Nodes.unary(Op.Unary.EXP, Nodes.sub(x, largest));
@@ -63,7 +63,7 @@ final class EpiloguesTest {
     return Nodes.mul(powers, Nodes.unary(Op.Unary.RECIPROCAL, sum));
   }
 
-  private static Node leaf(int seed, Shape shape) {
+  static Node leaf(int seed, Shape shape) {
     Random random = new Random(seed);
     float[] values = new float[shape.elements()];
     for (int i = 0; i < values.length; i++) {
@@ -72,7 +72,7 @@ final class EpiloguesTest {
     return Interpreter.put(shape, values);
   }
 
-  private static Node product(int[] sizes) {
+  static Node product(int[] sizes) {
     int m = sizes[0];
     int k = sizes[1];
     int n = sizes[2];
@@ -82,7 +82,7 @@ final class EpiloguesTest {
     return Nodes.matmul(a, b);
   }
 
-  private static Program reading(Node... outputs) {
+  static Program reading(Node... outputs) {
     return Program.of(List.of(outputs), List.of());
   }
 
@@ -91,7 +91,7 @@ final class EpiloguesTest {
   }
 
   /** The kernel on the product computed before. */
-  private static float[] apart(Case kernel, Node product) {
+  static float[] apart(Case kernel, Node product) {
     float[] values = Programs.run(reading(product), 1).getFirst();
     Node known = Interpreter.put(product.shape(), values);
     return Programs.run(reading(kernel.kernel().apply(known)), 1).getFirst();

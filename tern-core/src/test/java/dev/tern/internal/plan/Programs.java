@@ -12,7 +12,12 @@ final class Programs {
 
   /** The outputs of a program, planned and run once by so many threads. */
   static List<float[]> run(Program program, int threads) {
-    try (Interpreter interpreter = new Interpreter(threads, 1L << 30);
+    return run(program, threads, Long.MAX_VALUE);
+  }
+
+  /** The same, with its values in so many bytes at most. */
+  static List<float[]> run(Program program, int threads, long bytes) {
+    try (Interpreter interpreter = new Interpreter(threads, 1L << 30, bytes);
         Interpreter.Bound bound = interpreter.bind(program)) {
       bound.execution().run();
       List<float[]> results = new ArrayList<>();
