@@ -16,11 +16,14 @@ public record Epilogue(Task task, long rows, int pieces) {
   /** Pieces begin at multiples of so many rows. */
   public static final int UNIT = TileKernel.ROWS;
 
+  /** Columns of the widest C whose rows are final as soon as they are computed. */
+  public static final int MOST_COLUMNS = Product.SLAB_COLUMNS;
+
   /** Rows that a piece should have: fewer cost time. */
   public static final int FEWEST_ROWS = Product.CHUNK_STRIPS * UNIT;
 
-  /** A C that takes so many times the memory of a worker's rows need not be. */
-  private static final int WORTH_KEEPING = 8;
+  /** A C that takes so many times the memory of all workers' rows need not be. */
+  private static final int WORTH_KEEPING = 4;
 
   /** For products that nothing follows at once. */
   public static final Epilogue NONE = new Epilogue((from, to, piece, worker) -> {}, 0, 0);
@@ -51,10 +54,12 @@ public record Epilogue(Task task, long rows, int pieces) {
   }
 
   /**
-   * Whether they can have one that takes rows from where each worker keeps them, and save by it.
+   * Whether they can have one that takes rows from where each of so many workers keeps them, in far
+   * less memory than C.
    */
-  public static boolean mayKeepRows(int batch, int m, int n, int k) {
-    boolean isLarge = 4L * batch * m * n >= WORTH_KEEPING * rowsBytes(batch, m, n, k);
+  public static boolean mayKeepRows(int batch, int m, int n, int k, int threads) {
+    long rows = threads * rowsBytes(batch, m, n, k);
+    boolean isLarge = 4L * batch * m * n >= WORTH_KEEPING * rows;
     boolean isBatch = BatchProduct.pays(batch, m, n, k);
     return isLarge && (isBatch || batch == 1 && MatMul.handsOnRows(m, n, k));
   }

@@ -35,7 +35,7 @@ final class Product {
   private static final int SMALL_RESULT = 1 << 19;
 
   /** Columns of B packed at a time. */
-  private static final int SLAB_COLUMNS = 4096;
+  static final int SLAB_COLUMNS = 4096;
 
   /** Below this many multiplications a second thread costs more than it does. */
   private static final long WORTH_SHARING = 200_000;

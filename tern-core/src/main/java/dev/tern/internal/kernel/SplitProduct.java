@@ -2,7 +2,6 @@ package dev.tern.internal.kernel;
 
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Workers;
-import java.lang.foreign.Arena;
 
 /**
  * A product of many terms whose C is small, such as the gradient of weights over a batch. The terms
@@ -26,8 +25,6 @@ final class SplitProduct {
 
   /** Columns of C up to which C is computed transposed: its rows then are the few. */
   private static final int FEW_COLUMNS = 48;
-
-  private static final long ONES = ones();
 
   private final MatMul.Spec spec;
   private final Workers workers;
@@ -101,14 +98,6 @@ final class SplitProduct {
     return 4L * m * n + 63 & -64;
   }
 
-  private static long ones() {
-    long address = Arena.global().allocate(4L * MOST_PIECES, 64).address();
-    for (int i = 0; i < MOST_PIECES; i++) {
-      Memory.setFloat(address + 4L * i, 1);
-    }
-    return address;
-  }
-
   /**
    * The whole product.
    *
@@ -150,7 +139,7 @@ final class SplitProduct {
         Memory.setFloat(sums + 4 * i, Memory.getFloat(c + 4 * turned(i)));
       }
     }
-    kernel.combine(ONES, scratch + 4 * from, partBytes, sums + 4 * from, count, pieces);
+    Sums.add(kernel, scratch + 4 * from, partBytes, pieces, sums + 4 * from, count);
     for (long i = from; transposed && i < from + count; i++) {
       Memory.setFloat(c + 4 * turned(i), Memory.getFloat(sums + 4 * i));
     }

@@ -273,7 +273,10 @@ final class FusedBuilder {
     int outermost = whole.sizes()[0];
     boolean isFlat = whole.sizes().length == 1;
     boolean isLongSum =
-        !isFlat && whole.isAcross() && outermost >= FEWEST_PIECES * Epilogue.FEWEST_ROWS;
+        !isFlat
+            && whole.isAcross()
+            && outermost >= FEWEST_PIECES * Epilogue.FEWEST_ROWS
+            && whole.elements() / outermost <= Epilogue.MOST_COLUMNS;
     int unit = isFlat ? FLAT_UNIT : isLongSum ? Epilogue.UNIT : 1;
     long most = isLongSum ? outermost / Epilogue.FEWEST_ROWS : (outermost + unit - 1L) / unit;
     long wanted = Math.min(MAX_CHUNKS, whole.elements() / CHUNK_ELEMENTS);

@@ -23,6 +23,7 @@ final class Order {
   private final Function<Node, Layout> layouts;
   private final Function<Group, List<Node>> stored;
   private final Storages storages;
+  private final InPlace inPlace;
   private final Map<Group, Integer> rank = new HashMap<>();
   private final Map<Group, Set<Integer>> touched = new HashMap<>();
 
@@ -36,6 +37,7 @@ final class Order {
     this.layouts = layouts;
     this.stored = stored;
     this.storages = storages;
+    inPlace = new InPlace(layouts, stored, storages);
   }
 
   static List<Group> of(
@@ -121,7 +123,8 @@ final class Order {
         if (other != group
             && users.getOrDefault(storage, 0) == 2
             && touched.getOrDefault(group, Set.of()).contains(storage)
-            && change(other) < storages.bytes(storage)) {
+            && change(other) < storages.bytes(storage)
+            && inPlace.mayTake(group, storage)) {
           return other;
         }
       }

@@ -27,6 +27,7 @@ final class Passing {
   private final Map<Node, List<Node>> readers;
   private final Function<Node, Layout> layouts;
   private final Function<Group, List<Node>> stored;
+  private final int threads;
   private final Map<Node, Integer> position = new IdentityHashMap<>();
 
   /**
@@ -35,6 +36,7 @@ final class Passing {
    * @param readers of each node
    * @param layouts where each node lies
    * @param stored the nodes of a group that others read
+   * @param threads each with rows of its own
    */
   Passing(
       Program program,
@@ -42,7 +44,9 @@ final class Passing {
       Map<Node, Group> owner,
       Map<Node, List<Node>> readers,
       Function<Node, Layout> layouts,
-      Function<Group, List<Node>> stored) {
+      Function<Group, List<Node>> stored,
+      int threads) {
+    this.threads = threads;
     this.program = program;
     this.groups = groups;
     this.owner = owner;
@@ -85,7 +89,7 @@ final class Passing {
         && uses.stream().allMatch(use -> owner.get(use) == reader)
         && !isResult(node)
         && isOrdered(reader, group)
-        && takesNoMore(reader, node)
+        && takesNoMore(reader, group, node)
         && writesNothingRead(reader, node)
         && goesOverRows(reader, node);
   }
@@ -100,10 +104,10 @@ final class Passing {
   }
 
   /**
-   * Whether product and kernel need no more memory together than one after the other. What the
-   * product reads for the last time is to wait for nothing but the product.
+   * Whether product and kernel need no more memory together than one after the other, beside the
+   * rows at hand. What the product reads for the last time is to wait for nothing but the product.
    */
-  private boolean takesNoMore(Group reader, Node node) {
+  private boolean takesNoMore(Group reader, Group group, Node node) {
     long result = node.shape().elements();
     long dying = dying(node);
     long stores = 0;
@@ -112,7 +116,7 @@ final class Passing {
       stores += written.shape().elements();
       isOver |= written.shape().elements() == result && reader.isWrittenLast(written);
     }
-    return (dying == 0 || isLastNeed(reader, node))
+    return (dying == 0 || isLastNeed(reader, group))
         && dying + stores <= Math.max(dying + result, isOver ? stores : result + stores);
   }
 
@@ -129,10 +133,8 @@ final class Passing {
     return elements;
   }
 
-  private boolean isLastNeed(Group reader, Node node) {
-    return reader.reads().stream()
-        .map(Group::base)
-        .noneMatch(read -> isLater(read, node) && !(read.op() instanceof Op.Leaf));
+  private static boolean isLastNeed(Group reader, Group group) {
+    return reader.needs.stream().allMatch(need -> need == group || group.needsEventually(need));
   }
 
   private boolean isLater(Node node, Node other) {
@@ -154,7 +156,7 @@ final class Passing {
     int n = node.shape().size(-1);
     int k = node.input(0).shape().size(-1);
     int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
-    if (!Epilogue.mayKeepRows(batch, m, n, k)) {
+    if (!Epilogue.mayKeepRows(batch, m, n, k, threads)) {
       return false;
     }
     Step.Fused kernel = new FusedBuilder(reader, stored.apply(reader), layouts).build(0);

@@ -21,6 +21,7 @@ import java.util.Set;
 public final class Planner {
   private final Program program;
   private final int threads;
+  private final boolean passesRows;
   private final List<Group> groups;
   private final Map<Node, Group> owner = new IdentityHashMap<>();
   private final Map<Node, List<Node>> readers = new IdentityHashMap<>();
@@ -30,8 +31,12 @@ public final class Planner {
   private final List<Program.Update> late = new ArrayList<>();
   private List<List<Plan.Source>> sources = List.of();
 
-  private Planner(Program lowered, int threads) {
+  /**
+   * @param passesRows whether products may become part of the kernels that read them
+   */
+  private Planner(Program lowered, int threads, boolean passesRows) {
     this.threads = threads;
+    this.passesRows = passesRows;
     groups = Fusion.of(lowered);
     program = Recomputation.apply(lowered, groups);
     for (Group group : groups) {
@@ -64,16 +69,23 @@ public final class Planner {
    */
   public static Plan plan(Program program, int threads, long budget) {
     Program lowered = Lowering.lower(program);
-    Plan plan = new Planner(lowered, threads).plan(program.leaves(), false);
+    Plan plan = new Planner(lowered, threads, true).plan(program.leaves(), false);
     return Epilogues.joined(
-        plan.arenaBytes() <= budget
-            ? plan
-            : new Planner(lowered, threads).fit(program.leaves(), budget));
+        plan.arenaBytes() <= budget ? plan : fitted(lowered, program.leaves(), threads, budget));
+  }
+
+  /** A step of two needs the values of both at a time: where that is too much, they stay two. */
+  private static Plan fitted(Program lowered, List<Node> leaves, int threads, long budget) {
+    try {
+      return new Planner(lowered, threads, true).fit(leaves, budget);
+    } catch (NoRoomException e) {
+      return new Planner(lowered, threads, false).fit(leaves, budget);
+    }
   }
 
   /** A plan whose arena holds everything but the one output, which lies {@link Plan#APART}. */
   public static Plan planApart(Program program, int threads) {
-    Planner planner = new Planner(Lowering.lower(program), threads);
+    Planner planner = new Planner(Lowering.lower(program), threads, true);
     return planner.plan(program.leaves(), true);
   }
 
@@ -106,7 +118,7 @@ public final class Planner {
    * replayed within budgets; leaves are no part of it.
    */
   public static dev.tern.internal.residency.Step stated(Program program, int threads) {
-    Planner planner = new Planner(Lowering.lower(program), threads);
+    Planner planner = new Planner(Lowering.lower(program), threads, true);
     List<Step> steps = planner.steps((storage, dying, step) -> {});
     return Fitting.stated(
         steps, planner.storages, planner.leafOrder(program.leaves()), planner.outputs());
@@ -141,7 +153,10 @@ public final class Planner {
         layouts.put(node, Layout.dense(storages.add(bytes(node)), node.shape()));
       }
     }
-    new Passing(program, groups, owner, readers, this::layout, this::storedNodes).apply();
+    if (passesRows) {
+      new Passing(program, groups, owner, readers, this::layout, this::storedNodes, threads)
+          .apply();
+    }
     List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
     sources = Sources.of(order, late);
     return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)

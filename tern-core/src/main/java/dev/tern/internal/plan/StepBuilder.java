@@ -19,6 +19,7 @@ final class StepBuilder {
   private final Storages storages;
   private final int threads;
   private final Reuse reuse;
+  private final InPlace inPlace;
 
   /** Gets to know that a storage may have the memory of one that dies in the step that makes it. */
   @FunctionalInterface
@@ -37,6 +38,7 @@ final class StepBuilder {
     this.storages = storages;
     this.threads = threads;
     this.reuse = reuse;
+    inPlace = new InPlace(layouts, stored, storages);
   }
 
   List<Step> build(List<Group> order, Program program, List<Program.Update> late) {
@@ -52,6 +54,7 @@ final class StepBuilder {
         boolean hasEpilogue =
             i + 1 < order.size()
                 && order.get(i + 1).fused
+                && order.get(i + 1).product.isEmpty()
                 && order.get(i + 1).reads().contains(node);
         steps.add(single(node, i, hasEpilogue ? i + 1 : i));
       }
@@ -85,22 +88,13 @@ final class StepBuilder {
   private void reuseDying(Group group, int step) {
     Set<Integer> taken = new HashSet<>();
     for (Node result : stored.apply(group)) {
-      Layout to = layouts.apply(result);
-      boolean fresh =
-          !storages.isLeaf(to.storage())
-              && storages.find(to.storage()) == to.storage()
-              && result.op().isPointwise()
-              && group.isWrittenLast(result)
-              && to.equals(Layout.dense(to.storage(), group.space))
-              && storages.bytes(to.storage()) == 4L * group.space.elements();
-      for (Node candidate : fresh ? dying(group, step) : List.<Node>of()) {
-        Layout from = layouts.apply(candidate);
-        if (storages.find(from.storage()) != storages.find(to.storage())
-            && storages.lastUse(from.storage()) == step
-            && storages.bytes(from.storage()) == storages.bytes(to.storage())
-            && readsAligned(group, from.storage())
-            && taken.add(storages.find(from.storage()))) {
-          reuse.accept(to.storage(), from.storage(), step);
+      int to = layouts.apply(result).storage();
+      for (Node candidate : inPlace.isFresh(group, result) ? dying(group, step) : List.<Node>of()) {
+        int from = layouts.apply(candidate).storage();
+        if (storages.lastUse(from) == step
+            && inPlace.mayTake(group, result, from)
+            && taken.add(storages.find(from))) {
+          reuse.accept(to, from, step);
           break;
         }
       }
@@ -116,33 +110,6 @@ final class StepBuilder {
       }
     }
     return found;
-  }
-
-  /**
-   * Whether the group reads the storage only as the dense whole of its space, and never wrote it.
-   */
-  private boolean readsAligned(Group group, int storage) {
-    int holder = storages.find(storage);
-    for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
-      if (storages.find(layouts.apply(input).storage()) == holder) {
-        return false;
-      }
-    }
-    for (Node input : group.reads()) {
-      Layout layout = layouts.apply(input);
-      if (storages.find(layout.storage()) == holder
-          && (layout.offset() != 0
-              || !input.shape().equals(group.space)
-              || !layout.isDense(input.shape()))) {
-        return false;
-      }
-    }
-    for (Node result : stored.apply(group)) {
-      if (storages.find(layouts.apply(result).storage()) == holder) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.tern.internal.runtime;
 
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.Sums;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 import java.util.Arrays;
@@ -233,15 +234,18 @@ final class FusedTask implements Workers.Task {
   }
 
   private void combine(int store) {
-    long elements = step.reduced()[store];
+    long bytes = 4 * step.reduced()[store];
     long out = addresses[loads + store];
-    Memory.copy(partials[store], out, 4 * elements);
+    Memory.copy(partials[store], out, bytes);
+    if (!isMax(store)) {
+      int elements = (int) step.reduced()[store];
+      Sums.add(partials[store] + bytes, bytes, step.chunks() - 1, out, elements);
+      return;
+    }
     for (int chunk = 1; chunk < step.chunks(); chunk++) {
-      long in = partials[store] + 4 * elements * chunk;
-      for (long i = 0; i < 4 * elements; i += 4) {
-        float left = Memory.getFloat(out + i);
-        float right = Memory.getFloat(in + i);
-        Memory.setFloat(out + i, isMax(store) ? Math.max(left, right) : left + right);
+      long in = partials[store] + bytes * chunk;
+      for (long i = 0; i < bytes; i += 4) {
+        Memory.setFloat(out + i, Math.max(Memory.getFloat(out + i), Memory.getFloat(in + i)));
       }
     }
   }

@@ -10,6 +10,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
@@ -198,5 +199,38 @@ final class PassingTest {
     for (int i = 0; i < expected.size(); i++) {
       assertThat(got.get(i)).isEqualTo(expected.get(i));
     }
+  }
+
+  /** A weight may be written only after all that reads it, so its update has to wait. */
+  @Test
+  void aGradientDoesNotWaitForItsUpdateWithWhatItReadsForTheLastTime() {
+    Node weight = leaf(2, Shape.of(3000, 64));
+    Node x = Nodes.unary(Op.Unary.TANH, leaf(1, Shape.of(1500, 3000)));
+    Node dy = Nodes.mul(Nodes.matmul(x, weight), 2);
+    Node gradient = Nodes.matmul(Nodes.transpose(x, 0, 1), dy);
+    Node dx = Nodes.matmul(dy, Nodes.transpose(weight, 0, 1));
+    Node moved = Nodes.sub(weight, Nodes.mul(gradient, 0.5f));
+    Program program = Program.of(List.of(dx), List.of(new Program.Update(weight, moved)));
+    assertThat(Planner.plan(program, 2).arenaBytes()).isLessThan(3 * 4L * 1500 * 3000 / 2);
+  }
+
+  /** The kernel needs two values of which the product and what follows need one each. */
+  @Test
+  void whereABudgetHasNoRoomForBothTheyStayTwoSteps() {
+    Shape shape = Shape.of(2000, 100);
+    Node x = Nodes.unary(Op.Unary.TANH, leaf(1, shape));
+    Node rest = Nodes.unary(Op.Unary.TANH, leaf(2, shape));
+    Node sum = Nodes.add(rest, Nodes.matmul(x, leaf(3, Shape.of(100, 100))));
+    Node turned = Nodes.transpose(sum, 0, 1);
+    Program program = reading(Nodes.matmul(turned, x), Nodes.matmul(turned, rest));
+    assertThat(passing(program)).isPresent();
+    long budget = 4L * shape.elements() * 5 / 2 + MatMul.scratchBytes(100, 100, 2000, 2);
+    Plan plan = Planner.plan(program, 2, budget);
+    assertThat(plan.arenaBytes()).isLessThanOrEqualTo(budget);
+    assertThat(plan.again()).contains(true);
+    List<float[]> expected = Programs.run(program, 2);
+    List<float[]> got = Programs.run(program, 2, budget);
+    assertThat(got.get(0)).isEqualTo(expected.get(0));
+    assertThat(got.get(1)).isEqualTo(expected.get(1));
   }
 }
