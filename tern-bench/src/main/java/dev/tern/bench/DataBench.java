@@ -65,7 +65,7 @@ final class DataBench {
     defaults.put("--size", "1000000000");
     defaults.put("--rounds", "5");
     defaults.put("--threads", "2");
-    defaults.put("--formats", "raw,norm none,norm sum,parquet,csv");
+    defaults.put("--formats", "raw,norm none,norm sum,parquet,csv,libffm");
     defaults.put("--folder", "");
     defaults.put("--peers", "copy,parquet-java");
     defaults.put("--duckdb", "");

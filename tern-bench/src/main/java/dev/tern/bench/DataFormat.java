@@ -8,6 +8,9 @@ import dev.tern.files.CsvReader;
 import dev.tern.files.CsvWriter;
 import dev.tern.files.DataWriter;
 import dev.tern.files.KeyType;
+import dev.tern.files.LibsvmOptions;
+import dev.tern.files.LibsvmReader;
+import dev.tern.files.LibsvmWriter;
 import dev.tern.files.NormCheck;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
@@ -34,7 +37,9 @@ enum DataFormat {
   /** Dictionaries and Snappy. */
   PARQUET("parquet"),
   /** Commas, names in the first line. */
-  CSV("csv");
+  CSV("csv"),
+  /** A field for each column. */
+  LIBFFM("libffm");
 
   private final String title;
 
@@ -58,6 +63,7 @@ enum DataFormat {
       case NORM_SUM -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.U32);
       case PARQUET -> ParquetWriter.create(file, schema, ParquetLayout.DEFAULT);
       case CSV -> CsvWriter.create(file, schema, CsvOptions.csv());
+      case LIBFFM -> LibsvmWriter.create(file, schema, LibsvmOptions.libffm().withNamesOf(schema));
     };
   }
 
@@ -70,6 +76,9 @@ enum DataFormat {
               files, NormOptions.DETECT.withKeys(KeyType.U32).withSchema(schema), policy);
       case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
       case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
+      case LIBFFM ->
+          LibsvmReader.open(
+              files, LibsvmOptions.libffm().withNamesOf(schema), Columns.of(schema), policy);
     };
   }
 }

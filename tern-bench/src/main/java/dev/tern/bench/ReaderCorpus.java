@@ -10,6 +10,9 @@ import dev.tern.files.CsvReader;
 import dev.tern.files.CsvWriter;
 import dev.tern.files.DataWriter;
 import dev.tern.files.KeyType;
+import dev.tern.files.LibsvmOptions;
+import dev.tern.files.LibsvmReader;
+import dev.tern.files.LibsvmWriter;
 import dev.tern.files.NormCheck;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
@@ -82,6 +85,7 @@ final class ReaderCorpus {
     corpus.addRaw();
     corpus.addNorm();
     corpus.addCsv();
+    corpus.addLibsvm();
     corpus.addParquet();
     corpus.addHugeCtr();
     corpus.addParquetJava();
@@ -177,6 +181,32 @@ final class ReaderCorpus {
         "quoted.tsv",
         false,
         (file, policy) -> CsvReader.open(List.of(file), CsvOptions.tsv(), texts, policy));
+  }
+
+  private void addLibsvm() {
+    LibsvmOptions ffm = LibsvmOptions.libffm().withNamesOf(RAGGED);
+    for (String name : List.of("a.ffm", "a.ffm.gz")) {
+      add(
+          name,
+          LibsvmWriter.create(folder.resolve(name), RAGGED, ffm),
+          false,
+          (file, policy) -> LibsvmReader.open(List.of(file), ffm, Columns.of(RAGGED), policy));
+    }
+    Columns columns =
+        new Columns(
+            List.of("y"),
+            Set.of(),
+            List.of("2"),
+            List.of(SparseColumn.id("rest"), SparseColumn.id("qid")));
+    write("a.svm", "# x\n" + "1 qid:7 2:0.5 17:1 31:1\n-1 31:1 5:0 17:1 # y\r\n".repeat(20));
+    for (LibsvmOptions options :
+        List.of(
+            LibsvmOptions.libsvm(), LibsvmOptions.libsvm().skippingUnnamed().ignoringValues())) {
+      add(
+          "a.svm",
+          false,
+          (file, policy) -> LibsvmReader.open(List.of(file), options, columns, policy));
+    }
   }
 
   private void write(String name, String text) {

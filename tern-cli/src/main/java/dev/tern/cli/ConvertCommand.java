@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
       "  tern data convert rows.csv --out rows.parquet \\",
       "    --set data.dense.columns=I1..I13 --set data.sparse.columns=C1..C26 \\",
       "    --set data.sparse.encode=id",
+      "  tern data convert rows.ffm --out rows.parquet --set data.sparse.columns=0..38",
       "  tern data convert adult.data --config examples/census.yaml --encode \\",
       "    --out adult.norm"
     })
@@ -45,7 +46,7 @@ final class ConvertCommand implements Callable<Integer> {
   @Option(
       names = "--to",
       paramLabel = "FORMAT",
-      description = "csv, norm, raw or parquet; else by the name of --out.")
+      description = "csv, libsvm, libffm, norm, raw or parquet; else by the name of --out.")
   private Optional<String> to = Optional.empty();
 
   @Option(

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
@@ -17,6 +18,16 @@ import picocli.CommandLine.Parameters;
 
 /** The arguments that say which files to read and how. */
 final class DataOptions {
+  /** Formats, each with the endings of names that tell it. */
+  private static final Map<String, List<String>> FORMATS =
+      Map.of(
+          "csv", List.of("csv", "tsv"),
+          "libsvm", List.of("libsvm", "svm", "svmlight"),
+          "libffm", List.of("libffm", "ffm"),
+          "norm", List.of("norm"),
+          "raw", List.of("raw"),
+          "parquet", List.of("parquet"));
+
   @Parameters(arity = "1..*", paramLabel = "DATA", description = "Files; * and ? match names.")
   private List<Path> files = List.of();
 
@@ -29,7 +40,7 @@ final class DataOptions {
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv, norm, raw or parquet; else by the first file's name.")
+      description = "csv, libsvm, libffm, norm, raw or parquet; else by the first file's name.")
   private Optional<String> format = Optional.empty();
 
   @Option(
@@ -71,19 +82,20 @@ final class DataOptions {
 
   /** The format that a file's name tells. */
   static String formatOf(Path file) {
-    String ending = ending(file);
-    if (tellsFormat(file)) {
-      return ending.equals("tsv") ? "csv" : ending;
-    }
-    throw new ConfigException(
-        file
-            + ": got a name that tells no format, expected .csv, .tsv, .norm, .raw or .parquet;"
-            + " give the format");
+    return FORMATS.entrySet().stream()
+        .filter(format -> format.getValue().contains(ending(file)))
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElseThrow(() ->
+            new ConfigException(
+                file
+                    + ": got a name that tells no format, expected .csv, .tsv, .libsvm, .libffm,"
+                    + " .norm, .raw or .parquet; give the format"));
   }
 
   /** Whether a file's name tells its format. */
   static boolean tellsFormat(Path file) {
-    return List.of("csv", "tsv", "norm", "raw", "parquet").contains(ending(file));
+    return FORMATS.values().stream().anyMatch(endings -> endings.contains(ending(file)));
   }
 
   /** Whether a file's name tells that TABs separate its fields. */

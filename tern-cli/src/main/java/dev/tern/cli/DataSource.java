@@ -16,6 +16,8 @@ import dev.tern.files.CsvOptions;
 import dev.tern.files.CsvReader;
 import dev.tern.files.FileColumn;
 import dev.tern.files.KeyType;
+import dev.tern.files.LibsvmOptions;
+import dev.tern.files.LibsvmReader;
 import dev.tern.files.NormOptions;
 import dev.tern.files.NormReader;
 import dev.tern.files.Optimum;
@@ -108,6 +110,7 @@ final class DataSource {
     requireNamed(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
+      case "libsvm", "libffm" -> libsvm(files);
       case "norm" -> NormReader.open(files, normOptions(), policy);
       case "raw" -> RawReader.open(files, rawOptions(), policy);
       case "parquet" -> parquet(files);
@@ -115,8 +118,8 @@ final class DataSource {
           throw new ConfigException(
               "data.format: got "
                   + config.format()
-                  + ", whose rows stand in no file, expected csv, norm, raw or parquet; give --set"
-                  + " data.format=FORMAT");
+                  + ", whose rows stand in no file, expected csv, libsvm, libffm, norm, raw or"
+                  + " parquet; give --set data.format=FORMAT");
     };
   }
 
@@ -131,6 +134,7 @@ final class DataSource {
     Path first = expand(paths.getFirst()).getFirst();
     return switch (config.format()) {
       case "csv" -> CsvReader.columns(first, csvOptions());
+      case "libffm" -> LibsvmReader.columns(first, libsvmOptions());
       case "parquet" -> ParquetReader.isHugeCtr(first) ? List.of() : ParquetReader.columns(first);
       default -> List.of();
     };
@@ -205,6 +209,34 @@ final class DataSource {
   private CsvOptions csvOptions() {
     DataConfig.Csv csv = config.csv();
     return new CsvOptions(csv.delimiter(), csv.columns(), csv.trim(), csv.quotes());
+  }
+
+  private DataReader libsvm(List<Path> files) {
+    try {
+      return LibsvmReader.open(files, libsvmOptions(), libsvmColumns(), policy);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private LibsvmOptions libsvmOptions() {
+    DataConfig.Libsvm libsvm = config.libsvm();
+    return new LibsvmOptions(
+        config.format().equals("libffm"),
+        libsvm.names(),
+        libsvm.skipUnnamed(),
+        libsvm.ignoreValues());
+  }
+
+  /** The columns as named; features that are no numbers are ids, whatever their column's name. */
+  private Columns libsvmColumns() {
+    Columns named = columns();
+    boolean ids = named.dense().isEmpty() || !config.sparse().isEmpty();
+    boolean fields = config.format().equals("libffm");
+    return fields || !named.sparse().isEmpty() || !ids
+        ? named
+        : new Columns(
+            named.labels(), named.positive(), named.dense(), List.of(SparseColumn.id("features")));
   }
 
   private DataReader parquet(List<Path> files) {

@@ -89,15 +89,16 @@ final class GenerateCommand implements Callable<Integer> {
       required = true,
       paramLabel = "PATH",
       description = {
-        "File to write, where its name ends in .csv, .tsv, .norm, .raw or .parquet; else a folder"
-            + " for train.FORMAT, eval.FORMAT and train.yaml, which trains on them."
+        "File to write, where its name ends in .csv, .tsv, .libffm, .norm, .raw or .parquet; else a"
+            + " folder for train.FORMAT, eval.FORMAT and train.yaml, which trains on them."
       })
   private Path out = Path.of("");
 
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv, norm, raw or parquet; else by the name of --out, csv in a folder.")
+      description =
+          "csv, libffm, norm, raw or parquet; else by the name of --out, csv in a folder.")
   private Optional<String> format = Optional.empty();
 
   @Mixin private WriteOptions write = new WriteOptions();
@@ -232,7 +233,9 @@ final class GenerateCommand implements Callable<Integer> {
     values.add("data.format=" + format());
     values.add("data.train=" + DataOptions.list(List.of(parts.getFirst().file())));
     values.add("data.eval=" + DataOptions.list(parts.stream().skip(1).map(Part::file).toList()));
-    if (!List.of("csv", "parquet").contains(format())) {
+    if (format().equals("libffm")) {
+      values.add("data.columns=I1..I13,C1..C26");
+    } else if (!List.of("csv", "parquet").contains(format())) {
       values.add("data.key_type=" + write.keyType().name().toLowerCase(Locale.ROOT));
     }
     values.add("data.dense.columns=I1..I13");

@@ -8,6 +8,8 @@ import dev.tern.files.CsvOptions;
 import dev.tern.files.CsvWriter;
 import dev.tern.files.DataWriter;
 import dev.tern.files.KeyType;
+import dev.tern.files.LibsvmOptions;
+import dev.tern.files.LibsvmWriter;
 import dev.tern.files.NormCheck;
 import dev.tern.files.NormWriter;
 import dev.tern.files.ParquetLayout;
@@ -52,6 +54,8 @@ final class WriteOptions {
       case "csv" ->
           CsvWriter.create(
               file, schema, DataOptions.isTabbed(file) ? CsvOptions.tsv() : CsvOptions.csv());
+      case "libsvm" -> libsvm(file, schema, LibsvmOptions.libsvm());
+      case "libffm" -> libsvm(file, schema, LibsvmOptions.libffm());
       case "norm" -> NormWriter.create(file, schema, normCheck(), normKeys());
       case "raw" -> RawWriter.create(file, RawOptions.floats(oneHot(schema)).withKeys(keyType()));
       case "parquet" -> ParquetWriter.create(file, schema, layout());
@@ -60,8 +64,16 @@ final class WriteOptions {
               file
                   + ": got the format "
                   + format
-                  + ", expected csv, norm, raw or parquet; give one of them");
+                  + ", expected csv, libsvm, libffm, norm, raw or parquet; give one of them");
     };
+  }
+
+  private static DataWriter libsvm(Path file, Schema schema, LibsvmOptions options) {
+    try {
+      return LibsvmWriter.create(file, schema, options.withNamesOf(schema));
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(file + ": " + e.getMessage(), e);
+    }
   }
 
   /** Refuses {@code file} where it stands already and may not be replaced, and bad options. */
@@ -69,11 +81,12 @@ final class WriteOptions {
     keyType();
     normCheck();
     requireNew(file, overwrite);
-    if (String.valueOf(file.getFileName()).endsWith(".gz") && !format.equals("csv")) {
+    boolean text = List.of("csv", "libsvm", "libffm").contains(format);
+    if (String.valueOf(file.getFileName()).endsWith(".gz") && !text) {
       throw new ConfigException(
           file
               + ": got the name of a gzip file, expected one without .gz, as of the formats only"
-              + " CSV is compressed; give another --out");
+              + " text is compressed; give another --out");
     }
   }
 

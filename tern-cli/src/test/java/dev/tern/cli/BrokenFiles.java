@@ -108,6 +108,50 @@ final class BrokenFiles {
             "eval.csv: got no column c"));
   }
 
+  static List<Case> libsvm() {
+    return List.of(
+        bad(
+            "LIBSVM: a line without a colon",
+            in -> train(in, features(in, "9:1 12:1", "9:1 12"), svm()),
+            "rows.svm: line 12, byte ",
+            "got \"12\", expected feature:value"),
+        bad(
+            "LIBSVM: a value that is no number",
+            in -> train(in, features(in, " 12:1", " 12:one"), svm()),
+            "rows.svm: line 12, byte ",
+            "got \"12:one\", expected feature:value"),
+        bad(
+            "LIBSVM: a weight where ids have none",
+            in -> train(in, features(in, " 12:1", " 12:0.5"), svm()),
+            "rows.svm: line 12, byte ",
+            "got \"12:0.5\", expected the value 1"),
+        bad(
+            "LIBSVM: a feature twice",
+            in -> train(in, features(in, " 12:1", " 12:1 12:1"), svm()),
+            "rows.svm: line 12, byte ",
+            "each once"),
+        bad(
+            "LIBSVM: a label of 2",
+            in -> train(in, features(in, "-1 1:12 9:1", "2 1:12 9:1"), svm()),
+            "rows.svm: line 12, byte ",
+            "got label \"2\", expected 0 or 1"),
+        bad(
+            "LIBFFM: a file of LIBSVM",
+            in ->
+                train(
+                    in,
+                    features(in, "", ""),
+                    "data.format=libffm",
+                    "data.dense.columns=2",
+                    "data.sparse.columns=1"),
+            "rows.svm: line 1, byte 3: got \"1:1\", expected field:feature:value",
+            "read it as libsvm"),
+        wrong(
+            "LIBFFM: columns that are no fields",
+            in -> train(in, features(in, "", ""), "data.format=libffm"),
+            "libffm: got the column a, expected a field, as in 3"));
+  }
+
   static List<Case> binary() {
     return List.of(
         bad(
@@ -236,6 +280,22 @@ final class BrokenFiles {
               return train(in, in, "data.format=parquet", NO_DENSE, NO_SPARSE);
             },
             "_metadata.json: line 1, column "));
+  }
+
+  /** Rows: row i is {@code ±1 1:i 9:1 (10 + i % 7):1}. */
+  private static Path features(Path in, String from, String to) throws IOException {
+    StringBuilder text = new StringBuilder();
+    for (int i = 1; i <= 60; i++) {
+      text.append(
+          "%s 1:%d 9:1 %d:1\n".formatted(i % 2 == 0 ? "-1" : "+1", i, i == 12 ? 12 : 20 + i % 7));
+    }
+    int at = text.indexOf(from);
+    return Files.writeString(
+        in.resolve("rows.svm"), text.replace(at, at + from.length(), to).toString());
+  }
+
+  private static String[] svm() {
+    return new String[] {"data.format=libsvm", "data.dense.columns=1", "data.sparse.columns=c"};
   }
 
   private static Path gzip(Path in) throws IOException {

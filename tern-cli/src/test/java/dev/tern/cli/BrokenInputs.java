@@ -50,6 +50,7 @@ final class BrokenInputs {
   static List<Case> all() {
     List<Case> all = new ArrayList<>();
     all.addAll(BrokenFiles.csv());
+    all.addAll(BrokenFiles.libsvm());
     all.addAll(BrokenFiles.binary());
     all.addAll(BrokenFiles.parquet());
     all.addAll(BrokenSettings.configuration());

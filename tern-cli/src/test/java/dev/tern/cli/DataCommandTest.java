@@ -211,7 +211,7 @@ final class DataCommandTest {
           --rows 5 --eval-rows 5            | expected a folder for two files
           --rows 5 --keys i32 --format norm | --keys: got i32 for Norm, expected u32 or i64
           --rows 5 --check crc              | --check: got crc, expected one of none, sum
-          --rows 5 --format arrow           | got the format arrow, expected csv, norm, raw or
+          --rows 5 --format arrow           | got the format arrow, expected csv, libsvm, libffm, norm, raw or
           """)
   void wrongArgumentsOfGenerateAreRefused(String arguments, String message) throws IOException {
     List<String> all = new ArrayList<>(List.of("data", "generate"));

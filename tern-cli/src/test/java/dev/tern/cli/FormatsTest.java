@@ -45,7 +45,9 @@ final class FormatsTest {
             "rows.parquet --keys u32",
             "rows.parquet --keys i64",
             "rows.parquet --hugectr",
-            "rows.tsv")
+            "rows.tsv",
+            "rows.libffm",
+            "rows.ffm.gz")
         .map(form -> DynamicTest.dynamicTest(form, () -> trainsToTheSameBytes(form)));
   }
 
@@ -59,7 +61,8 @@ final class FormatsTest {
     convert.addAll(words.subList(1, words.size()));
     run(convert.toArray(String[]::new));
 
-    String format = words.getFirst().replaceAll(".*\\.", "").replace("tsv", "csv");
+    String format = words.getFirst().replaceAll("[^.]*\\.(\\w+).*", "$1").replace("tsv", "csv");
+    format = format.equals("ffm") ? "libffm" : format;
     List<String> more = new ArrayList<>();
     Path data = file;
     if (format.equals("raw")) {
@@ -69,6 +72,8 @@ final class FormatsTest {
       more.addAll(List.of("data.dense.columns=", "data.sparse.columns="));
     } else if (words.getFirst().endsWith(".tsv")) {
       more.add("data.delimiter=tab");
+    } else if (format.equals("libffm")) {
+      more.add("data.columns=I1..I13,C1..C26");
     }
     SortedMap<String, byte[]> got = weights(name, format, data, more);
     assertThat(got.keySet()).isEqualTo(expected.keySet());

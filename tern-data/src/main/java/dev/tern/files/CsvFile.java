@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 
 /** The rows of one CSV file: which field goes where, and text into numbers and ids. */
@@ -45,7 +46,7 @@ final class CsvFile implements RowSource {
     labelFields = find(header, columns.labels());
     denseFields = find(header, columns.dense());
     sparseFields = find(header, columns.sparse().stream().map(SparseColumn::name).toList());
-    positive = columns.positive().stream().map(CsvFile::utf8).toArray(byte[][]::new);
+    positive = utf8(columns.positive());
     texts = new boolean[sparseFields.length];
     for (int slot = 0; slot < texts.length; slot++) {
       texts[slot] = columns.sparse().get(slot).text();
@@ -99,6 +100,10 @@ final class CsvFile implements RowSource {
       names[i] = input.text(i);
     }
     return List.of(names);
+  }
+
+  static byte[][] utf8(Collection<String> texts) {
+    return texts.stream().map(CsvFile::utf8).toArray(byte[][]::new);
   }
 
   private static byte[] utf8(String text) {
@@ -179,12 +184,17 @@ final class CsvFile implements RowSource {
   }
 
   private float positive(byte[] bytes, int from, int to) {
-    for (byte[] text : positive) {
+    return isOneOf(positive, bytes, from, to) ? 1 : 0;
+  }
+
+  /** Whether {@code bytes[from, to)} are one of {@code texts}. */
+  static boolean isOneOf(byte[][] texts, byte[] bytes, int from, int to) {
+    for (byte[] text : texts) {
       if (Arrays.equals(bytes, from, to, text, 0, text.length)) {
-        return 1;
+        return true;
       }
     }
-    return 0;
+    return false;
   }
 
   private float dense(int field, int column) {
@@ -275,9 +285,7 @@ final class CsvFile implements RowSource {
   }
 
   private String shown(int from, int to) {
-    int length = Math.min(to - from, SHOWN);
-    String text = new String(input.bytes(), from, length, StandardCharsets.UTF_8);
-    return '"' + text + (length < to - from ? "..." : "") + '"';
+    return input.quoted(from, to);
   }
 
   @Override

@@ -1,16 +1,8 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
-import java.io.EOFException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.PushbackInputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 
 /**
  * Cuts a text file into records and those into fields, all as positions in one buffer.
@@ -21,23 +13,18 @@ import java.util.zip.ZipException;
  * the end of the line, so the next record is found.
  */
 final class CsvInput implements AutoCloseable {
-  private static final int BUFFER = 1 << 18;
-  private static final int MAX_RECORD = 1 << 26;
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
   private static final long QUOTES = ByteWords.repeat((byte) '"');
 
-  private final Path file;
+  private final TextBytes text;
   private final byte delimiter;
   private final boolean trim;
   private final boolean quotes;
-  private final boolean gzip;
   private final long delimiters;
-  private final InputStream in;
 
-  private byte[] buffer = new byte[BUFFER];
+  private byte[] buffer;
   private int limit;
   private boolean drained;
-  private long base;
   private int position;
 
   private int record;
@@ -51,10 +38,12 @@ final class CsvInput implements AutoCloseable {
   private String problem = "";
   private int problemAt;
 
-  private CsvInput(Path file, CsvOptions options, InputStream in, boolean gzip) {
-    this.file = file;
-    this.in = in;
-    this.gzip = gzip;
+  private CsvInput(TextBytes text, CsvOptions options) {
+    this.text = text;
+    buffer = text.bytes();
+    limit = text.limit();
+    drained = text.drained();
+    position = text.start();
     delimiter = (byte) options.delimiter();
     delimiters = ByteWords.repeat(delimiter);
     trim = options.trim();
@@ -62,33 +51,8 @@ final class CsvInput implements AutoCloseable {
   }
 
   static CsvInput open(Path file, CsvOptions options) {
-    try {
-      PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
-      try {
-        byte[] magic = raw.readNBytes(2);
-        raw.unread(magic);
-        boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
-        InputStream in = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
-        CsvInput input = new CsvInput(file, options, in, gzip);
-        input.skipByteOrderMark();
-        return input;
-      } catch (IOException | RuntimeException e) {
-        raw.close();
-        throw e;
-      }
-    } catch (IOException e) {
-      throw BinaryInput.unreadable(file, e);
-    }
-  }
-
-  private void skipByteOrderMark() {
-    fill();
-    if (limit >= 3
-        && buffer[0] == (byte) 0xEF
-        && buffer[1] == (byte) 0xBB
-        && buffer[2] == (byte) 0xBF) {
-      position = 3;
-    }
+    TextBytes text = TextBytes.open(file, "look for a quote left open, or turn quotes off");
+    return new CsvInput(text, options);
   }
 
   /**
@@ -129,42 +93,15 @@ final class CsvInput implements AutoCloseable {
 
   /** Moves the current record to the front and reads more behind it; false at the end of file. */
   private boolean fill() {
-    if (drained) {
+    if (!text.fill(record, line)) {
       return false;
     }
-    System.arraycopy(buffer, record, buffer, 0, limit - record);
-    limit -= record;
-    base += record;
+    buffer = text.bytes();
+    limit = text.limit();
+    drained = text.drained();
     record = 0;
     position = 0;
-    if (limit == buffer.length) {
-      if (limit >= MAX_RECORD) {
-        throw new DataException(
-            ("%s: got a record of more than %s bytes, expected a line; look for a quote "
-                    + "left open, or turn quotes off")
-                .formatted(where(0), MAX_RECORD));
-      }
-      buffer = Arrays.copyOf(buffer, 2 * limit);
-    }
-    read();
     return true;
-  }
-
-  private void read() {
-    try {
-      while (!drained && limit < buffer.length) {
-        int got = in.read(buffer, limit, buffer.length - limit);
-        drained = got < 0;
-        limit += Math.max(0, got);
-      }
-    } catch (EOFException | ZipException e) {
-      throw new DataException(
-          "%s: got damage (%s), expected whole gzip data; copy or compress the file again"
-              .formatted(where(limit), e.getMessage()),
-          e);
-    } catch (IOException e) {
-      throw BinaryInput.unreadable(file, e);
-    }
   }
 
   /**
@@ -397,27 +334,23 @@ final class CsvInput implements AutoCloseable {
 
   /** The text of field {@code index}. */
   String text(int index) {
-    String text =
+    String field =
         new String(buffer, starts[index], ends[index] - starts[index], StandardCharsets.UTF_8);
-    return escaped[index] ? text.replace("\"\"", "\"") : text;
+    return escaped[index] ? field.replace("\"\"", "\"") : field;
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */
   String where(int at) {
-    return file
-        + ": line "
-        + line
-        + ", byte "
-        + (base + at)
-        + (gzip ? " of the uncompressed text" : "");
+    return text.where(line, at);
+  }
+
+  /** The text {@code [from, to)} of the buffer in quotes, for messages. */
+  String quoted(int from, int to) {
+    return text.quoted(from, to);
   }
 
   @Override
   public void close() {
-    try {
-      in.close();
-    } catch (IOException e) {
-      throw BinaryInput.unreadable(file, e);
-    }
+    text.close();
   }
 }

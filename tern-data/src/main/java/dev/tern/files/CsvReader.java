@@ -1,9 +1,7 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.TextDictionary;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -48,7 +46,7 @@ public final class CsvReader {
             FileSequence.requireFiles(files),
             policy,
             file -> {
-              requireRereadable(file);
+              TextBytes.requireRereadable(file);
               CsvFile.open(file, options, wanted, policy, dictionary).close();
             });
     return FileSequence.open(
@@ -58,15 +56,5 @@ public final class CsvReader {
         policy,
         (file, faults) ->
             CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
-  }
-
-  /** A file is looked into on opening and read once a pass, which takes its rows from a pipe. */
-  private static void requireRereadable(Path file) {
-    if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
-      throw new DataException(
-          file
-              + ": got a pipe or device, expected a file that can be read more than once; write the"
-              + " rows to one and name that");
-    }
   }
 }

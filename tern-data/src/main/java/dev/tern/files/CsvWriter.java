@@ -3,15 +3,10 @@ package dev.tern.files;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.zip.GZIPOutputStream;
 
 /**
  * Writes rows as CSV: a line of names, then labels, dense numbers and slots of each row. {@link
@@ -24,14 +19,10 @@ public final class CsvWriter implements DataWriter {
   /** Between the ids of one field. */
   public static final String SEPARATOR = "|";
 
-  private static final int FLUSH = 1 << 20;
-  private static final float EXACT_INTEGER = 1 << 24;
-
   private final Path file;
   private final Schema schema;
-  private final OutputFile out;
-  private final RecordBuffer text = new RecordBuffer();
-  private final Optional<GZIPOutputStream> gzip;
+  private final TextOutput out;
+  private final RecordBuffer text;
   private final char delimiter;
   private final boolean[] single;
   private long rows;
@@ -44,43 +35,9 @@ public final class CsvWriter implements DataWriter {
     for (int s = 0; s < single.length; s++) {
       single[s] = schema.slots().get(s).hotness() == 1;
     }
-    out = OutputFile.create(file);
-    gzip = file.toString().endsWith(".gz") ? Optional.of(gzip(out)) : Optional.empty();
+    out = TextOutput.create(file);
+    text = out.text();
     putHeader();
-  }
-
-  private static GZIPOutputStream gzip(OutputFile out) {
-    try {
-      return new GZIPOutputStream(
-          new OutputStream() {
-            @Override
-            public void write(int b) {
-              write(new byte[] {(byte) b}, 0, 1);
-            }
-
-            @Override
-            public void write(byte[] bytes, int from, int count) {
-              out.write(bytes, from, from + count);
-            }
-          },
-          1 << 16);
-    } catch (IOException e) {
-      out.close();
-      throw new UncheckedIOException(e); // its target throws none
-    }
-  }
-
-  private void flush() {
-    if (gzip.isEmpty()) {
-      out.write(text);
-      return;
-    }
-    try {
-      gzip.get().write(text.bytes(), 0, text.size());
-      text.clear();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // its target throws none
-    }
   }
 
   /**
@@ -133,11 +90,8 @@ public final class CsvWriter implements DataWriter {
       if (text.size() == start) {
         text.putAscii("\"\"");
       }
-      text.putByte('\n');
+      out.endLine();
       rows++;
-      if (text.size() > FLUSH) {
-        flush();
-      }
     }
   }
 
@@ -165,14 +119,8 @@ public final class CsvWriter implements DataWriter {
   }
 
   private void putFloat(float value) {
-    if (Float.isNaN(value)) {
-      return;
-    }
-    boolean integer = value == Math.rint(value) && Math.abs(value) <= EXACT_INTEGER;
-    if (integer && Float.floatToRawIntBits(value) != Float.floatToRawIntBits(-0f)) {
-      text.putDecimal((long) value);
-    } else {
-      text.putAscii(Float.toString(value));
+    if (!Float.isNaN(value)) {
+      text.putNumber(value);
     }
   }
 
@@ -192,14 +140,6 @@ public final class CsvWriter implements DataWriter {
 
   @Override
   public void finish() {
-    flush();
-    try {
-      if (gzip.isPresent()) {
-        gzip.get().finish();
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // its target throws none
-    }
     out.finish();
   }
 

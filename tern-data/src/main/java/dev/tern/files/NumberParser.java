@@ -21,6 +21,12 @@ final class NumberParser {
   private static final long ZEROS = ByteWords.repeat((byte) '0');
   private static final long SIXES = ByteWords.repeat((byte) 6);
   private static final long HIGH_HALVES = ByteWords.repeat((byte) 0xF0);
+  private static final long ABOVE_NINE = ByteWords.repeat((byte) (0x80 - ':'));
+  private static final long HIGH_BITS = ByteWords.repeat((byte) 0x80);
+  private static final long[] WHOLE_POWERS = {
+    1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000
+  };
+  private static final int UNSIGNED_DIGITS = 19;
   private static final int BEYOND_FLOAT = 1_000_000;
   private static final long DOUBLE_EXACT = 1L << 53;
   private static final long BELOW_FLOAT = (1L << 29) - 1;
@@ -196,12 +202,44 @@ final class NumberParser {
     if (((text & HIGH_HALVES) ^ ZEROS | ((text + SIXES) & HIGH_HALVES) ^ ZEROS) != 0) {
       return false;
     }
+    integer = eightDigits(text);
+    return true;
+  }
+
+  /** The number that the digits in {@code text}, the first in the lowest byte, stand for. */
+  private static long eightDigits(long text) {
     // Pairs of digits, then of pairs, then of fours are put together.
     long digits = text - ZEROS;
     digits = 10 * digits + (digits >>> 8) & 0x00FF_00FF_00FF_00FFL;
     digits = 100 * digits + (digits >>> 16) & 0x0000_FFFF_0000_FFFFL;
-    integer = 10_000 * digits + (digits >>> 32) & 0xFFFF_FFFFL;
-    return true;
+    return 10_000 * digits + (digits >>> 32) & 0xFFFF_FFFFL;
+  }
+
+  /**
+   * Parses the digits from {@code from} on as an unsigned 64-bit integer; returns where they end,
+   * or {@code from} where there are none or they need more bits. Behind them stand a byte that is
+   * no digit and seven more.
+   */
+  int parseWhole(byte[] bytes, int from) {
+    long value = 0;
+    int p = from;
+    int count;
+    do {
+      long word = ByteWords.word(bytes, p);
+      // The lowest bit set is that of the first byte that is no digit: borrow and carry go up only.
+      long other = (word + ABOVE_NINE | word - ZEROS) & HIGH_BITS;
+      count = other == 0 ? Long.BYTES : Long.numberOfTrailingZeros(other) >>> 3;
+      if (count > 0) {
+        int spare = 64 - 8 * count;
+        value = WHOLE_POWERS[count] * value + eightDigits(word << spare | ZEROS & ~(-1L << spare));
+        p += count;
+      }
+    } while (count == Long.BYTES);
+    if (p - from > UNSIGNED_DIGITS) {
+      return parseInteger(bytes, from, p) ? p : from;
+    }
+    integer = value;
+    return p;
   }
 
   /** True where ten times {@code value} plus {@code digit} needs more than 64 bits, unsigned. */

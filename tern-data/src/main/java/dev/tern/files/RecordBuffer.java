@@ -12,6 +12,9 @@ final class RecordBuffer {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+  private static final float EXACT_INTEGER = 1 << 24;
+  private static final long TEN_TO_18 = 1_000_000_000_000_000_000L;
+
   private byte[] bytes = new byte[1 << 16];
   private int size;
 
@@ -96,6 +99,33 @@ final class RecordBuffer {
       rest /= 10;
     }
     size += digits;
+  }
+
+  /** Puts {@code value}, taken as unsigned, as decimal digits. */
+  void putUnsigned(long value) {
+    if (value >= 0) {
+      putDecimal(value);
+      return;
+    }
+    // 19 or 20 digits: the first one or two, then 18.
+    putDecimal(Long.divideUnsigned(value, TEN_TO_18));
+    long rest = Long.remainderUnsigned(value, TEN_TO_18);
+    reserve(18);
+    for (int i = size + 17; i >= size; i--) {
+      bytes[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    }
+    size += 18;
+  }
+
+  /** Puts {@code value} in the fewest decimal digits that read back to the same bits. */
+  void putNumber(float value) {
+    boolean integer = value == Math.rint(value) && Math.abs(value) <= EXACT_INTEGER;
+    if (integer && Float.floatToRawIntBits(value) != Float.floatToRawIntBits(-0f)) {
+      putDecimal((long) value);
+    } else {
+      putAscii(Float.toString(value));
+    }
   }
 
   /** Overwrites the int at {@code index}. */

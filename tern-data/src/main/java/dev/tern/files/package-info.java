@@ -1,3 +1,3 @@
-/** Data files to batches and back: CSV, HugeCTR Norm and Raw, Parquet. */
+/** Data files to batches and back: CSV, LIBSVM and LIBFFM, HugeCTR Norm and Raw, Parquet. */
 @org.jspecify.annotations.NullMarked
 package dev.tern.files;

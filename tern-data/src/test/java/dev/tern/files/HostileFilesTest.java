@@ -183,6 +183,25 @@ class HostileFilesTest {
   }
 
   @Test
+  void aLineOfFeaturesWithoutEndIsRefusedWhateverItCompressesTo() throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    byte[] part = " 7:1".repeat(1 << 18).getBytes(StandardCharsets.US_ASCII);
+    try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+      gzip.write("1 3:1\n1".getBytes(StandardCharsets.US_ASCII));
+      for (int i = 0; i < 70; i++) {
+        gzip.write(part);
+      }
+    }
+    Path file = file("line.svm.gz", bytes.toByteArray());
+    Columns columns = new Columns(List.of("y"), Set.of(), List.of(), List.of(SparseColumn.id("c")));
+    assertFault(
+        200, // buffers of 1/4, 1/2, 1, ... 64 MiB
+        () -> LibsvmReader.open(List.of(file), LibsvmOptions.libsvm(), columns),
+        "line.svm.gz: line 2",
+        "more than 67108864 bytes");
+  }
+
+  @Test
   void aFileListThatClaimsManyFilesTakesNoMemoryForThem() throws IOException {
     Path list = file("list.txt", "9999999\na.data\n".getBytes(StandardCharsets.US_ASCII));
     assertFault(

@@ -71,6 +71,22 @@ final class InfiniteNumbersTest {
         "in.csv: line 5, byte " + (37 + width) + ", column b: got \"" + text + '"');
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"inf", "-Infinity", "1e39", "-3.5e38"})
+  void inLibffm(String text) throws IOException {
+    Path file =
+        Files.writeString(
+            folder.resolve("in.ffm"),
+            "1 0:0:2 1:1:1 2:7:1\n1 0:0:2 1:1:%s 2:7:1\n1 0:0:2 1:1:nan 2:7:1\n1 0:0:2 1:1:%s 2:7:1\n1 0:0:2 1:1:3.4028235e38 2:7:1\n"
+                .formatted(text, text));
+    int width = text.length();
+    LibsvmOptions options = LibsvmOptions.libffm().withNamesOf(SCHEMA);
+    assertFaults(
+        policy -> LibsvmReader.open(List.of(file), options, Columns.of(SCHEMA), policy),
+        "in.ffm: line 2, byte 28: got \"1:1:" + text + '"',
+        "in.ffm: line 4, byte " + (69 + width) + ": got \"1:1:" + text + '"');
+  }
+
   @Test
   void inNorm() {
     for (NormCheck check : NormCheck.values()) {

@@ -212,4 +212,38 @@ final class NumberParserTest {
       assertThat(parser.integer()).isEqualTo(value);
     }
   }
+
+  @Test
+  void wholeNumbersEndWhereTheirDigitsDo() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int i = 0; i < 200_000; i++) {
+      long value = random.nextLong() >>> random.nextInt(64);
+      String digits =
+          "0".repeat(random.nextInt(8) / 6 * random.nextInt(9)) + Long.toUnsignedString(value);
+      char end = (char) random.nextInt(256);
+      byte[] bytes = ("7" + digits + "x1234567").getBytes(StandardCharsets.ISO_8859_1);
+      bytes[digits.length() + 1] = end >= '0' && end <= '9' ? (byte) ':' : (byte) end;
+      assertThat(parser.parseWhole(bytes, 1)).as(digits).isEqualTo(digits.length() + 1);
+      assertThat(parser.integer()).as(digits).isEqualTo(value);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "-1",
+        "+1",
+        "x",
+        ":",
+        "/",
+        "\u00b0",
+        "18446744073709551616",
+        "99999999999999999999",
+        "100000000000000000000000000000000000000000000000000"
+      })
+  void whatIsNoWholeNumberEndsWhereItStarts(String text) {
+    byte[] bytes = ("7" + text + "x1234567").getBytes(StandardCharsets.ISO_8859_1);
+    assertThat(parser.parseWhole(bytes, 1)).isEqualTo(1);
+  }
 }

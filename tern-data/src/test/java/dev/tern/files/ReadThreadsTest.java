@@ -30,7 +30,8 @@ class ReadThreadsTest {
     NORM_NONE,
     NORM_SUM,
     PARQUET,
-    CSV
+    CSV,
+    LIBFFM
   }
 
   @TempDir Path folder;
@@ -43,6 +44,7 @@ class ReadThreadsTest {
       case NORM_SUM -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.I64);
       case PARQUET -> ParquetWriter.create(file, schema, ParquetLayout.DEFAULT.withGroupRows(5000));
       case CSV -> CsvWriter.create(file, schema, CsvOptions.csv());
+      case LIBFFM -> LibsvmWriter.create(file, schema, LibsvmOptions.libffm().withNamesOf(schema));
     };
   }
 
@@ -54,6 +56,9 @@ class ReadThreadsTest {
           NormReader.open(files, NormOptions.DETECT.withSchema(schema), policy);
       case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
       case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
+      case LIBFFM ->
+          LibsvmReader.open(
+              files, LibsvmOptions.libffm().withNamesOf(schema), Columns.of(schema), policy);
     };
   }
 

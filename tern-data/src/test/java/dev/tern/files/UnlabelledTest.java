@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.files.RawOptions.Dense;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,6 +88,20 @@ final class UnlabelledTest {
     Path file = folder.resolve("in.raw");
     bare(rows).write(RawWriter.create(file, options.withoutLabels()), 64);
     assertReads(rows, RawReader.open(List.of(file), options, UNLABELLED));
+  }
+
+  @Test
+  void libffmIsReadWithAndWithoutLabels() throws IOException {
+    Rows rows = Rows.random(3, 300, 1, 2, new int[] {1, 2}, 90);
+    LibsvmOptions options = LibsvmOptions.libffm().withNamesOf(rows.schema());
+    Columns columns = Columns.of(rows.schema());
+    for (Rows variant : variants(rows, -1).subList(0, 2)) {
+      Path file = folder.resolve("in.ffm");
+      variant.write(LibsvmWriter.create(file, variant.schema(), options), 64);
+      assertReads(rows, LibsvmReader.open(List.of(file), options, columns, UNLABELLED));
+      Files.writeString(file, Files.readString(file).replaceAll("(?m)^\\S+ ", ""));
+      assertReads(rows, LibsvmReader.open(List.of(file), options, columns, UNLABELLED));
+    }
   }
 
   @Test

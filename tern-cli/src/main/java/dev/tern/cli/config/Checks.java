@@ -29,11 +29,16 @@ final class Checks {
     }
   }
 
-  /** At most one group is for all columns that no other names; files of fields have none. */
+  /** At most one group is for all columns that no other names; none where files know no columns. */
   private static void everyColumnOnce(Settings s, String section) {
     Key<List<String>> key = section.endsWith("dense") ? Keys.DENSE_COLUMNS : Keys.SPARSE_COLUMNS;
     long open = IntStream.range(0, s.groups(section)).filter(i -> s.get(key, i).isEmpty()).count();
-    if (open > 1 || open == 1 && s.get(Keys.FORMAT).equals("csv")) {
+    String format = s.get(Keys.FORMAT);
+    boolean named =
+        format.equals("csv")
+            || format.equals("libffm")
+            || format.equals("libsvm") && section.endsWith("dense");
+    if (open > 1 || open == 1 && named) {
       throw new ConfigException(
           s.where("data.format")
               + ": got "
@@ -62,10 +67,13 @@ final class Checks {
   private static void features(Settings s) {
     boolean some =
         named(s, "data.dense", Keys.DENSE_COLUMNS) || named(s, "data.sparse", Keys.SPARSE_COLUMNS);
-    if (s.get(Keys.FORMAT).equals("csv") && !some) {
+    String format = s.get(Keys.FORMAT);
+    if (List.of("csv", "libffm").contains(format) && !some) {
       throw new ConfigException(
           s.where("data.format")
-              + ": got csv files but neither data.dense.columns nor data.sparse.columns, expected"
+              + ": got "
+              + format
+              + " files but neither data.dense.columns nor data.sparse.columns, expected"
               + " some features; list the columns to learn from");
     }
   }
@@ -75,7 +83,8 @@ final class Checks {
   }
 
   private static void use(Settings s, Map<String, String> uses, String path, List<String> columns) {
-    List<String> known = s.get(Keys.COLUMNS);
+    // Features and fields may also go by their numbers.
+    List<String> known = s.get(Keys.FORMAT).equals("csv") ? s.get(Keys.COLUMNS) : List.of();
     for (String column : columns) {
       String earlier = uses.put(column, path);
       if (earlier != null) {

@@ -9,11 +9,13 @@ import java.util.stream.IntStream;
 /**
  * Files and columns.
  *
- * @param format {@code csv}, {@code norm}, {@code raw}, {@code parquet} or {@code criteo-synthetic}
+ * @param format {@code csv}, {@code libsvm}, {@code libffm}, {@code norm}, {@code raw}, {@code
+ *     parquet} or {@code criteo-synthetic}
  * @param train training files or patterns; empty for generated rows
  * @param eval evaluation files or patterns; empty for no evaluation
  * @param threads threads that read
  * @param csv what CSV files need
+ * @param libsvm what LIBSVM and LIBFFM files need
  * @param binary what Norm and Raw files need
  * @param synthetic what generated rows need
  * @param label column of the label
@@ -28,6 +30,7 @@ public record DataConfig(
     List<Path> eval,
     int threads,
     Csv csv,
+    Libsvm libsvm,
     Binary binary,
     Synthetic synthetic,
     String label,
@@ -43,6 +46,15 @@ public record DataConfig(
    * @param quotes whether fields may be quoted
    */
   public record Csv(List<String> columns, char delimiter, boolean trim, boolean quotes) {}
+
+  /**
+   * LIBSVM and LIBFFM files.
+   *
+   * @param names of features from 1 on or of fields from 0 on; empty where they go by numbers
+   * @param skipUnnamed whether features that no column takes are left out
+   * @param ignoreValues whether values of ids are ignored
+   */
+  public record Libsvm(List<String> names, boolean skipUnnamed, boolean ignoreValues) {}
 
   /**
    * Norm and Raw files.
@@ -117,6 +129,10 @@ public record DataConfig(
         s.get(Keys.EVAL),
         s.get(Keys.READ_THREADS).intValue(),
         new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.TRIM), s.get(Keys.QUOTES)),
+        new Libsvm(
+            s.get(Keys.COLUMNS),
+            s.get(Keys.UNNAMED).equals("skip"),
+            s.get(Keys.ID_VALUES).equals("ignore")),
         new Binary(
             s.get(Keys.KEY_TYPE), s.get(Keys.LABEL_TYPE).equals("int"), s.get(Keys.DENSE_TYPE)),
         new Synthetic(

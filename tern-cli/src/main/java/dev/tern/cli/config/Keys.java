@@ -29,6 +29,9 @@ final class Keys {
   private static final Kind<List<Path>> SOME_FILES =
       new Kind.Files("a path or a list of paths", false);
   private static final Kind<List<Integer>> WIDTHS = new Kind.Wholes(new Kind.Whole(1, 1 << 20));
+  private static final String[] FILE_FORMATS = {
+    "csv", "libsvm", "libffm", "norm", "raw", "parquet"
+  };
   private static final String[] PERCEPTRONS = {
     "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer"
   };
@@ -37,28 +40,30 @@ final class Keys {
   static final Key<String> FORMAT =
       Key.required(
           "data.format",
-          Kind.Choice.of("csv", "norm", "raw", "parquet", "criteo-synthetic"),
+          Kind.Choice.of("csv", "libsvm", "libffm", "norm", "raw", "parquet", "criteo-synthetic"),
           "Format of the files.");
   static final Key<List<Path>> TRAIN =
       Key.required("data.train", SOME_FILES, "Training files; * and ? match names.")
-          .when(FORMAT, "csv", "norm", "raw", "parquet");
+          .when(FORMAT, FILE_FORMATS);
   static final Key<List<Path>> EVAL =
       Key.of("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
-          .when(FORMAT, "csv", "norm", "raw", "parquet");
+          .when(FORMAT, FILE_FORMATS);
   static final Key<Long> READ_THREADS =
       Key.of(
               "data.threads",
               new Kind.Whole(1, 64),
               1L,
               "Threads that read files; rows and their order do not depend on it.")
-          .when(FORMAT, "csv", "norm", "raw", "parquet");
+          .when(FORMAT, FILE_FORMATS);
   static final Key<List<String>> COLUMNS =
       Key.of(
               "data.columns",
               NAMES,
               List.of(),
-              "Names of all columns, in order; none where the first line holds them.")
-          .when(FORMAT, "csv");
+              "Names of all columns, in order; none where the first line holds them. In libffm"
+                  + " names of fields from 0 on, in libsvm of features from 1 on; none for their"
+                  + " numbers.")
+          .when(FORMAT, "csv", "libsvm", "libffm");
   static final Key<Character> DELIMITER =
       Key.of("data.delimiter", CHARACTER, ',', "What separates fields.").when(FORMAT, "csv");
   static final Key<Boolean> QUOTES =
@@ -71,6 +76,21 @@ final class Keys {
   static final Key<Boolean> TRIM =
       Key.of("data.trim", new Kind.Flag(), true, "Spaces around fields are dropped.")
           .when(FORMAT, "csv");
+  static final Key<String> UNNAMED =
+      Key.of(
+              "data.unnamed",
+              Kind.Choice.of("error", "skip"),
+              "error",
+              "What becomes of features that no column takes.")
+          .when(FORMAT, "libsvm", "libffm");
+  static final Key<String> ID_VALUES =
+      Key.of(
+              "data.id_values",
+              Kind.Choice.of("one", "ignore"),
+              "one",
+              "Values of features that are ids: 1 (a feature with 0 is absent), or any, which are"
+                  + " ignored.")
+          .when(FORMAT, "libsvm", "libffm");
   static final Key<String> KEY_TYPE =
       Key.of(
               "data.key_type",
@@ -113,15 +133,16 @@ final class Keys {
               new Kind.Texts("a list of values"),
               List.of(),
               "Texts that mean a positive label, all others a negative one; none where the column"
-                  + " holds 0 and 1.")
-          .when(FORMAT, "csv", "parquet");
+                  + " holds 0 and 1, or in libsvm and libffm -1 and 1.")
+          .when(FORMAT, "csv", "libsvm", "libffm", "parquet");
 
   static final Key<List<String>> DENSE_COLUMNS =
       Key.of(
           "data.dense.columns",
           NAMES,
           List.of(),
-          "Columns of numbers; none for all that the file has.");
+          "Columns of numbers; none for all that the file has. In libsvm features, as in 7; in"
+              + " libffm features of fields, as in 3:17.");
   static final Key<String> TRANSFORM =
       Key.of(
           "data.dense.transform",
@@ -148,7 +169,8 @@ final class Keys {
           "data.sparse.columns",
           NAMES,
           List.of(),
-          "Columns of categories or ids; none for all that the file has.");
+          "Columns of categories or ids; none for all that the file has. In libffm fields, as in 3;"
+              + " in libsvm one name for all features that are no numbers.");
   static final Key<String> ENCODE =
       Key.of(
           "data.sparse.encode",
@@ -526,6 +548,8 @@ final class Keys {
           DELIMITER,
           QUOTES,
           TRIM,
+          UNNAMED,
+          ID_VALUES,
           KEY_TYPE,
           LABEL_TYPE,
           DENSE_TYPE,
@@ -618,6 +642,8 @@ final class Keys {
           DELIMITER,
           QUOTES,
           TRIM,
+          UNNAMED,
+          ID_VALUES,
           KEY_TYPE,
           LABEL_TYPE,
           DENSE_TYPE,

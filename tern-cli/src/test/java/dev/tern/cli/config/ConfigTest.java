@@ -240,7 +240,7 @@ final class ConfigTest {
           hidden: [128, 64]   | hidden: [128, x] | model.hidden: got the list [128, x], expected a list of whole numbers from 1
           hidden: [128, 64]   | hidden: [[1], 2] | model.hidden: got a list in a list, expected a single value
           train: data/adult.data | eval: data/a  | got data.eval a second time (first in line 3), expected it once; remove one
-          format: csv         | format: cvs      | line 2: data.format: got cvs, expected one of csv, norm, raw, parquet, criteo-synthetic; did you mean csv?
+          format: csv         | format: cvs      | line 2: data.format: got cvs, expected one of csv, libsvm, libffm, norm, raw, parquet, criteo-synthetic; did you mean csv?
           [age, fnlwgt], transform | [age, fnlwgtt], transform | line 7: data.dense.columns: got the column fnlwgtt, expected one of data.columns; did you mean fnlwgt?
           [age, fnlwgt], transform | [age, education], transform | data.sparse.columns: got the column education, which data.dense.columns has too
           model: {type: deepfm, embedding: 16, hidden: [128, 64], dropout: 0.1} | model: deepfm | line 9: model: got deepfm, expected keys and values
@@ -283,6 +283,7 @@ final class ConfigTest {
           data.train=          | data.train: got nothing, expected a path or a list of paths
           data.delimiter=5     | data.delimiter: got 5, expected one character that no number holds, or tab
           data.delimiter="     | data.delimiter: got ", expected one character
+          data.unnamed=skip    | got data.unnamed, expected it only where data.format is libsvm or libffm, but that is csv
           data.dense.columns=C5..C1 | data.dense.columns: got the list [C5..C1], expected a list of names
           """)
   void aBrokenOverrideIsRefused(String override, String message) {

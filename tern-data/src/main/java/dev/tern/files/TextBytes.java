@@ -1,0 +1,173 @@
+package dev.tern.files;
+
+import dev.tern.data.DataException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/**
+ * The bytes of a text file, plain or gzip, in one buffer that moves over the file and grows for
+ * long records. Gzip is known by the first bytes; a byte order mark is passed over.
+ *
+ * <p>Behind {@link #limit} stands an end of line and the buffer has room for a word, so that
+ * scanners need not look where it ends at each byte.
+ */
+final class TextBytes implements AutoCloseable {
+  private static final int BUFFER = 1 << 18;
+  private static final int MAX_RECORD = 1 << 26;
+  private static final int SPARE = Long.BYTES;
+  private static final int SHOWN = 40;
+
+  private final Path file;
+  private final InputStream in;
+  private final boolean gzip;
+  private final String advice;
+  private byte[] buffer = new byte[BUFFER + SPARE];
+  private int limit;
+  private long base;
+  private boolean drained;
+
+  private TextBytes(Path file, InputStream in, boolean gzip, String advice) {
+    this.file = file;
+    this.in = in;
+    this.gzip = gzip;
+    this.advice = advice;
+  }
+
+  /**
+   * Opens {@code file} and reads its first bytes.
+   *
+   * @param advice what to do where a record does not end, for messages
+   */
+  static TextBytes open(Path file, String advice) {
+    try {
+      PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
+      try {
+        byte[] magic = raw.readNBytes(2);
+        raw.unread(magic);
+        boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
+        InputStream in = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
+        TextBytes text = new TextBytes(file, in, gzip, advice);
+        text.read(1);
+        return text;
+      } catch (IOException | RuntimeException e) {
+        raw.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  /** A file is looked into on opening and read once a pass, which takes its rows from a pipe. */
+  static void requireRereadable(Path file) {
+    if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+      throw new DataException(
+          file
+              + ": got a pipe or device, expected a file that can be read more than once; write the"
+              + " rows to one and name that");
+    }
+  }
+
+  /** The buffer; another after {@link #fill}. */
+  byte[] bytes() {
+    return buffer;
+  }
+
+  /** Where the bytes that were read end. */
+  int limit() {
+    return limit;
+  }
+
+  /** Whether the file ends at {@link #limit}. */
+  boolean drained() {
+    return drained;
+  }
+
+  /** Where the text starts in the buffer of a file just opened. */
+  int start() {
+    boolean marked =
+        limit >= 3
+            && buffer[0] == (byte) 0xEF
+            && buffer[1] == (byte) 0xBB
+            && buffer[2] == (byte) 0xBF;
+    return marked ? 3 : 0;
+  }
+
+  /**
+   * Moves the record that starts at {@code from} to the front and reads more behind it; false, and
+   * nothing moves, at the end of the file.
+   *
+   * @param line its first line, for messages
+   */
+  boolean fill(int from, long line) {
+    if (drained) {
+      return false;
+    }
+    System.arraycopy(buffer, from, buffer, 0, limit - from);
+    limit -= from;
+    base += from;
+    if (limit == buffer.length - SPARE) {
+      if (limit >= MAX_RECORD) {
+        throw new DataException(
+            "%s: got a record of more than %s bytes, expected a line; %s"
+                .formatted(where(line, 0), MAX_RECORD, advice));
+      }
+      buffer = Arrays.copyOf(buffer, 2 * limit + SPARE);
+    }
+    read(line);
+    return true;
+  }
+
+  private void read(long line) {
+    try {
+      int room = buffer.length - SPARE;
+      while (!drained && limit < room) {
+        int got = in.read(buffer, limit, room - limit);
+        drained = got < 0;
+        limit += Math.max(0, got);
+      }
+      buffer[limit] = '\n';
+    } catch (EOFException | ZipException e) {
+      throw new DataException(
+          "%s: got damage (%s), expected whole gzip data; copy or compress the file again"
+              .formatted(where(line, limit), e.getMessage()),
+          e);
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  /** File, line and byte offset of a position in the buffer, for messages. */
+  String where(long line, int at) {
+    return file
+        + ": line "
+        + line
+        + ", byte "
+        + (base + at)
+        + (gzip ? " of the uncompressed text" : "");
+  }
+
+  /** The text {@code [from, to)} in quotes, cut where it is long, for messages. */
+  String quoted(int from, int to) {
+    int length = Math.min(to - from, SHOWN);
+    String text = new String(buffer, from, length, StandardCharsets.UTF_8);
+    return '"' + text + (length < to - from ? "..." : "") + '"';
+  }
+
+  @Override
+  public void close() {
+    try {
+      in.close();
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(file, e);
+    }
+  }
+}
