@@ -7,6 +7,9 @@ import java.util.Arrays;
 
 /** The rows of one file of features by number. */
 final class LibsvmFile implements RowSource {
+  /** Whole numbers of fewer digits are below 2<sup>63</sup>. */
+  private static final int EXACT_DIGITS = 19;
+
   private final LineInput input;
   private final LibsvmOptions options;
   private final LibsvmColumns columns;
@@ -23,6 +26,9 @@ final class LibsvmFile implements RowSource {
   private final long[] seen;
 
   private long row;
+
+  /** The value last read. */
+  private float value;
 
   /** Ids of the row so far in the slot of {@link #everything}, the last of them, their order. */
   private int ids;
@@ -197,18 +203,15 @@ final class LibsvmFile implements RowSource {
     if (colon == from || bytes[colon] != ':') {
       throw malformed(start);
     }
-    int value = colon + 1;
+    int at = colon + 1;
     long feature = numbers.integer();
     int dense = field < 0 ? -1 : columns.dense(field, feature);
     int slot = field < 0 ? -1 : columns.slot(field);
-    if (dense < 0 && slot >= 0 && bytes[value] == '1' && endsWord(bytes[value + 1])) {
+    if (dense < 0 && slot >= 0 && bytes[at] == '1' && endsWord(bytes[at + 1])) {
       addId(batch, slot, feature, start);
-      return value + 1;
+      return at + 1;
     }
-    int to = wordEnd(value);
-    if (!numbers.parseFloat(bytes, value, to)) {
-      throw malformed(start);
-    }
+    int to = readValue(start, at);
     if (dense >= 0) {
       setNumber(batch, dense, start, to);
     } else if (slot >= 0) {
@@ -219,20 +222,37 @@ final class LibsvmFile implements RowSource {
     return to;
   }
 
+  /**
+   * Reads the {@link #value} of the feature that starts at {@code start}; returns where it ends.
+   */
+  private int readValue(int start, int from) {
+    byte[] bytes = input.bytes();
+    int to = numbers.parseWhole(bytes, from);
+    if (to > from && to - from < EXACT_DIGITS && endsWord(bytes[to])) {
+      value = numbers.integer();
+      return to;
+    }
+    to = wordEnd(to);
+    if (!numbers.parseFloat(bytes, from, to)) {
+      throw malformed(start);
+    }
+    value = numbers.number();
+    return to;
+  }
+
   private void setNumber(Batch batch, int dense, int from, int to) {
     if (seen[dense] == row) {
       throw twice(from, to);
     }
     seen[dense] = row;
-    if (Float.isInfinite(numbers.number())) {
+    if (Float.isInfinite(value)) {
       throw ReadPolicy.infinite(input.where(from), input.quoted(from, to));
     }
-    batch.setDense(dense, numbers.number());
+    batch.setDense(dense, value);
   }
 
   /** Adds an id with a value that is not written as 1; 0 says that the row does not have it. */
   private void addWeighted(Batch batch, int slot, long feature, int from, int to) {
-    float value = numbers.number();
     if (value == 0) {
       return;
     }
@@ -288,7 +308,7 @@ final class LibsvmFile implements RowSource {
     String expected =
         options.fields()
             ? "field:feature:value with whole numbers below 2^64; mend the line, or read it as"
-                  + " libsvm"
+                + " libsvm"
             : "feature:value with a whole number below 2^64; mend the line, or read it as libffm";
     return fault(
         from, "got %s, expected %s".formatted(input.quoted(from, wordEnd(from)), expected));
