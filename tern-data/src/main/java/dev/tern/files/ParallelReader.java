@@ -127,8 +127,8 @@ final class ParallelReader extends PositionedReader {
     private long start;
     private int turn;
 
-    /** How often they were moved. */
-    private volatile int round;
+    /** Another one since each move. */
+    private volatile Object round = new Object();
 
     private volatile boolean stopped;
 
@@ -145,7 +145,7 @@ final class ParallelReader extends PositionedReader {
     void move(long start) {
       lock.lock();
       this.start = start;
-      round++;
+      round = new Object();
       turn = 0;
       for (Lane lane : lanes) {
         lane.clear();
@@ -211,7 +211,7 @@ final class ParallelReader extends PositionedReader {
       void work() {
         lock.lock();
         try {
-          int own = round;
+          Object own = round;
           long place = start + (long) index * block;
           while (!stopped) {
             if (own != round) {
@@ -233,7 +233,7 @@ final class ParallelReader extends PositionedReader {
       }
 
       /** Reads the batch at row {@code place} without the lock, which is held before and after. */
-      private void readOne(int own, long place) {
+      private void readOne(Object own, long place) {
         Optional<Batch> next = Optional.empty();
         Throwable thrown = null;
         lock.unlock();
@@ -253,7 +253,7 @@ final class ParallelReader extends PositionedReader {
         changed.signalAll();
       }
 
-      private Optional<Batch> read(int own, long place) {
+      private Optional<Batch> read(Object own, long place) {
         FileSequence reader = rows == null ? source.get() : rows;
         rows = reader;
         if (at > place) {

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ResumeFilesTest {
   private static final Rows DATA = Rows.random(5, 9000, 1, 2, new int[] {1, 2}, 100_000);
+  private static final CriteoGenerator GENERATOR = CriteoGenerator.of(3, 1e-5);
   private static final int[] FILES = {4097, 1, 4902};
   private static final int PIPELINES_A_FORMAT = 12;
 
@@ -69,7 +70,7 @@ class ResumeFilesTest {
       case NORM -> NormReader.open(files, NormOptions.DETECT.withSchema(schema), policy);
       case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
       case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
-      case GENERATED -> CriteoGenerator.of(3, 1e-4).open(17, 9000);
+      case GENERATED -> GENERATOR.open(17, 5000);
     };
   }
 
