@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 /** Random pipelines, stopped anywhere and resumed. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ResumeTest {
-  private static final int PIPELINES = 1500;
+  private static final int PIPELINES = 1000;
   private static final int EPOCHS = 2;
 
   @Test
@@ -92,10 +92,25 @@ final class ResumeTest {
       return pipeline.reader();
     }
 
+    /** A reader that may have read something else before. */
+    private DataReader openAndUse() {
+      DataReader reader = open(failures);
+      if (random.nextBoolean()) {
+        List<String> before = List.copyOf(seen);
+        seen.clear();
+        int epoch = random.nextInt(EPOCHS);
+        restore(reader, ReaderState.start(epoch));
+        readSome(reader, epoch);
+        seen.clear();
+        seen.addAll(before);
+      }
+      return reader;
+    }
+
     void check() {
       int epoch = random.nextInt(EPOCHS);
-      DataReader reader = open(failures);
-      reader.start(epoch);
+      DataReader reader = openAndUse();
+      restore(reader, ReaderState.start(epoch));
       ReaderState state = reader.state();
       for (int stops = 1 + random.nextInt(3); stops > 0; stops--) {
         readSome(reader, epoch);
@@ -104,7 +119,7 @@ final class ResumeTest {
         assertThat(state.rows()).isEqualTo(seen.size());
         reader.close();
         checkReplayed(state);
-        reader = open(failures);
+        reader = openAndUse();
         restore(reader, state);
       }
       List<String> prefix = List.copyOf(seen);
