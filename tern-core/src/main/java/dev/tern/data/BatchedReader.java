@@ -2,23 +2,17 @@ package dev.tern.data;
 
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * See {@link Readers#batched}. Batches are cut at multiples of the size from the start of the pass,
  * also after a skip of another number of rows.
  */
-final class BatchedReader implements DataReader {
+final class BatchedReader extends PositionedReader {
   private final DataReader source;
   private final RowCursor cursor;
   private final int size;
   private final boolean dropLast;
   private final BatchPool pool;
-
-  /** A batch of which rows before {@code headAt} were skipped. */
-  private @Nullable Batch head;
-
-  private int headAt;
 
   BatchedReader(DataReader source, int size, boolean dropLast) {
     this.source = source;
@@ -34,18 +28,7 @@ final class BatchedReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
-    Batch skipped = head;
-    if (skipped == null) {
-      return read();
-    }
-    Batch rest = pool.take();
-    rest.appendRows(skipped, headAt, skipped.size());
-    dropHead();
-    return Optional.of(rest);
-  }
-
-  private Optional<Batch> read() {
+  protected Optional<Batch> read() {
     Batch batch = pool.take();
     try {
       int rows = cursor.fill(batch, size);
@@ -61,44 +44,19 @@ final class BatchedReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
-    dropHead();
-    cursor.start(epoch);
+  protected long pass(long rows) {
+    long passed = cursor.skip(rows / size * size);
+    return dropLast ? passed / size * size : passed;
   }
 
   @Override
-  public long skip(long rows) {
-    long left = rows - skipHead(rows);
-    long whole = left / size * size;
-    long skipped = cursor.skip(whole);
-    left -= dropLast ? skipped / size * size : skipped;
-    if (skipped == whole && left > 0) {
-      head = read().orElse(null);
-      headAt = 0;
-      left -= skipHead(left);
-    }
-    return rows - left;
+  protected void begin(int epoch, PassOrder order) {
+    cursor.start(epoch, order);
   }
 
-  private int skipHead(long rows) {
-    Batch batch = head;
-    if (batch == null) {
-      return 0;
-    }
-    int count = (int) Math.min(rows, batch.size() - headAt);
-    headAt += count;
-    if (headAt == batch.size()) {
-      dropHead();
-    }
-    return count;
-  }
-
-  private void dropHead() {
-    Batch batch = head;
-    if (batch != null) {
-      head = null;
-      batch.close();
-    }
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
   }
 
   @Override
@@ -108,8 +66,7 @@ final class BatchedReader implements DataReader {
   }
 
   @Override
-  public void close() {
-    dropHead();
+  protected void release() {
     cursor.close();
   }
 }

@@ -1,23 +1,19 @@
 package dev.tern.data;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#concat}. */
-final class ConcatReader implements DataReader {
+final class ConcatReader extends PositionedReader {
   private final List<DataReader> sources;
   private int epoch;
+  private PassOrder recalled = PassOrder.FIXED;
   private int current;
 
   ConcatReader(List<DataReader> sources) {
-    this.sources = List.copyOf(sources);
-    if (sources.isEmpty()) {
-      throw new IllegalArgumentException("concat: got no reader, expected one or more");
-    }
-    for (DataReader source : sources) {
-      Readers.requireSchema("concat", source.schema(), schema());
-    }
+    this.sources = Sources.sameRows("concat", sources);
   }
 
   @Override
@@ -26,7 +22,7 @@ final class ConcatReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     do {
       Optional<Batch> next = sources.get(current).next();
       if (next.isPresent()) {
@@ -41,56 +37,43 @@ final class ConcatReader implements DataReader {
       return false;
     }
     current++;
-    sources.get(current).start(epoch);
+    sources.get(current).restore(new ReaderState(epoch, 0, recalled.part(current)));
     return true;
   }
 
   @Override
-  public void start(int epoch) {
-    this.epoch = epoch;
-    current = 0;
-    sources.get(0).start(epoch);
+  protected long pass(long rows) {
+    long passed = sources.get(current).skip(rows);
+    while (passed < rows && enterNextSource()) {
+      passed += sources.get(current).skip(rows - passed);
+    }
+    return passed;
   }
 
   @Override
-  public long skip(long rows) {
-    long skipped = sources.get(current).skip(rows);
-    while (skipped < rows && enterNextSource()) {
-      skipped += sources.get(current).skip(rows - skipped);
+  protected void begin(int epoch, PassOrder order) {
+    this.epoch = epoch;
+    recalled = order;
+    current = 0;
+    sources.get(0).restore(new ReaderState(epoch, 0, order.part(0)));
+  }
+
+  @Override
+  protected PassOrder order() {
+    List<PassOrder> orders = new ArrayList<>();
+    for (DataReader source : sources.subList(0, current + 1)) {
+      orders.add(source.state().order());
     }
-    return skipped;
+    return PassOrder.of(orders);
   }
 
   @Override
   public OptionalLong rowCount() {
-    long rows = 0;
-    for (DataReader source : sources) {
-      OptionalLong count = source.rowCount();
-      if (count.isEmpty()) {
-        return count;
-      }
-      rows += count.getAsLong();
-    }
-    return OptionalLong.of(rows);
+    return Sources.rowCount(sources);
   }
 
-  /** Closes every source, also where closing one fails. */
   @Override
-  public void close() {
-    RuntimeException failure = null;
-    for (DataReader source : sources) {
-      try {
-        source.close();
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
+  protected void release() {
+    Sources.close(sources);
   }
 }

@@ -4,15 +4,20 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Rows of a data set in a fixed order, pass after pass. Files, generators and decorators (encode,
- * shuffle, batch, prefetch) are all DataReaders, so they compose.
+ * Rows of a data set in a fixed order, pass after pass. Files, generators and decorators ({@link
+ * Readers}) are all DataReaders, so they compose.
  *
- * <p>A position is (epoch, rows delivered in it): {@code start(epoch)} then {@code skip(rows)}
- * resumes exactly where an earlier reader stopped. The consumer counts the rows it has used, so
- * rows in flight inside decorators need no saving.
+ * <p>A {@link #state()} taken between any two batches says which rows were delivered; {@link
+ * #restore} in a new reader of the same data goes on with exactly the others. Rows in flight inside
+ * decorators are not delivered, so they need no saving: they are read again. {@code start(epoch)}
+ * then {@code skip(rows)} does the same for a consumer that counts rows itself, except above {@link
+ * Readers#mappedUnordered}, whose order only the state knows.
  *
- * <p>Bad data raises {@link DataException} naming file, row and byte offset. Not thread-safe: one
- * consumer.
+ * <p>Bad data raises {@link DataException} naming file, row and byte offset. After an exception
+ * {@code start} or {@code restore} begin anew, and the state is that before the call that threw.
+ * Not thread-safe: one consumer.
+ *
+ * <p>To write a reader extend {@link PositionedReader}, which keeps the state.
  */
 public interface DataReader extends AutoCloseable {
   /** What the rows hold; fixed for the life of the reader. */
@@ -28,7 +33,9 @@ public interface DataReader extends AutoCloseable {
    * Goes to the first row of pass {@code epoch} (from 0). Only decorators that draw random numbers
    * depend on the epoch. A new reader stands at epoch 0.
    */
-  void start(int epoch);
+  default void start(int epoch) {
+    restore(ReaderState.start(epoch));
+  }
 
   /**
    * Skips rows of this pass, as cheaply as the format allows.
@@ -36,6 +43,16 @@ public interface DataReader extends AutoCloseable {
    * @return rows skipped: fewer than asked only at the end of the pass
    */
   long skip(long rows);
+
+  /** Where the reader stands: after the rows that were delivered or skipped. */
+  ReaderState state();
+
+  /**
+   * Goes to where a reader of the same data, made in the same way, stood.
+   *
+   * @throws DataException if the pass has fewer rows than were read of it
+   */
+  void restore(ReaderState state);
 
   /** Rows of a pass where this is known without reading them all. */
   OptionalLong rowCount();

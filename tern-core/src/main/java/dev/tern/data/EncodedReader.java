@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#encoded}. */
-final class EncodedReader implements DataReader {
+final class EncodedReader extends PositionedReader {
   private final DataReader source;
   private final FeatureEncoder encoder;
   private final BatchPool pool;
@@ -21,7 +21,7 @@ final class EncodedReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     Optional<Batch> next = source.next();
     if (next.isEmpty()) {
       return next;
@@ -37,13 +37,18 @@ final class EncodedReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
-    source.start(epoch);
+  protected long pass(long rows) {
+    return source.skip(rows);
   }
 
   @Override
-  public long skip(long rows) {
-    return source.skip(rows);
+  protected void begin(int epoch, PassOrder order) {
+    source.restore(new ReaderState(epoch, 0, order));
+  }
+
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
   }
 
   @Override
@@ -52,7 +57,7 @@ final class EncodedReader implements DataReader {
   }
 
   @Override
-  public void close() {
+  protected void release() {
     source.close();
   }
 }

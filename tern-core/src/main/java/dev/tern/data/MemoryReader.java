@@ -5,29 +5,24 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#inMemory}. */
-final class MemoryReader implements DataReader {
+final class MemoryReader extends PositionedReader {
   private final Schema schema;
   private final List<Batch> batches;
   private final long rows;
+  private final BatchPool pool;
   private int current;
-
-  /** Rows of the current batch that were skipped. */
-  private int at;
 
   MemoryReader(Schema schema, List<Batch> batches) {
     this.schema = schema;
     this.batches = batches.stream().filter(batch -> batch.size() > 0).map(this::copy).toList();
     rows = this.batches.stream().mapToLong(Batch::size).sum();
+    pool = new BatchPool(schema, 1);
   }
 
   private Batch copy(Batch batch) {
     Readers.requireSchema("in memory", batch.schema(), schema);
-    return copy(batch, 0);
-  }
-
-  private static Batch copy(Batch batch, int from) {
-    Batch copy = new Batch(batch.schema(), batch.size() - from);
-    copy.appendRows(batch, from, batch.size());
+    Batch copy = new Batch(batch.schema(), batch.size());
+    copy.appendRows(batch, 0, batch.size());
     return copy;
   }
 
@@ -36,37 +31,30 @@ final class MemoryReader implements DataReader {
     return schema;
   }
 
+  /** Lends a copy, for a batch is its borrower's to write to. */
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     if (current == batches.size()) {
       return Optional.empty();
     }
     Batch batch = batches.get(current++);
-    int from = at;
-    at = 0;
-    return Optional.of(from == 0 ? batch : copy(batch, from));
+    Batch lent = pool.take();
+    lent.appendRows(batch, 0, batch.size());
+    return Optional.of(lent);
   }
 
   @Override
-  public void start(int epoch) {
-    current = 0;
-    at = 0;
-  }
-
-  @Override
-  public long skip(long rows) {
-    long skipped = 0;
-    while (skipped < rows && current < batches.size()) {
-      int rest = batches.get(current).size() - at;
-      if (rows - skipped < rest) {
-        at += (int) (rows - skipped);
-        return rows;
-      }
-      skipped += rest;
-      current++;
-      at = 0;
+  protected long pass(long rows) {
+    long passed = 0;
+    while (current < batches.size() && batches.get(current).size() <= rows - passed) {
+      passed += batches.get(current++).size();
     }
-    return skipped;
+    return passed;
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    current = 0;
   }
 
   @Override
@@ -75,5 +63,5 @@ final class MemoryReader implements DataReader {
   }
 
   @Override
-  public void close() {}
+  protected void release() {}
 }

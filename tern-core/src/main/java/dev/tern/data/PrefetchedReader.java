@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * or {@code busy}, and to the consumer otherwise. Rows are copied, so that batches of the source
  * are given back by the thread that reads it and the source needs no locks.
  */
-final class PrefetchedReader implements DataReader {
+final class PrefetchedReader extends PositionedReader {
   private static final long CLOSE_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final DataReader source;
@@ -48,10 +48,9 @@ final class PrefetchedReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     lock.lock();
     try {
-      requireOpen();
       if (ready.isEmpty() && !ended && failure == null) {
         resume();
       }
@@ -80,7 +79,7 @@ final class PrefetchedReader implements DataReader {
     }
   }
 
-  private static void rethrow(@Nullable Throwable failure) {
+  static void rethrow(@Nullable Throwable failure) {
     switch (failure) {
       case null -> {}
       case RuntimeException e -> throw e;
@@ -147,51 +146,51 @@ final class PrefetchedReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
+  protected void begin(int epoch, PassOrder order) {
     lock.lock();
     try {
-      requireOpen();
       pause();
       for (Batch batch = ready.poll(); batch != null; batch = ready.poll()) {
         batch.close();
       }
       ended = false;
       failure = null;
-      source.start(epoch);
+      source.restore(new ReaderState(epoch, 0, order));
     } finally {
       lock.unlock();
     }
   }
 
   @Override
-  public long skip(long rows) {
+  protected long pass(long rows) {
     lock.lock();
     try {
-      requireOpen();
       pause();
-      long left = rows;
-      for (Batch batch = ready.peek(); batch != null && left > 0; batch = ready.peek()) {
-        ready.remove();
-        if (batch.size() > left) {
-          Batch rest = pool.take();
-          rest.appendRows(batch, (int) left, batch.size());
-          ready.addFirst(rest);
+      long passed = 0;
+      for (Batch batch = ready.peek(); batch != null; batch = ready.peek()) {
+        if (batch.size() > rows - passed) {
+          return passed;
         }
-        left -= Math.min(left, batch.size());
+        ready.remove();
+        passed += batch.size();
         batch.close();
       }
-      if (left > 0) {
-        rethrow(failure);
-      }
-      return left == 0 || ended ? rows - left : rows - left + source.skip(left);
+      boolean more = passed < rows && !ended && failure == null;
+      return more ? passed + source.skip(rows - passed) : passed;
     } finally {
       lock.unlock();
     }
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("prefetch: got a call after close; open a new reader");
+  /** {@inheritDoc} Of a source that may have read ahead: what it did so it does again. */
+  @Override
+  protected PassOrder order() {
+    lock.lock();
+    try {
+      pause();
+      return source.state().order();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -207,12 +206,9 @@ final class PrefetchedReader implements DataReader {
   }
 
   @Override
-  public void close() {
+  protected void release() {
     lock.lock();
     try {
-      if (closed) {
-        return;
-      }
       closed = true;
       changed.signalAll();
       abandoned = !awaitIdle();

@@ -1,16 +1,23 @@
 package dev.tern.data;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#repeat}. */
-final class RepeatReader implements DataReader {
+final class RepeatReader extends PositionedReader {
   private final DataReader source;
   private final int times;
   private int epoch;
 
   /** Passes of the source begun in this pass, less one. */
   private int time;
+
+  private PassOrder recalled = PassOrder.FIXED;
+
+  /** Orders of earlier passes of the source in this pass, up to the last that is not fixed. */
+  private final List<PassOrder> earlier = new ArrayList<>();
 
   RepeatReader(DataReader source, int times) {
     this.source = source;
@@ -23,7 +30,7 @@ final class RepeatReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     do {
       Optional<Batch> next = source.next();
       if (next.isPresent()) {
@@ -37,25 +44,47 @@ final class RepeatReader implements DataReader {
     if (time + 1 == times) {
       return false;
     }
+    keepOrder(earlier);
     time++;
-    source.start(Math.addExact(Math.multiplyExact(epoch, times), time));
+    int next = Math.addExact(Math.multiplyExact(epoch, times), time);
+    source.restore(new ReaderState(next, 0, recalled.part(time)));
     return true;
   }
 
-  @Override
-  public void start(int epoch) {
-    this.epoch = epoch;
-    time = 0;
-    source.start(Math.multiplyExact(epoch, times));
+  /** Adds the order of the source's pass to those before, unless it is fixed. */
+  private void keepOrder(List<PassOrder> orders) {
+    PassOrder order = source.state().order();
+    if (!order.isFixed()) {
+      while (orders.size() < time) {
+        orders.add(PassOrder.FIXED);
+      }
+      orders.add(order);
+    }
   }
 
   @Override
-  public long skip(long rows) {
-    long skipped = source.skip(rows);
-    while (skipped < rows && enterNextPass()) {
-      skipped += source.skip(rows - skipped);
+  protected long pass(long rows) {
+    long passed = source.skip(rows);
+    while (passed < rows && enterNextPass()) {
+      passed += source.skip(rows - passed);
     }
-    return skipped;
+    return passed;
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    this.epoch = epoch;
+    time = 0;
+    recalled = order;
+    earlier.clear();
+    source.restore(new ReaderState(Math.multiplyExact(epoch, times), 0, order.part(0)));
+  }
+
+  @Override
+  protected PassOrder order() {
+    List<PassOrder> orders = new ArrayList<>(earlier);
+    keepOrder(orders);
+    return PassOrder.of(orders);
   }
 
   @Override
@@ -65,7 +94,7 @@ final class RepeatReader implements DataReader {
   }
 
   @Override
-  public void close() {
+  protected void release() {
     source.close();
   }
 }

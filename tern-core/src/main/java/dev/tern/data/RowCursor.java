@@ -47,9 +47,9 @@ final class RowCursor {
     return skipped < rows ? skipped + source.skip(rows - skipped) : skipped;
   }
 
-  void start(int epoch) {
+  void start(int epoch, PassOrder order) {
     drop();
-    source.start(epoch);
+    source.restore(new ReaderState(epoch, 0, order));
   }
 
   /** Gives back the batch held and closes the reader. */
@@ -65,7 +65,8 @@ final class RowCursor {
     }
   }
 
-  private void drop() {
+  /** Gives back the batch held. */
+  void drop() {
     Batch batch = held;
     if (batch != null) {
       held = null;

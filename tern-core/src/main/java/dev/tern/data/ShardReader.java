@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#shard}. */
-final class ShardReader implements DataReader {
+final class ShardReader extends PositionedReader {
   private final DataReader source;
   private final int rank;
   private final int count;
@@ -28,7 +28,7 @@ final class ShardReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     for (Optional<Batch> next = source.next(); next.isPresent(); next = source.next()) {
       try (Batch batch = next.get()) {
         int own = ownRows(batch.size());
@@ -61,21 +61,23 @@ final class ShardReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
+  protected void begin(int epoch, PassOrder order) {
     at = 0;
-    source.start(epoch);
+    source.restore(new ReaderState(epoch, 0, order));
   }
 
   @Override
-  public long skip(long rows) {
-    if (rows == 0) {
-      return 0;
-    }
+  protected long pass(long rows) {
     long first = toNextOwn();
-    long last = Math.addExact(first, Math.multiplyExact(rows - 1, count));
-    long passed = source.skip(Math.addExact(last, 1));
+    long more = Math.min(rows - 1, Long.MAX_VALUE / count - 2);
+    long passed = source.skip(first + more * count + 1);
     at += passed;
     return passed > first ? (passed - first - 1) / count + 1 : 0;
+  }
+
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
   }
 
   @Override
@@ -85,7 +87,7 @@ final class ShardReader implements DataReader {
   }
 
   @Override
-  public void close() {
+  protected void release() {
     source.close();
   }
 }

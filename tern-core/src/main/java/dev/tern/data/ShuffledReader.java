@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#shuffled}. */
-final class ShuffledReader implements DataReader {
+final class ShuffledReader extends PositionedReader {
   private static final int MAX_BATCH = 4096;
 
   private final DataReader source;
@@ -44,7 +44,7 @@ final class ShuffledReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     if (at == current.size() && !enterNextBlock()) {
       return Optional.empty();
     }
@@ -93,9 +93,9 @@ final class ShuffledReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
+  protected void begin(int epoch, PassOrder order) {
     this.epoch = epoch;
-    cursor.start(epoch);
+    cursor.start(epoch, order);
     current.clear();
     following.clear();
     block = -1;
@@ -105,7 +105,7 @@ final class ShuffledReader implements DataReader {
 
   /** Whole blocks are skipped in the source. */
   @Override
-  public long skip(long rows) {
+  protected long pass(long rows) {
     long left = rows;
     while (left > 0) {
       int rest = current.size() - at;
@@ -126,12 +126,17 @@ final class ShuffledReader implements DataReader {
   }
 
   @Override
+  protected PassOrder order() {
+    return source.state().order();
+  }
+
+  @Override
   public OptionalLong rowCount() {
     return source.rowCount();
   }
 
   @Override
-  public void close() {
+  protected void release() {
     cursor.close();
   }
 }

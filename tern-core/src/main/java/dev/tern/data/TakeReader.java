@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#take}. */
-final class TakeReader implements DataReader {
+final class TakeReader extends PositionedReader {
   private final DataReader source;
   private final long rows;
   private final BatchPool pool;
@@ -23,7 +23,7 @@ final class TakeReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
+  protected Optional<Batch> read() {
     if (left == 0) {
       return Optional.empty();
     }
@@ -41,16 +41,21 @@ final class TakeReader implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
+  protected void begin(int epoch, PassOrder order) {
     left = rows;
-    source.start(epoch);
+    source.restore(new ReaderState(epoch, 0, order));
   }
 
   @Override
-  public long skip(long rows) {
-    long skipped = source.skip(Math.min(rows, left));
-    left -= skipped;
-    return skipped;
+  protected long pass(long rows) {
+    long passed = source.skip(Math.min(rows, left));
+    left -= passed;
+    return passed;
+  }
+
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
   }
 
   @Override
@@ -60,7 +65,7 @@ final class TakeReader implements DataReader {
   }
 
   @Override
-  public void close() {
+  protected void release() {
     source.close();
   }
 }

@@ -93,7 +93,8 @@ public final class Trainer implements AutoCloseable {
    * Trains from where the run stands to the end of the last epoch, to an early stop or until {@link
    * #requestStop}.
    *
-   * @param train raw rows, the same in each pass; closed at the end
+   * @param train raw rows, the same in each pass; closed at the end. A run whose rows come {@link
+   *     Readers#mappedUnordered unordered} cannot be resumed: a checkpoint counts rows
    * @param eval raw rows held out; stays open. Where reading them fails, a checkpoint of what was
    *     trained is written first; resumed from it, a run evaluates at the end of the epoch anew
    */

@@ -28,14 +28,19 @@ class Failing implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
-    batches = 0;
-    source.start(epoch);
+  public long skip(long rows) {
+    return source.skip(rows);
   }
 
   @Override
-  public long skip(long rows) {
-    return source.skip(rows);
+  public ReaderState state() {
+    return source.state();
+  }
+
+  @Override
+  public void restore(ReaderState state) {
+    batches = 0;
+    source.restore(state);
   }
 
   @Override

@@ -109,9 +109,9 @@ final class PrefetchedReaderTest {
           }
 
           @Override
-          public void start(int epoch) {
+          public void restore(ReaderState state) {
             enter();
-            super.start(epoch);
+            super.restore(state);
             inside.set(false);
           }
 

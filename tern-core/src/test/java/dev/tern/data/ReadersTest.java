@@ -59,6 +59,27 @@ final class ReadersTest {
         new Decoration("repeat 3", source -> Readers.repeat(source, 3)),
         new Decoration("shard 0 of 3", source -> Readers.shard(source, 0, 3)),
         new Decoration("shard 2 of 3", source -> Readers.shard(source, 2, 3)),
+        new Decoration("mapped", source -> Readers.mapped(source, Rows.SCHEMA, Rows::shift)),
+        new Decoration(
+            "mapped by 3 threads", source -> Readers.mapped(source, Rows.SCHEMA, Rows::shift, 3)),
+        new Decoration(
+            "mapped by 1 thread, unordered",
+            source -> Readers.mappedUnordered(source, Rows.SCHEMA, Rows::shift, 1, 4)),
+        new Decoration("filtered", ReadersTest::odd),
+        new Decoration("cached", source -> Readers.cached(source, 1 << 20)),
+        new Decoration(
+            "interleaved by 1",
+            source -> Readers.interleaved(List.of(Rows.reader(9, 4), source), 1)),
+        new Decoration(
+            "interleaved by 5",
+            source ->
+                Readers.interleaved(List.of(source, Rows.reader(0, 1), Rows.reader(19, 4)), 5)),
+        new Decoration("composed", ReadersTest::composedWithShuffled),
+        new Decoration(
+            "bucketed", source -> Readers.bucketed(source, "many", new int[] {0, 2}, 4, false)),
+        new Decoration(
+            "bucketed, last dropped",
+            source -> Readers.bucketed(source, "many", new int[] {2}, 3, true)),
         new Decoration(
             "usual chain",
             source ->
@@ -69,6 +90,22 @@ final class ReadersTest {
         new Decoration(
             "repeat of shuffled",
             source -> Readers.shard(Readers.repeat(Readers.shuffled(source, 8, 9), 2), 1, 2)));
+  }
+
+  private static DataReader odd(DataReader source) {
+    return Readers.filtered(source, (batch, row) -> batch.labels()[row] % 2 == 1);
+  }
+
+  /** The rows beside shuffled rows of the same number. */
+  private static DataReader composedWithShuffled(DataReader source) {
+    int count = (int) source.rowCount().orElseThrow();
+    return Readers.composed(
+        List.of(
+            source,
+            Readers.shuffled(
+                Readers.mapped(Rows.reader(count, 5), Rows.renamed(Rows.SCHEMA, "2"), Rows::shift),
+                8,
+                3)));
   }
 
   @ParameterizedTest
@@ -144,7 +181,11 @@ final class ReadersTest {
     for (int count : COUNTS) {
       try (DataReader reader = decoration.of(count, 3)) {
         OptionalLong rows = reader.rowCount();
-        assertThat(rows).hasValue(Rows.rest(reader).size());
+        if (decoration.name().matches("filtered|bucketed, last dropped")) {
+          assertThat(rows).isEmpty();
+        } else {
+          assertThat(rows).hasValue(Rows.rest(reader).size());
+        }
       }
     }
   }
@@ -300,6 +341,144 @@ final class ReadersTest {
   }
 
   @Test
+  void interleavedRowsComeInTurnsUntilSourcesEnd() {
+    List<DataReader> sources =
+        List.of(Rows.reader(5, 2), Rows.reader(0, 1), Readers.take(Rows.reader(9, 9), 3));
+    assertThat(Rows.numbers(Readers.interleaved(sources, 2)))
+        .containsExactly(0, 1, 0, 1, 2, 3, 2, 4);
+  }
+
+  @Test
+  void composedRowsHaveTheColumnsOfAll() {
+    DataReader other =
+        Readers.mapped(Rows.reader(10, 4), Rows.renamed(Rows.SCHEMA, "2"), Rows::shift);
+    try (DataReader reader = Readers.composed(List.of(Rows.reader(10, 3), other))) {
+      assertThat(reader.schema())
+          .isEqualTo(
+              new Schema(
+                  List.of("label", "label2"),
+                  List.of("x", "y", "x2", "y2"),
+                  List.of(
+                      Slot.oneHot("one"),
+                      Slot.ragged("many"),
+                      Slot.oneHot("one2"),
+                      Slot.ragged("many2"))));
+      assertThat(Rows.rest(reader).get(5))
+          .isEqualTo("[5.0, 5.0][2.5, -5.0, 5.0, -10.0][5000015][-50][5000022][-43]");
+    }
+  }
+
+  @Test
+  void composedRowsEndWithTheRowThatOneSourceLacks() {
+    for (int skipped : new int[] {0, 3, 8}) {
+      DataReader other =
+          Readers.mapped(Rows.reader(7, 4), Rows.renamed(Rows.SCHEMA, "2"), Rows::shift);
+      try (DataReader reader = Readers.composed(List.of(Rows.reader(10, 3), other))) {
+        reader.start(2);
+        assertThatThrownBy(
+                () -> {
+                  reader.skip(skipped);
+                  assertThat(reader.next().orElseThrow().size()).isEqualTo(7 - skipped);
+                  reader.next();
+                })
+            .isInstanceOf(DataException.class)
+            .hasMessage(
+                "compose: row 8 of pass 2: got the end of reader 2 of 2, expected a row as in"
+                    + " reader 1; give readers of as many rows each");
+      }
+    }
+  }
+
+  @Test
+  void bucketsHoldRowsOfSimilarNumbersOfIds() {
+    // Row i has i % 4 ids.
+    DataReader reader = Readers.bucketed(Rows.reader(20, 6), "many", new int[] {0, 2}, 4, false);
+    List<List<Integer>> batches = new ArrayList<>();
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        List<Integer> numbers = new ArrayList<>();
+        for (int row = 0; row < batch.size(); row++) {
+          numbers.add((int) batch.labels()[row]);
+        }
+        batches.add(numbers);
+      }
+    }
+    assertThat(batches)
+        .containsExactly(
+            List.of(1, 2, 5, 6),
+            List.of(0, 4, 8, 12),
+            List.of(9, 10, 13, 14),
+            List.of(3, 7, 11, 15),
+            List.of(16),
+            List.of(17, 18),
+            List.of(19));
+  }
+
+  @Test
+  void aCacheReadsItsSourceOnce() {
+    int[] reads = new int[1];
+    DataReader source =
+        new Failing(Readers.shuffled(Rows.reader(50, 10), 20, 1), Integer.MAX_VALUE) {
+          @Override
+          public Optional<Batch> next() {
+            reads[0]++;
+            return super.next();
+          }
+        };
+    try (DataReader reader = Readers.cached(source, 1 << 20)) {
+      reader.next().orElseThrow().close();
+      reader.start(3);
+      List<String> first = Rows.rest(reader);
+      assertThat(first).isEqualTo(Rows.rest(Readers.shuffled(Rows.reader(50, 10), 20, 1)));
+      int all = reads[0];
+      reader.start(4);
+      assertThat(Rows.rest(reader)).isEqualTo(first);
+      assertThat(reads[0]).isEqualTo(all);
+      assertThat(reader.rowCount()).hasValue(50);
+    }
+  }
+
+  @Test
+  void aCacheThatIsFullSaysSoAtItsRow() {
+    try (DataReader reader = Readers.cached(Rows.reader(1000, 10), 2000)) {
+      for (int pass = 0; pass < 2; pass++) {
+        reader.start(pass);
+        assertThatThrownBy(() -> Rows.rest(reader))
+            .isInstanceOf(DataException.class)
+            .hasMessageMatching(
+                "cache: rows \\d+1 to \\d+0: got \\d+ bytes in all, expected at most 2000; .*");
+      }
+      reader.start(2);
+      assertThat(reader.skip(15)).isEqualTo(15);
+      assertThat(Rows.texts(reader.next().orElseThrow()))
+          .isEqualTo(Rows.expected(20).subList(15, 20));
+    }
+  }
+
+  @Test
+  void writingToABatchDoesNotChangeRowsInMemory() {
+    DataReader reader = Rows.reader(5, 5);
+    Batch batch = reader.next().orElseThrow();
+    batch.ids(0)[2] = 99;
+    batch.clear();
+    batch.close();
+    reader.start(1);
+    assertThat(Rows.rest(reader)).isEqualTo(Rows.expected(5));
+  }
+
+  @Test
+  void skippingAllThereIsEndsAtTheEnd() {
+    for (Decoration decoration : decorations().toList()) {
+      try (DataReader reader = decoration.of(65, 8)) {
+        int rows = Rows.rest(reader).size();
+        reader.start(0);
+        assertThat(reader.skip(Long.MAX_VALUE)).as(decoration.name()).isEqualTo(rows);
+        assertThat(reader.next()).isEmpty();
+      }
+    }
+  }
+
+  @Test
   void repeatGivesSuccessiveEpochsToItsSource() {
     DataReader repeated = Readers.repeat(Readers.shuffled(Rows.reader(50, 50), 50, 1), 2);
     repeated.start(3);
@@ -342,6 +521,18 @@ final class ReadersTest {
             () -> Readers.shard(reader, 3, 3),
             () -> Readers.shard(reader, -1, 3),
             () -> Readers.concat(List.of()),
+            () -> Readers.interleaved(List.of(), 1),
+            () -> Readers.interleaved(List.of(reader), 0),
+            () -> Readers.composed(List.of()),
+            () -> Readers.composed(List.of(reader, reader)),
+            () -> Readers.cached(reader, -1),
+            () -> Readers.mapped(reader, Rows.SCHEMA, Rows::shift, 0),
+            () -> Readers.mappedUnordered(reader, Rows.SCHEMA, Rows::shift, 0, 1),
+            () -> Readers.mappedUnordered(reader, Rows.SCHEMA, Rows::shift, 1, 0),
+            () -> Readers.bucketed(reader, "none", new int[] {1}, 1, false),
+            () -> Readers.bucketed(reader, "many", new int[] {2, 2}, 1, false),
+            () -> Readers.bucketed(reader, "many", new int[] {1}, 0, false),
+            () -> reader.skip(-1),
             () -> Readers.inMemory());
     for (Runnable call : calls) {
       assertThatThrownBy(call::run)

@@ -43,6 +43,27 @@ final class Rows {
     return Readers.inMemory(SCHEMA, batches);
   }
 
+  /** {@code schema} with {@code suffix} after all names. */
+  static Schema renamed(Schema schema, String suffix) {
+    return new Schema(
+        schema.labels().stream().map(name -> name + suffix).toList(),
+        schema.dense().stream().map(name -> name + suffix).toList(),
+        schema.slots().stream().map(s -> new Slot(s.name() + suffix, s.hotness())).toList());
+  }
+
+  /** A map that keeps labels, doubles dense numbers and adds 7 to ids. */
+  static void shift(Batch from, Batch to) {
+    to.appendRows(from, 0, from.size());
+    for (int i = 0; i < from.size() * from.schema().denseDim(); i++) {
+      to.dense()[i] *= 2;
+    }
+    for (int s = 0; s < from.schema().slotCount(); s++) {
+      for (int i = 0; i < from.idCount(s); i++) {
+        to.ids(s)[i] += 7;
+      }
+    }
+  }
+
   /** Each row of {@code batch} as text. */
   static List<String> texts(Batch batch) {
     int labels = batch.schema().labelDim();

@@ -2,6 +2,8 @@ package dev.tern.files;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.util.Arrays;
@@ -139,7 +141,7 @@ public final class CriteoGenerator {
     }
   }
 
-  private final class Range implements DataReader {
+  private final class Range extends PositionedReader {
     private final long first;
     private final long rows;
     private final BatchPool pool;
@@ -159,7 +161,7 @@ public final class CriteoGenerator {
     }
 
     @Override
-    public Optional<Batch> next() {
+    protected Optional<Batch> read() {
       if (done == rows) {
         return Optional.empty();
       }
@@ -184,15 +186,15 @@ public final class CriteoGenerator {
     }
 
     @Override
-    public void start(int epoch) {
+    protected void begin(int epoch, PassOrder order) {
       done = 0;
     }
 
     @Override
-    public long skip(long count) {
-      long skipped = Math.min(count, rows - done);
-      done += skipped;
-      return skipped;
+    protected long pass(long count) {
+      long passed = Math.min(count, rows - done);
+      done += passed;
+      return passed;
     }
 
     @Override
@@ -201,6 +203,6 @@ public final class CriteoGenerator {
     }
 
     @Override
-    public void close() {}
+    protected void release() {}
   }
 }

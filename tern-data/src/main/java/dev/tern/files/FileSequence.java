@@ -3,6 +3,8 @@ package dev.tern.files;
 import dev.tern.data.Batch;
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +16,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of several files of one format, one file after the other, in recycled batches. */
-final class FileSequence implements DataReader {
+final class FileSequence extends PositionedReader {
   /** Opens one file of the sequence, which reports faults it can go on after. */
   @FunctionalInterface
   interface Opener {
@@ -30,7 +32,6 @@ final class FileSequence implements DataReader {
   private @Nullable RowSource current;
   private int nextFile;
   private boolean stopping;
-  private boolean closed;
 
   private FileSequence(
       Schema schema, List<Path> files, OptionalLong rowCount, Faults faults, Opener opener) {
@@ -100,8 +101,7 @@ final class FileSequence implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
-    requireOpen();
+  protected Optional<Batch> read() {
     Batch batch = pool.take();
     try {
       fill(batch, pool.rows());
@@ -163,8 +163,7 @@ final class FileSequence implements DataReader {
   }
 
   @Override
-  public void start(int epoch) {
-    requireOpen();
+  protected void begin(int epoch, PassOrder order) {
     closeCurrent();
     nextFile = 0;
     stopping = false;
@@ -172,22 +171,21 @@ final class FileSequence implements DataReader {
 
   /** {@inheritDoc} Where bad records are dropped they must be found, so rows are read then. */
   @Override
-  public long skip(long rows) {
-    requireOpen();
+  protected long pass(long rows) {
     if (!faults.equals(Faults.STRICT)) {
       try (Batch scratch = pool.take()) {
         return skipByReading(rows, scratch);
       }
     }
-    long skipped = 0;
+    long passed = 0;
     for (RowSource source = source(); source != null; source = source()) {
-      skipped += source.skip(rows - skipped);
-      if (skipped >= rows) {
-        return skipped;
+      passed += source.skip(rows - passed);
+      if (passed >= rows) {
+        return passed;
       }
       closeCurrent();
     }
-    return skipped;
+    return passed;
   }
 
   private long skipByReading(long rows, Batch scratch) {
@@ -208,8 +206,7 @@ final class FileSequence implements DataReader {
   }
 
   @Override
-  public void close() {
-    closed = true;
+  protected void release() {
     closeCurrent();
   }
 
@@ -217,12 +214,6 @@ final class FileSequence implements DataReader {
     if (current != null) {
       current.close();
       current = null;
-    }
-  }
-
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("data: got a closed reader; open it again");
     }
   }
 }

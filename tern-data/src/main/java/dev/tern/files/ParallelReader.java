@@ -1,7 +1,8 @@
 package dev.tern.files;
 
 import dev.tern.data.Batch;
-import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,9 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Rows in their order, read by several threads. Each thread has a reader of its own, of which it
  * takes every n-th batch and skips those between, so it is for readers that skip much faster than
- * they read. Batches, and a fault in its place among them, are those of one reader alone.
+ * they read. Batches, and a fault in its place among them, are those of one reader alone. The
+ * readers only go forward within a pass, whatever is skipped.
  */
-final class ParallelReader implements DataReader {
+final class ParallelReader extends PositionedReader {
   /** Batches that a thread reads ahead. */
   private static final int DEPTH = 2;
 
@@ -28,7 +30,7 @@ final class ParallelReader implements DataReader {
   private final FileSequence first;
   private final int threads;
 
-  /** Rows delivered or skipped in this pass. */
+  /** Rows taken or skipped in this pass. */
   private long position;
 
   /**
@@ -36,10 +38,14 @@ final class ParallelReader implements DataReader {
    */
   private long firstAt;
 
-  /** The threads at work on this pass, from its first batch on. */
+  /** The threads, from the first batch on. */
   private @Nullable Crew crew;
 
-  private boolean closed;
+  /** Whether the threads read elsewhere than at the position. */
+  private boolean astray;
+
+  /** Whether a skip met the end of the pass. */
+  private boolean ended;
 
   /**
    * @param source opens readers of the same rows, which cut them into the same batches
@@ -56,28 +62,35 @@ final class ParallelReader implements DataReader {
   }
 
   @Override
-  public Optional<Batch> next() {
-    requireOpen();
+  protected Optional<Batch> read() {
+    if (ended) {
+      return Optional.empty();
+    }
     if (crew == null) {
       crew = new Crew(position);
+    } else if (astray) {
+      crew.move(position);
     }
+    astray = false;
     Optional<Batch> next = crew.next();
     next.ifPresent(batch -> position += batch.size());
     return next;
   }
 
   @Override
-  public void start(int epoch) {
-    requireOpen();
-    stop();
+  protected void begin(int epoch, PassOrder order) {
     position = 0;
+    astray = true;
+    ended = false;
   }
 
-  /** {@inheritDoc} Goes on where the last skip ended, so many short ones pass each row once. */
+  /** {@inheritDoc} Leaves alone what the threads are about to have read. */
   @Override
-  public long skip(long rows) {
-    requireOpen();
-    stop();
+  protected long pass(long rows) {
+    if (crew != null && !astray && rows <= (long) threads * DEPTH * first.batchRows()) {
+      return 0;
+    }
+    astray = true;
     if (firstAt > position) {
       first.start(0);
       firstAt = 0;
@@ -85,17 +98,11 @@ final class ParallelReader implements DataReader {
     long from = firstAt;
     firstAt = Long.MAX_VALUE; // it is, if one of these throws
     from += first.skip(position - from);
-    long skipped = first.skip(rows);
-    firstAt = from + skipped;
-    position += skipped;
-    return skipped;
-  }
-
-  private void stop() {
-    if (crew != null) {
-      crew.stop();
-      crew = null;
-    }
+    long passed = first.skip(rows);
+    firstAt = from + passed;
+    position += passed;
+    ended = passed < rows;
+    return passed;
   }
 
   @Override
@@ -104,16 +111,11 @@ final class ParallelReader implements DataReader {
   }
 
   @Override
-  public void close() {
-    closed = true;
-    stop();
-    first.close();
-  }
-
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("data: got a closed reader; open it again");
+  protected void release() {
+    if (crew != null) {
+      crew.stop();
     }
+    first.close();
   }
 
   /** Threads that read from one row on; what they have ready is guarded by the lock. */
@@ -121,8 +123,13 @@ final class ParallelReader implements DataReader {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Lane[] lanes = new Lane[threads];
-    private final long start;
+    private final int block = first.batchRows();
+    private long start;
     private int turn;
+
+    /** Another one since each move. */
+    private volatile Object round = new Object();
+
     private volatile boolean stopped;
 
     Crew(long start) {
@@ -132,6 +139,19 @@ final class ParallelReader implements DataReader {
         lanes[i] = lane;
         Thread.ofPlatform().daemon().name("tern-read-" + i).start(lane::work);
       }
+    }
+
+    /** Has them read from row {@code start} on. */
+    void move(long start) {
+      lock.lock();
+      this.start = start;
+      round = new Object();
+      turn = 0;
+      for (Lane lane : lanes) {
+        lane.clear();
+      }
+      changed.signalAll();
+      lock.unlock();
     }
 
     /** The next batch, from the thread whose turn it is. */
@@ -170,60 +190,91 @@ final class ParallelReader implements DataReader {
       private boolean ended;
       private @Nullable Throwable failure;
 
+      /** The thread's own reader, once it is open. */
+      private @Nullable FileSequence rows;
+
+      /** Rows that it has passed in the pass; beyond any place where that is unknown. */
+      private long at;
+
       Lane(int index) {
         this.index = index;
       }
 
+      /** Forgets what was read. The lock is held. */
+      void clear() {
+        ready.forEach(Batch::close);
+        ready.clear();
+        ended = false;
+        failure = null;
+      }
+
       void work() {
+        lock.lock();
+        try {
+          Object own = round;
+          long place = start + (long) index * block;
+          while (!stopped) {
+            if (own != round) {
+              own = round;
+              place = start + (long) index * block;
+            } else if (ended || ready.size() == DEPTH) {
+              changed.awaitUninterruptibly();
+            } else {
+              readOne(own, place);
+              place += (long) threads * block;
+            }
+          }
+        } finally {
+          lock.unlock();
+        }
+        if (rows != null) {
+          rows.close();
+        }
+      }
+
+      /** Reads the batch at row {@code place} without the lock, which is held before and after. */
+      private void readOne(Object own, long place) {
+        Optional<Batch> next = Optional.empty();
         Throwable thrown = null;
-        try (FileSequence rows = source.get()) {
-          read(rows);
+        lock.unlock();
+        try {
+          next = read(own, place);
         } catch (Throwable e) {
           thrown = e;
         }
         lock.lock();
+        if (own != round) {
+          next.ifPresent(Batch::close);
+          return;
+        }
+        next.ifPresent(ready::add);
         failure = thrown;
-        ended = true;
+        ended = next.isEmpty();
         changed.signalAll();
-        lock.unlock();
       }
 
-      private void read(FileSequence rows) {
-        long block = rows.batchRows();
-        long away = start + index * block;
-        while (pass(rows, away)) {
-          Optional<Batch> next = rows.next();
-          if (next.isEmpty() || !offer(next.get())) {
-            return;
-          }
-          away = (threads - 1) * block;
+      private Optional<Batch> read(Object own, long place) {
+        FileSequence reader = rows == null ? source.get() : rows;
+        rows = reader;
+        if (at > place) {
+          reader.start(0);
+          at = 0;
         }
-      }
-
-      /** Skips {@code count} rows; false where there are fewer or nobody wants it any more. */
-      private boolean pass(FileSequence rows, long count) {
-        for (long left = count; left > 0 && !stopped; left -= PIECE) {
-          long piece = Math.min(left, PIECE);
-          if (rows.skip(piece) < piece) {
-            return false;
+        long from = at;
+        at = Long.MAX_VALUE; // it is, if one of these throws
+        while (from < place && own == round && !stopped) {
+          long piece = Math.min(place - from, PIECE);
+          long skipped = reader.skip(piece);
+          from += skipped;
+          if (skipped < piece) {
+            at = from;
+            return Optional.empty();
           }
         }
-        return !stopped;
-      }
-
-      /** Puts a batch in line, once there is room; false where nobody wants it any more. */
-      private boolean offer(Batch batch) {
-        lock.lock();
-        try {
-          while (ready.size() == DEPTH && !stopped) {
-            changed.awaitUninterruptibly();
-          }
-          ready.add(batch);
-          changed.signalAll();
-          return !stopped;
-        } finally {
-          lock.unlock();
-        }
+        Optional<Batch> next =
+            from == place && own == round && !stopped ? reader.next() : Optional.empty();
+        at = from + next.map(Batch::size).orElse(0);
+        return next;
       }
 
       private void rethrow() {

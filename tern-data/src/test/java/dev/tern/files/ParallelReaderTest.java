@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -146,6 +147,35 @@ class ParallelReaderTest {
   }
 
   @Test
+  void readersOnlyGoForwardWhateverIsSkippedAmongBatches() throws InterruptedException {
+    int threads = 2;
+    AtomicInteger open = new AtomicInteger();
+    List<AtomicLong> passed = new CopyOnWriteArrayList<>();
+    Supplier<LongConsumer> skips =
+        () -> {
+          AtomicLong rows = new AtomicLong();
+          passed.add(rows);
+          return rows::addAndGet;
+        };
+    long at = 0;
+    try (DataReader reader = endless(threads, open, skips)) {
+      for (int i = 0; i < 50; i++) {
+        int skip = i % 2 == 0 ? 100 : 100_000;
+        assertThat(reader.skip(skip)).isEqualTo(skip);
+        try (Batch batch = reader.next().orElseThrow()) {
+          at += skip + batch.size();
+        }
+      }
+    }
+    assertAllClosed(open);
+    // One that each thread reads, and one that counts what is skipped.
+    assertThat(passed).hasSize(threads + 1);
+    for (AtomicLong rows : passed) {
+      assertThat(rows.get()).isLessThan(at + 100_000);
+    }
+  }
+
+  @Test
   void aSkipAfterOneThatFailedStartsAnew() {
     AtomicLong passed = new AtomicLong();
     LongConsumer failing =
@@ -215,7 +245,7 @@ class ParallelReaderTest {
           return at;
         }
         try (Batch batch = next.get()) {
-          assertThat(batch.size()).isEqualTo(Math.min(7, end - at));
+          assertThat(batch.size()).isBetween(1, (int) Math.min(7, end - at));
           for (int row = 0; row < batch.size(); row++) {
             assertThat(batch.labels()[row]).isEqualTo(at + row);
           }

@@ -2,6 +2,8 @@ package dev.tern.files;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.util.ArrayList;
@@ -139,7 +141,7 @@ record Rows(Schema schema, List<Row> list) {
 
   /** These rows as a reader, in batches of {@code size}. */
   DataReader reader(int size) {
-    return new DataReader() {
+    return new PositionedReader() {
       private int position;
 
       @Override
@@ -148,7 +150,7 @@ record Rows(Schema schema, List<Row> list) {
       }
 
       @Override
-      public Optional<Batch> next() {
+      protected Optional<Batch> read() {
         int from = position;
         position = Math.min(list.size(), from + size);
         return from == position
@@ -157,12 +159,12 @@ record Rows(Schema schema, List<Row> list) {
       }
 
       @Override
-      public void start(int epoch) {
+      protected void begin(int epoch, PassOrder order) {
         position = 0;
       }
 
       @Override
-      public long skip(long rows) {
+      protected long pass(long rows) {
         int from = position;
         position = (int) Math.min(list.size(), from + rows);
         return position - from;
@@ -174,7 +176,7 @@ record Rows(Schema schema, List<Row> list) {
       }
 
       @Override
-      public void close() {}
+      protected void release() {}
     };
   }
 }

@@ -1,0 +1,66 @@
+package dev.tern.data;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** See {@link Readers#mapped(DataReader, Schema, BatchMap)}. */
+final class MappedReader extends PositionedReader {
+  private final DataReader source;
+  private final MapCall map;
+  private int epoch;
+
+  /** Rows of the source read or skipped in this pass. */
+  private long at;
+
+  MappedReader(DataReader source, Schema schema, BatchMap map) {
+    this.source = source;
+    this.map = new MapCall(schema, map);
+  }
+
+  @Override
+  public Schema schema() {
+    return map.schema();
+  }
+
+  @Override
+  protected Optional<Batch> read() {
+    Optional<Batch> next = source.next();
+    if (next.isEmpty()) {
+      return next;
+    }
+    try (Batch batch = next.get()) {
+      Batch mapped = map.apply(batch, epoch, at);
+      at += batch.size();
+      return Optional.of(mapped);
+    }
+  }
+
+  @Override
+  protected long pass(long rows) {
+    long passed = source.skip(rows);
+    at += passed;
+    return passed;
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    this.epoch = epoch;
+    at = 0;
+    source.restore(new ReaderState(epoch, 0, order));
+  }
+
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return source.rowCount();
+  }
+
+  @Override
+  protected void release() {
+    source.close();
+  }
+}

@@ -1,0 +1,147 @@
+package dev.tern.data;
+
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link DataReader} to extend. It counts rows, keeps the part of a batch that a skip leaves
+ * over, and refuses calls after close, so that a reader need only say how it reads.
+ */
+public abstract class PositionedReader implements DataReader {
+  private int epoch;
+  private long rows;
+
+  /** A batch of which rows before {@code heldAt} were skipped. */
+  private @Nullable Batch held;
+
+  private int heldAt;
+  private boolean closed;
+
+  /** The next rows, at least one; empty at the end of the pass, however often it is asked. */
+  protected abstract Optional<Batch> read();
+
+  /** Goes to the first row of pass {@code epoch}, whose rows come in {@code order}. */
+  protected abstract void begin(int epoch, PassOrder order);
+
+  /** Lets go of files and threads; called once. */
+  protected abstract void release();
+
+  /**
+   * Passes over at most {@code rows} rows, as many as it can without reading them. What is left is
+   * skipped by reading.
+   *
+   * @param rows 1 or more
+   * @return rows passed over, from 0
+   */
+  protected long pass(long rows) {
+    return 0;
+  }
+
+  /** The order of this pass so far, for readers over others. */
+  protected PassOrder order() {
+    return PassOrder.FIXED;
+  }
+
+  @Override
+  public final Optional<Batch> next() {
+    requireOpen();
+    Optional<Batch> next = held == null ? read() : Optional.of(takeHeld());
+    if (next.isPresent()) {
+      rows += next.get().size();
+    }
+    return next;
+  }
+
+  @Override
+  public final void start(int epoch) {
+    restore(ReaderState.start(epoch));
+  }
+
+  @Override
+  public final long skip(long count) {
+    requireOpen();
+    if (count < 0) {
+      throw new IllegalArgumentException("skip: got " + count + " rows, expected 0 or more");
+    }
+    long left = count - skipHeld(count);
+    while (left > 0) {
+      left -= pass(left);
+      if (left > 0) {
+        Optional<Batch> next = read();
+        if (next.isEmpty()) {
+          break;
+        }
+        held = next.get();
+        heldAt = 0;
+        left -= skipHeld(left);
+      }
+    }
+    rows += count - left;
+    return count - left;
+  }
+
+  @Override
+  public final ReaderState state() {
+    requireOpen();
+    return new ReaderState(epoch, rows, order());
+  }
+
+  @Override
+  public final void restore(ReaderState state) {
+    requireOpen();
+    dropHeld();
+    epoch = state.epoch();
+    rows = 0;
+    begin(epoch, state.order());
+    if (skip(state.rows()) < state.rows()) {
+      throw new DataException(
+          "resume: got %d rows in pass %d, expected at least %d; give the data that were read before"
+              .formatted(rows, epoch, state.rows()));
+    }
+  }
+
+  @Override
+  public final void close() {
+    if (!closed) {
+      closed = true;
+      dropHeld();
+      release();
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("data: got a call after close; open a new reader");
+    }
+  }
+
+  private Batch takeHeld() {
+    Batch batch = Objects.requireNonNull(held);
+    Batch rest = new Batch(batch.schema(), batch.size() - heldAt);
+    rest.appendRows(batch, heldAt, batch.size());
+    dropHeld();
+    return rest;
+  }
+
+  private int skipHeld(long count) {
+    Batch batch = held;
+    if (batch == null) {
+      return 0;
+    }
+    int skipped = (int) Math.min(count, batch.size() - heldAt);
+    heldAt += skipped;
+    if (heldAt == batch.size()) {
+      dropHeld();
+    }
+    return skipped;
+  }
+
+  private void dropHeld() {
+    Batch batch = held;
+    if (batch != null) {
+      held = null;
+      batch.close();
+    }
+  }
+}
