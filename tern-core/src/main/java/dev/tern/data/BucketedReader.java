@@ -5,8 +5,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** See {@link Readers#bucketed}. */
-final class BucketedReader extends PositionedReader {
-  private final DataReader source;
+final class BucketedReader extends DerivedReader {
   private final int slot;
   private final int[] bounds;
   private final int size;
@@ -23,7 +22,7 @@ final class BucketedReader extends PositionedReader {
   private int emptied;
 
   BucketedReader(DataReader source, String slot, int[] bounds, int size, boolean dropLast) {
-    this.source = source;
+    super(source);
     this.slot = index(source.schema(), slot);
     this.bounds = bounds.clone();
     this.size = size;
@@ -51,11 +50,6 @@ final class BucketedReader extends PositionedReader {
     throw new IllegalArgumentException(
         "bucket: got slot %s, expected one of %s"
             .formatted(slot, schema.slots().stream().map(Slot::name).toList()));
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -116,7 +110,7 @@ final class BucketedReader extends PositionedReader {
     for (Batch bucket : buckets) {
       bucket.clear();
     }
-    source.restore(new ReaderState(epoch, 0, order));
+    super.begin(epoch, order);
   }
 
   private void drop() {
@@ -128,11 +122,6 @@ final class BucketedReader extends PositionedReader {
   }
 
   @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
   public OptionalLong rowCount() {
     return dropLast ? OptionalLong.empty() : source.rowCount();
   }
@@ -140,6 +129,6 @@ final class BucketedReader extends PositionedReader {
   @Override
   protected void release() {
     drop();
-    source.close();
+    super.release();
   }
 }

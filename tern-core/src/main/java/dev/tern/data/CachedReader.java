@@ -6,8 +6,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#cached}. The source stands behind the last batch kept, but for failures. */
-final class CachedReader extends PositionedReader {
-  private final DataReader source;
+final class CachedReader extends DerivedReader {
   private final long maxBytes;
   private final BatchPool pool;
   private final List<Batch> kept = new ArrayList<>();
@@ -24,14 +23,9 @@ final class CachedReader extends PositionedReader {
   private int current;
 
   CachedReader(DataReader source, long maxBytes) {
-    this.source = source;
+    super(source);
     this.maxBytes = maxBytes;
     pool = new BatchPool(source.schema(), 1024);
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -109,11 +103,6 @@ final class CachedReader extends PositionedReader {
   }
 
   @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
   public OptionalLong rowCount() {
     return complete ? OptionalLong.of(keptRows) : source.rowCount();
   }
@@ -121,6 +110,6 @@ final class CachedReader extends PositionedReader {
   @Override
   protected void release() {
     kept.clear();
-    source.close();
+    super.release();
   }
 }

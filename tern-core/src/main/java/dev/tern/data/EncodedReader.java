@@ -1,16 +1,14 @@
 package dev.tern.data;
 
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** See {@link Readers#encoded}. */
-final class EncodedReader extends PositionedReader {
-  private final DataReader source;
+final class EncodedReader extends DerivedReader {
   private final FeatureEncoder encoder;
   private final BatchPool pool;
 
   EncodedReader(DataReader source, FeatureEncoder encoder) {
-    this.source = source;
+    super(source);
     this.encoder = encoder;
     pool = new BatchPool(encoder.schema(), 1024);
   }
@@ -39,25 +37,5 @@ final class EncodedReader extends PositionedReader {
   @Override
   protected long pass(long rows) {
     return source.skip(rows);
-  }
-
-  @Override
-  protected void begin(int epoch, PassOrder order) {
-    source.restore(new ReaderState(epoch, 0, order));
-  }
-
-  @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
-  public OptionalLong rowCount() {
-    return source.rowCount();
-  }
-
-  @Override
-  protected void release() {
-    source.close();
   }
 }

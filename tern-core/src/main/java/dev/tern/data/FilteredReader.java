@@ -6,8 +6,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#filtered}. */
-final class FilteredReader extends PositionedReader {
-  private final DataReader source;
+final class FilteredReader extends DerivedReader {
   private final RowFilter filter;
   private final BatchPool pool;
   private int[] kept = new int[1024];
@@ -17,14 +16,9 @@ final class FilteredReader extends PositionedReader {
   private long at;
 
   FilteredReader(DataReader source, RowFilter filter) {
-    this.source = source;
+    super(source);
     this.filter = Objects.requireNonNull(filter, "filter");
     pool = new BatchPool(source.schema(), 1024);
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -69,21 +63,11 @@ final class FilteredReader extends PositionedReader {
   protected void begin(int epoch, PassOrder order) {
     this.epoch = epoch;
     at = 0;
-    source.restore(new ReaderState(epoch, 0, order));
-  }
-
-  @Override
-  protected PassOrder order() {
-    return source.state().order();
+    super.begin(epoch, order);
   }
 
   @Override
   public OptionalLong rowCount() {
     return OptionalLong.empty();
-  }
-
-  @Override
-  protected void release() {
-    source.close();
   }
 }

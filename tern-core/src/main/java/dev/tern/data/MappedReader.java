@@ -1,11 +1,9 @@
 package dev.tern.data;
 
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** See {@link Readers#mapped(DataReader, Schema, BatchMap)}. */
-final class MappedReader extends PositionedReader {
-  private final DataReader source;
+final class MappedReader extends DerivedReader {
   private final MapCall map;
   private int epoch;
 
@@ -13,7 +11,7 @@ final class MappedReader extends PositionedReader {
   private long at;
 
   MappedReader(DataReader source, Schema schema, BatchMap map) {
-    this.source = source;
+    super(source);
     this.map = new MapCall(schema, map);
   }
 
@@ -46,21 +44,6 @@ final class MappedReader extends PositionedReader {
   protected void begin(int epoch, PassOrder order) {
     this.epoch = epoch;
     at = 0;
-    source.restore(new ReaderState(epoch, 0, order));
-  }
-
-  @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
-  public OptionalLong rowCount() {
-    return source.rowCount();
-  }
-
-  @Override
-  protected void release() {
-    source.close();
+    super.begin(epoch, order);
   }
 }

@@ -5,8 +5,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#shard}. */
-final class ShardReader extends PositionedReader {
-  private final DataReader source;
+final class ShardReader extends DerivedReader {
   private final int rank;
   private final int count;
   private final BatchPool pool;
@@ -16,15 +15,10 @@ final class ShardReader extends PositionedReader {
   private long at;
 
   ShardReader(DataReader source, int rank, int count) {
-    this.source = source;
+    super(source);
     this.rank = rank;
     this.count = count;
     pool = new BatchPool(source.schema(), 1024);
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -63,7 +57,7 @@ final class ShardReader extends PositionedReader {
   @Override
   protected void begin(int epoch, PassOrder order) {
     at = 0;
-    source.restore(new ReaderState(epoch, 0, order));
+    super.begin(epoch, order);
   }
 
   @Override
@@ -76,18 +70,8 @@ final class ShardReader extends PositionedReader {
   }
 
   @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
   public OptionalLong rowCount() {
     OptionalLong all = source.rowCount();
     return all.isPresent() ? OptionalLong.of((all.getAsLong() - rank + count - 1) / count) : all;
-  }
-
-  @Override
-  protected void release() {
-    source.close();
   }
 }

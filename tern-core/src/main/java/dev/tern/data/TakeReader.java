@@ -4,22 +4,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#take}. */
-final class TakeReader extends PositionedReader {
-  private final DataReader source;
+final class TakeReader extends DerivedReader {
   private final long rows;
   private final BatchPool pool;
   private long left;
 
   TakeReader(DataReader source, long rows) {
-    this.source = source;
+    super(source);
     this.rows = rows;
     left = rows;
     pool = new BatchPool(source.schema(), 1);
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -43,7 +37,7 @@ final class TakeReader extends PositionedReader {
   @Override
   protected void begin(int epoch, PassOrder order) {
     left = rows;
-    source.restore(new ReaderState(epoch, 0, order));
+    super.begin(epoch, order);
   }
 
   @Override
@@ -54,18 +48,8 @@ final class TakeReader extends PositionedReader {
   }
 
   @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
   public OptionalLong rowCount() {
     OptionalLong all = source.rowCount();
     return all.isPresent() ? OptionalLong.of(Math.min(rows, all.getAsLong())) : all;
-  }
-
-  @Override
-  protected void release() {
-    source.close();
   }
 }

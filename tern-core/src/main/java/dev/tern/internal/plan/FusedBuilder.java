@@ -65,7 +65,7 @@ final class FusedBuilder {
   }
 
   /** Number of operands and their places are known before storages have offsets. */
-  Step.Fused build(int partials) {
+  Step.Fused build() {
     for (Node node : group.nodes) {
       for (Node input : node.inputs()) {
         collect(input);
@@ -97,7 +97,7 @@ final class FusedBuilder {
             strides,
             constants,
             reduced,
-            new Step.Place(partials, 0),
+            new Step.Place(0, 0),
             1,
             1));
   }

@@ -215,20 +215,12 @@ final class Fusion {
 
   /** Whether the value is a constant, however it is repeated. */
   static boolean isConstant(Node node) {
-    return source(node).op() instanceof Op.Constant;
+    return Group.base(node).op() instanceof Op.Constant;
   }
 
   /** Whether the node is {@code value} everywhere. */
   static boolean isConstant(Node node, float value) {
-    return source(node).op() instanceof Op.Constant constant && constant.value() == value;
-  }
-
-  private static Node source(Node node) {
-    Node base = node;
-    while (base.op().isView()) {
-      base = base.input(0);
-    }
-    return base;
+    return Group.base(node).op() instanceof Op.Constant constant && constant.value() == value;
   }
 
   private boolean mayJoin(Node node, Group group) {

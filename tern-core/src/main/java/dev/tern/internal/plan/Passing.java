@@ -159,7 +159,7 @@ final class Passing {
     if (!Epilogue.mayKeepRows(batch, m, n, k, threads)) {
       return false;
     }
-    Step.Fused kernel = new FusedBuilder(reader, stored.apply(reader), layouts).build(0);
+    Step.Fused kernel = new FusedBuilder(reader, stored.apply(reader), layouts).build();
     return Epilogues.goesOverRows(kernel, batch, m, n)
         && readsDensely(kernel, layouts.apply(node))
         && (!kernel.isAcross() || batch == 1 && isInPieces(kernel, m));

@@ -131,7 +131,7 @@ final class Recomputation {
   private boolean readsWhatIsThere(
       Node value, Group group, Set<Group> outside, List<Node> ops, Set<Node> large) {
     for (Node input : value.inputs()) {
-      Node base = base(input);
+      Node base = Group.base(input);
       if (Fusion.isConstant(input) || ops.contains(input)) {
         continue;
       }
@@ -158,14 +158,14 @@ final class Recomputation {
     if (update == null) {
       return true;
     }
-    Group writer = owner.get(base(update));
+    Group writer = owner.get(Group.base(update));
     return writer != null
         && outside.stream().allMatch(other -> other != writer && writer.needsEventually(other));
   }
 
   /** Whether the operand is another group's, or is stored for other readers or these. */
   private boolean isAtHand(Node input, Group group, Set<Group> outside) {
-    Node base = base(input);
+    Node base = Group.base(input);
     return owner.get(base) != group
         || (input == base
             && (isStoredAnyway(base) || outside.stream().allMatch(o -> areRead(Set.of(base), o))));
@@ -185,14 +185,6 @@ final class Recomputation {
     return readers.getOrDefault(node, List.of()).stream()
         .anyMatch(reader ->
             owner.get(reader) == null ? isReadOutside(reader, own) : owner.get(reader) != own);
-  }
-
-  private static Node base(Node node) {
-    Node base = node;
-    while (base.op().isView()) {
-      base = base.input(0);
-    }
-    return base;
   }
 
   private static boolean isCheap(Node node, Group group) {

@@ -119,8 +119,8 @@ final class StepBuilder {
   private Step joined(Group group, int step) {
     Node node = group.product.orElseThrow();
     int unused = layouts.apply(node).storage();
-    Step.MatMul p = matmul(node, 0);
-    Step.Fused kernel = new FusedBuilder(group, stored.apply(group), this::resolved).build(0);
+    Step.MatMul p = matmul(node);
+    Step.Fused kernel = new FusedBuilder(group, stored.apply(group), this::resolved).build();
     long rowsAt = Storages.align(p.scratchBytes());
     long rowsBytes = threads * Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
     long partialsAt = rowsAt + Storages.align(rowsBytes);
@@ -137,7 +137,7 @@ final class StepBuilder {
 
   private Step fused(Group group, int step) {
     FusedBuilder builder = new FusedBuilder(group, stored.apply(group), this::resolved);
-    Step.Fused fused = builder.build(0);
+    Step.Fused fused = builder.build();
     long partials = FusedBuilder.partialElements(fused);
     if (partials == 0) {
       return fused;
@@ -253,14 +253,15 @@ final class StepBuilder {
   }
 
   private Step matmul(Node node, int step, int end) {
-    Step.MatMul product = matmul(node, 0);
+    Step.MatMul product = matmul(node);
     int scratch = storages.add(product.scratchBytes());
     storages.use(scratch, step);
     storages.use(scratch, end);
     return product.with(product.c(), new Step.Place(scratch, 0));
   }
 
-  private Step.MatMul matmul(Node node, int scratch) {
+  /** Its scratch memory has no place as yet. */
+  private Step.MatMul matmul(Node node) {
     int m = node.shape().size(-2);
     int n = node.shape().size(-1);
     int k = node.input(0).shape().size(-1);
@@ -280,7 +281,7 @@ final class StepBuilder {
         m,
         n,
         k,
-        new Step.Place(scratch, 0),
+        new Step.Place(0, 0),
         scratchBytes);
   }
 

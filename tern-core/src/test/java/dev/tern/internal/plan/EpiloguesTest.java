@@ -91,10 +91,19 @@ final class EpiloguesTest {
   }
 
   /** The kernel on the product computed before. */
-  static float[] apart(Case kernel, Node product) {
+  private static float[] apart(Case kernel, Node product) {
     float[] values = Programs.run(reading(product), 1).getFirst();
     Node known = Interpreter.put(product.shape(), values);
     return Programs.run(reading(kernel.kernel().apply(known)), 1).getFirst();
+  }
+
+  static void assertBitsOfTheKernelAfterTheProduct(Case kernel, Node product, Program program) {
+    float[] expected = apart(kernel, product);
+    for (int threads = 1; threads <= 3; threads++) {
+      assertThat(Programs.run(program, threads).getFirst())
+          .as("%s after %s by %d threads", kernel, product.shape(), threads)
+          .isEqualTo(expected);
+    }
   }
 
   @ParameterizedTest
@@ -107,12 +116,7 @@ final class EpiloguesTest {
           .as("%s after %s", kernel, product.shape())
           .singleElement()
           .isInstanceOf(Step.MatMulThen.class);
-      float[] expected = apart(kernel, product);
-      for (int threads = 1; threads <= 3; threads++) {
-        assertThat(Programs.run(program, threads).getFirst())
-            .as("%s after %s by %d threads", kernel, product.shape(), threads)
-            .isEqualTo(expected);
-      }
+      assertBitsOfTheKernelAfterTheProduct(kernel, product, program);
     }
   }
 

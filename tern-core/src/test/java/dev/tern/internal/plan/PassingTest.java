@@ -1,6 +1,6 @@
 package dev.tern.internal.plan;
 
-import static dev.tern.internal.plan.EpiloguesTest.apart;
+import static dev.tern.internal.plan.EpiloguesTest.assertBitsOfTheKernelAfterTheProduct;
 import static dev.tern.internal.plan.EpiloguesTest.leaf;
 import static dev.tern.internal.plan.EpiloguesTest.product;
 import static dev.tern.internal.plan.EpiloguesTest.reading;
@@ -58,12 +58,7 @@ final class PassingTest {
       Node product = product(sizes);
       Program program = reading(kernel.kernel().apply(product));
       assertThat(passing(program)).as("%s after %s", kernel, product.shape()).isPresent();
-      float[] expected = apart(kernel, product);
-      for (int threads = 1; threads <= 3; threads++) {
-        assertThat(Programs.run(program, threads).getFirst())
-            .as("%s after %s by %d threads", kernel, product.shape(), threads)
-            .isEqualTo(expected);
-      }
+      assertBitsOfTheKernelAfterTheProduct(kernel, product, program);
     }
   }
 
