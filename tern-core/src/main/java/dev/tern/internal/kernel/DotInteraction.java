@@ -1,95 +1,224 @@
 package dev.tern.internal.kernel;
 
-import java.lang.foreign.Arena;
-import java.util.Optional;
+import dev.tern.internal.memory.Memory;
 
 /**
- * Pairwise dot products of the vectors of each row, and their gradient. Scalar at first, by vectors
- * once these are compiled; both give the same bits.
+ * Pairwise dot products of the {@code n} vectors of {@code d} numbers in each sample (Naumov et al.
+ * 2019, DLRM), and their gradient.
+ *
+ * <p>How it works. Forward, a sample X is transposed, and the tile kernel takes the same transposed
+ * matrix as both operands of X X<sup>T</sup>; tiles above the diagonal are left out. Backward, the
+ * gradients of the products are a triangle G, and the result is G X + G<sup>T</sup> X: of a tile's
+ * rows first those terms that G has, then those of its transpose. So every number takes its terms
+ * in ascending order by fused multiply-add, whatever the vector length, with zeros among them:
+ * beside numbers that are not finite, gradients may be NaN.
  */
-public final class DotInteraction {
-  private static final int WARM_ROWS = 3;
-  private static volatile DotKernel active =
-      VectorSupport.available() && Warmup.EAGER ? new VectorDot() : new ScalarDot();
+public abstract sealed class DotInteraction {
+  private static final int ROWS = TileKernel.ROWS;
 
-  static {
-    if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(() -> Optional.of(new DotWarmup()));
-    }
-  }
+  /** Vectors of a sample. */
+  final int n;
 
-  private DotInteraction() {}
+  /** Numbers of a vector. */
+  final int d;
 
-  /** Bytes of scratch memory that one call of {@link #forward} needs. */
-  public static long scratchBytes(int n, int d) {
-    return 4L * (4 * Lanes.COUNT + (n + Lanes.COUNT - 1L) / Lanes.COUNT * Lanes.COUNT * d);
+  /** Columns of a tile. */
+  final int width = Tiles.columns();
+
+  private DotInteraction(int n, int d) {
+    this.n = n;
+    this.d = d;
   }
 
   /**
-   * Rows {@code from} to {@code to} of {@code [b, n, d]} into {@code [b, n (n - 1) / 2]}: the
-   * product of vectors i and j, j &lt; i, is at i (i - 1) / 2 + j.
-   *
-   * @param scratch address of {@link #scratchBytes} bytes
+   * The products of the vectors of {@code [batch, n, d]}, as {@code [batch, n (n - 1) / 2]}: that
+   * of vectors i and j, j &lt; i, is at i (i - 1) / 2 + j.
    */
-  public static void forward(long x, long out, long scratch, int from, int to, int n, int d) {
-    long row = x + 4L * from * n * d;
-    active.forward(row, out + 2L * from * n * (n - 1), scratch, to - from, n, d);
+  public static DotInteraction forward(int n, int d) {
+    return new Forward(n, d);
   }
 
-  /** Gradient of {@link #forward} with respect to {@code x}. */
-  public static void backward(long x, long gradient, long out, int from, int to, int n, int d) {
-    long skip = 4L * from * n * d;
-    active.backward(x + skip, gradient + 2L * from * n * (n - 1), out + skip, to - from, n, d);
+  /** Gradient of {@link #forward} with respect to the vectors. */
+  public static DotInteraction backward(int n, int d) {
+    return new Backward(n, d);
   }
 
-  /** The vector kernel in turn with kernels that do nothing. */
-  private static final class DotWarmup implements Warmup.Candidate {
-    private static final int N = 3 * Lanes.COUNT + 2;
-    private static final int D = 3 * VectorSupport.lanes() + 1;
+  /** Bytes of scratch memory for each thread, a multiple of 64. */
+  public abstract long scratchBytes();
 
-    private final DotKernel[] turns = {
-      new VectorDot(), new Idle(), new OtherIdle(), new ThirdIdle()
-    };
-    private final Arena arena = Arena.ofConfined();
-    private final long x = arena.allocate(4L * WARM_ROWS * N * D, 64).address();
-    private final long products = arena.allocate(2L * WARM_ROWS * N * (N - 1), 64).address();
-    private final long gradient = arena.allocate(4L * WARM_ROWS * N * D, 64).address();
-    private final long scratch = arena.allocate(scratchBytes(N, D), 64).address();
+  /**
+   * Computes samples {@code from} to {@code to}; by several threads at once, if each has scratch
+   * memory of its own.
+   *
+   * @param x the vectors of sample 0
+   * @param gradient of the products of sample 0; not read by {@link #forward}
+   * @param out results of sample 0
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  public void run(long x, long gradient, long out, int from, int to, long scratch) {
+    run(Tiles.active(), x, gradient, out, from, to, scratch);
+  }
+
+  abstract void run(
+      TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch);
+
+  private static int roundUp(int count, int unit) {
+    return (count + unit - 1) / unit * unit;
+  }
+
+  private static final class Forward extends DotInteraction {
+    /** Columns of the transposed sample and of its square, zeros behind the vectors. */
+    private final int columns;
+
+    private final long step;
+
+    Forward(int n, int d) {
+      super(n, d);
+      columns = roundUp(roundUp(n, ROWS), width);
+      step = 4L * columns;
+    }
 
     @Override
-    public void round(boolean large) {
-      for (DotKernel turn : turns) {
-        turn.forward(x, products, scratch, WARM_ROWS, N, D);
-        turn.backward(x, products, gradient, WARM_ROWS, N, D);
+    public long scratchBytes() {
+      return step * (d + columns);
+    }
+
+    @Override
+    void run(TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch) {
+      long square = scratch + step * d;
+      long products = 2L * n * (n - 1);
+      Memory.zero(scratch, step * d);
+      for (int b = from; b < to; b++) {
+        Packing.interleave(x + 4L * b * n * d, 4L * d, n, d, scratch, step);
+        square(kernel, scratch, square);
+        takeTriangle(kernel, square, out + b * products);
       }
     }
 
-    @Override
-    public void adopt() {
-      active = turns[0];
-      arena.close();
+    private void square(TileKernel kernel, long transposed, long square) {
+      long zeros = MatMul.ZEROS;
+      int i = 0;
+      for (; i + 2 * ROWS <= Math.min(columns, width / 2 + 1); i += 2 * ROWS) {
+        long left = transposed + 4L * i;
+        kernel.narrow(left, 4, step, transposed, step, zeros, 0, square + i * step, step, d);
+      }
+      for (; i < n; i += ROWS) {
+        long left = transposed + 4L * i;
+        int last = Math.min(i + ROWS, n) - 1;
+        for (int j = 0; j < last; j += width) {
+          long target = square + i * step + 4L * j;
+          kernel.tile(left, step, transposed + 4L * j, step, zeros, 0, target, step, d);
+        }
+      }
     }
 
-    @Override
-    public void renew() {
-      turns[0] = (DotKernel) FreshCode.copyOf(VectorDot.class);
-    }
-
-    @Override
-    public void giveUp() {
-      arena.close();
+    private void takeTriangle(TileKernel kernel, long square, long out) {
+      long target = out;
+      for (int i = 1; i < n; i++) {
+        kernel.copy(square + i * step, 0, target, 0, 1, i);
+        target += 4L * i;
+      }
     }
   }
 
-  private static class Idle implements DotKernel {
-    @Override
-    public void forward(long x, long out, long scratch, int rows, int n, int d) {}
+  private static final class Backward extends DotInteraction {
+    /** Between rows of the triangle; zeros follow those that a vector has. */
+    private final long step;
+
+    Backward(int n, int d) {
+      super(n, d);
+      step = 4L * roundUp(n, 2 * ROWS);
+    }
 
     @Override
-    public void backward(long x, long gradient, long out, int rows, int n, int d) {}
+    public long scratchBytes() {
+      return edgeAt() + 4L * ROWS * width + 63 & -64;
+    }
+
+    /** Where columns of X are that do not fill a tile. */
+    private long panelAt() {
+      return step * roundUp(n, 2 * ROWS) + 63 & -64;
+    }
+
+    /** Where a tile is that the result has no room for. */
+    private long edgeAt() {
+      return panelAt() + 4L * n * width;
+    }
+
+    @Override
+    void run(TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch) {
+      long vectors = 4L * n * d;
+      Memory.zero(scratch, panelAt());
+      for (int b = from; b < to; b++) {
+        putTriangle(kernel, gradient + 2L * b * n * (n - 1), scratch);
+        for (int j = 0; j < d; j += width) {
+          panel(kernel, x + b * vectors, out + b * vectors, j, scratch);
+        }
+      }
+    }
+
+    private void putTriangle(TileKernel kernel, long gradient, long triangle) {
+      long source = gradient;
+      for (int i = 1; i < n; i++) {
+        kernel.copy(source, 0, triangle + i * step, 0, 1, i);
+        source += 4L * i;
+      }
+    }
+
+    /** Columns from {@code first} on, as many as a tile has or the last ones. */
+    private void panel(TileKernel kernel, long x, long out, int first, long scratch) {
+      int count = Math.min(width, d - first);
+      boolean isNarrow = count <= width / 2;
+      int columns = isNarrow ? width / 2 : width;
+      int rows = isNarrow ? 2 * ROWS : ROWS;
+      long right = x + 4L * first;
+      long rightStep = 4L * d;
+      if (count < columns) {
+        right = scratch + panelAt();
+        rightStep = 4L * columns;
+        Memory.zero(right, rightStep * n);
+        kernel.copy(x + 4L * first, 4L * d, right, rightStep, n, count);
+      }
+      boolean isWhole = count == columns && n >= rows;
+      for (int i = 0; i < n; i += rows) {
+        // The last rows once more rather than rows beyond them.
+        int row = isWhole ? Math.min(i, n - rows) : i;
+        long target = out + 4L * ((long) row * d + first);
+        if (isWhole) {
+          tile(kernel, isNarrow, row, right, rightStep, target, 4L * d, scratch);
+        } else {
+          long edge = scratch + edgeAt();
+          tile(kernel, isNarrow, row, right, rightStep, edge, 4L * columns, scratch);
+          kernel.copy(edge, 4L * columns, target, 4L * d, Math.min(rows, n - row), count);
+        }
+      }
+    }
+
+    /**
+     * The vectors up to the tile's last by its rows of the triangle, then those from its first on
+     * by its columns: the numbers on the other side of the diagonal are zeros.
+     */
+    private void tile(
+        TileKernel kernel,
+        boolean isNarrow,
+        int first,
+        long right,
+        long rightStep,
+        long c,
+        long cRow,
+        long triangle) {
+      int last = Math.min(first + (isNarrow ? 2 * ROWS : ROWS), n);
+      long rows = triangle + first * step;
+      long columns = rows + 4L * first;
+      long further = right + first * rightStep;
+      long zeros = MatMul.ZEROS;
+      if (isNarrow) {
+        kernel.narrow(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
+        kernel.narrow(columns, 4, step, further, rightStep, c, cRow, c, cRow, n - first);
+      } else {
+        kernel.rows(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
+        kernel.tile(columns, step, further, rightStep, c, cRow, c, cRow, n - first);
+      }
+    }
   }
-
-  private static final class OtherIdle extends Idle {}
-
-  private static final class ThirdIdle extends Idle {}
 }

@@ -106,14 +106,19 @@ final class Packing {
     }
   }
 
-  private static void interleave(long from, long line, int lines, int count, long to, long toStep) {
+  /** Transposes {@code lines} lines of {@code count} numbers each. */
+  static void interleave(long from, long line, int lines, int count, long to, long toStep) {
     int i = 0;
     if (lines == TileKernel.ROWS && toStep == 4L * TileKernel.ROWS) {
       interleaveSix(from, line, count, to);
       return;
     }
-    for (; i + 2 <= lines; i += 2) {
-      interleaveTwo(from + i * line, from + (i + 1) * line, count, to + 4L * i, toStep);
+    for (; i + 4 <= lines; i += 4) {
+      interleaveFour(from + i * line, line, count, to + 4L * i, toStep);
+    }
+    if (i + 2 <= lines) {
+      interleaveTwo(from + i * line, line, count, to + 4L * i, toStep);
+      i += 2;
     }
     if (i < lines) {
       strided(from + i * line, 4, count, to + 4L * i, toStep);
@@ -153,22 +158,52 @@ final class Packing {
     }
   }
 
-  /** Two lines, two numbers of each at a time: 8 bytes are read and written at once. */
-  private static void interleaveTwo(long first, long second, int count, long to, long toStep) {
-    long one = Objects.checkIndex(first, LIMIT);
-    long two = Objects.checkIndex(second, LIMIT);
+  /** Four lines, two numbers of each at a time: 8 bytes are read and written at once. */
+  private static void interleaveFour(long from, long line, int count, long to, long toStep) {
+    long one = Objects.checkIndex(from, LIMIT);
+    long two = Objects.checkIndex(from + line, LIMIT);
+    long three = Objects.checkIndex(from + 2 * line, LIMIT);
+    long four = Objects.checkIndex(from + 3 * line, LIMIT);
+    long target = to;
+    int p = 0;
+    for (; p + 2 <= count; p += 2) {
+      long at = 4L * p;
+      long t = ALL.get(PAIR, one + at);
+      long u = ALL.get(PAIR, two + at);
+      long v = ALL.get(PAIR, three + at);
+      long w = ALL.get(PAIR, four + at);
+      long y = Objects.checkIndex(target, LIMIT);
+      ALL.set(PAIR, y, (t & LOW) | (u << 32));
+      ALL.set(PAIR, y + 8, (v & LOW) | (w << 32));
+      y = Objects.checkIndex(y + toStep, LIMIT);
+      ALL.set(PAIR, y, (t >>> 32) | (u & ~LOW));
+      ALL.set(PAIR, y + 8, (v >>> 32) | (w & ~LOW));
+      target += 2 * toStep;
+    }
+    if (p < count) {
+      for (int i = 0; i < 4; i++) {
+        Memory.setInt(target + 4L * i, Memory.getInt(from + i * line + 4L * p));
+      }
+    }
+  }
+
+  /** Two lines, likewise. */
+  private static void interleaveTwo(long from, long line, int count, long to, long toStep) {
+    long one = Objects.checkIndex(from, LIMIT);
+    long two = Objects.checkIndex(from + line, LIMIT);
     long target = to;
     int p = 0;
     for (; p + 2 <= count; p += 2) {
       long x = ALL.get(PAIR, one + 4L * p);
       long y = ALL.get(PAIR, two + 4L * p);
-      ALL.set(PAIR, target, (x & LOW) | (y << 32));
-      ALL.set(PAIR, target + toStep, (x >>> 32) | (y & ~LOW));
+      long z = Objects.checkIndex(target, LIMIT);
+      ALL.set(PAIR, z, (x & LOW) | (y << 32));
+      ALL.set(PAIR, Objects.checkIndex(z + toStep, LIMIT), (x >>> 32) | (y & ~LOW));
       target += 2 * toStep;
     }
     if (p < count) {
-      Memory.setFloat(target, Memory.getFloat(first + 4L * p));
-      Memory.setFloat(target + 4, Memory.getFloat(second + 4L * p));
+      Memory.setFloat(target, Memory.getFloat(from + 4L * p));
+      Memory.setFloat(target + 4, Memory.getFloat(from + line + 4L * p));
     }
   }
 

@@ -27,7 +27,7 @@ public final class PairSums {
 
   /** Bytes of scratch memory that one call of {@link #forward} needs. */
   public static long scratchBytes() {
-    return Lanes.BYTES;
+    return (long) VectorPairs.BLOCK * Lanes.BYTES;
   }
 
   /** Rows {@code from} to {@code to} of {@code [b, n, d]} into {@code [b]}. */

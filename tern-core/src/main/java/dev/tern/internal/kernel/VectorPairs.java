@@ -12,21 +12,33 @@ final class VectorPairs implements PairKernel {
   private static final int LENGTH = Vectors.SPECIES.length();
   private static final long LIMIT = 1L << 60;
 
+  /** Rows whose lanes are added up together. */
+  static final int BLOCK = 8;
+
   @Override
   public void forward(long x, long out, long scratch, int rows, int n, int d) {
-    for (int b = 0; b < rows; b++) {
-      long row = x + 4L * b * n * d;
-      for (int lane = 0; lane < Lanes.COUNT; lane += LENGTH) {
-        Vectors.store(Vectors.broadcast(0), scratch + 4L * lane);
+    for (int b = 0; b < rows; b += BLOCK) {
+      int count = Math.min(BLOCK, rows - b);
+      for (int r = 0; r < count; r++) {
+        lanes(x + 4L * (b + r) * n * d, scratch + r * Lanes.BYTES, n, d);
       }
-      int p = 0;
-      for (; p + LENGTH <= d && n > 0; p += LENGTH) {
-        elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
+      // Together, as each addition waits for the one before.
+      for (int r = 0; r < count; r++) {
+        Memory.setFloat(out + 4L * (b + r), 0.5f * total(scratch + r * Lanes.BYTES));
       }
-      if (p < d) {
-        ScalarPairs.elements(row, scratch, p, n, d);
-      }
-      Memory.setFloat(out + 4L * b, 0.5f * total(scratch));
+    }
+  }
+
+  private static void lanes(long row, long scratch, int n, int d) {
+    for (int lane = 0; lane < Lanes.COUNT; lane += LENGTH) {
+      Vectors.store(Vectors.broadcast(0), scratch + 4L * lane);
+    }
+    int p = 0;
+    for (; p + LENGTH <= d && n > 0; p += LENGTH) {
+      elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
+    }
+    if (p < d) {
+      ScalarPairs.elements(row, scratch, p, n, d);
     }
   }
 

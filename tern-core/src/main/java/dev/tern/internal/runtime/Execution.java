@@ -76,7 +76,9 @@ public final class Execution {
           switch (step) {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
             case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
-            case Step.DotInteraction dots -> DotInteraction.scratchBytes(dots.n(), dots.d());
+            case Step.DotInteraction s -> DotInteraction.forward(s.n(), s.d()).scratchBytes();
+            case Step.DotInteractionGradient s ->
+                DotInteraction.backward(s.n(), s.d()).scratchBytes();
             case Step.PairSums sums -> PairSums.scratchBytes();
             default -> 0;
           };
@@ -217,31 +219,13 @@ public final class Execution {
       case Step.PairSumsGradient s -> pairSumsGradient(s);
       case Step.Cast s -> cast(s);
       case Step.DotInteraction s -> {
-        long each = DotInteraction.scratchBytes(s.n(), s.d());
-        Workers.Task task =
-            (index, worker) ->
-                DotInteraction.forward(
-                    address(s.x()),
-                    address(s.out()),
-                    scratch + worker * each,
-                    index * ROWS_PER_TASK,
-                    Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                    s.n(),
-                    s.d());
-        yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+        DotInteraction dots = DotInteraction.forward(s.n(), s.d());
+        yield dots(dots, s.batch(), address(s.x()), 0, address(s.out()), scratch);
       }
       case Step.DotInteractionGradient s -> {
-        Workers.Task task =
-            (index, worker) ->
-                DotInteraction.backward(
-                    address(s.x()),
-                    address(s.gradient()),
-                    address(s.out()),
-                    index * ROWS_PER_TASK,
-                    Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                    s.n(),
-                    s.d());
-        yield () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+        DotInteraction dots = DotInteraction.backward(s.n(), s.d());
+        yield dots(
+            dots, s.batch(), address(s.x()), address(s.gradient()), address(s.out()), scratch);
       }
     };
   }
@@ -262,6 +246,18 @@ public final class Execution {
     long passedBytes = Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
     return new FusedTask(
         s.then(), operands, partials, scratch, workers.threads(), passed, passedBytes);
+  }
+
+  private Runnable dots(
+      DotInteraction dots, int batch, long x, long gradient, long out, long scratch) {
+    long each = dots.scratchBytes();
+    Workers.Task task =
+        (index, worker) -> {
+          int from = index * ROWS_PER_TASK;
+          int to = Math.min(batch, from + ROWS_PER_TASK);
+          dots.run(x, gradient, out, from, to, scratch + worker * each);
+        };
+    return () -> workers.run(tasks(batch, ROWS_PER_TASK), task);
   }
 
   private Runnable pairSums(Step.PairSums s, long scratch) {

@@ -61,23 +61,27 @@ final class DotInteractionTest {
       return values;
     }
 
-    float[] forward(DotKernel kernel) {
+    float[] forward(TileKernel kernel) {
       long out = guarded(ROWS * pairs);
-      int scratch = (int) DotInteraction.scratchBytes(n, d) / 4;
-      long lent = guarded(scratch);
-      kernel.forward(put(x), out, lent, ROWS, n, d);
-      take(lent, scratch);
+      run(DotInteraction.forward(n, d), kernel, out, 0, ROWS);
       return take(out, ROWS * pairs);
     }
 
-    float[] backward(DotKernel kernel) {
+    float[] backward(TileKernel kernel) {
       long out = guarded(ROWS * n * d);
-      kernel.backward(put(x), put(weights), out, ROWS, n, d);
+      run(DotInteraction.backward(n, d), kernel, out, 0, ROWS);
       return take(out, ROWS * n * d);
     }
 
+    void run(DotInteraction dots, TileKernel kernel, long out, int from, int to) {
+      int scratch = (int) dots.scratchBytes() / 4;
+      long lent = guarded(scratch);
+      dots.run(kernel, put(x), put(weights), out, from, to, lent);
+      take(lent, scratch);
+    }
+
     /** Compares with the sums in double arithmetic. */
-    void check(DotKernel kernel) {
+    void check(TileKernel kernel) {
       double[] gradient = new double[ROWS * n * d];
       float[] products = forward(kernel);
       int at = 0;
@@ -117,9 +121,9 @@ final class DotInteractionTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65})
   void productsAndGradientsAreTheSumsOfTheirTerms(int d) {
-    for (int n = 1; n <= 40; n++) {
+    for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
-        sizes.check(new ScalarDot());
+        sizes.check(new ScalarTile(Tiles.columns()));
       }
     }
   }
@@ -128,12 +132,14 @@ final class DotInteractionTest {
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65})
   void vectorsGiveTheBitsOfTheScalarLoops(int d) {
     assumeThat(VectorSupport.available()).isTrue();
-    for (int n = 1; n <= 40; n++) {
+    TileKernel scalar = new ScalarTile(Tiles.columns());
+    TileKernel vectors = new VectorTile();
+    for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
-        float[] products = sizes.forward(new VectorDot());
-        assertThat(products).as("n %d", n).containsExactly(sizes.forward(new ScalarDot()));
-        float[] gradient = sizes.backward(new VectorDot());
-        assertThat(gradient).as("n %d", n).containsExactly(sizes.backward(new ScalarDot()));
+        float[] products = sizes.forward(vectors);
+        assertThat(products).as("n %d", n).containsExactly(sizes.forward(scalar));
+        float[] gradient = sizes.backward(vectors);
+        assertThat(gradient).as("n %d", n).containsExactly(sizes.backward(scalar));
       }
     }
   }
@@ -142,14 +148,14 @@ final class DotInteractionTest {
   void aRangeOfRowsTouchesNoOther() {
     int n = 5;
     int d = 9;
+    TileKernel kernel = new ScalarTile(Tiles.columns());
     try (Case sizes = new Case(n, d)) {
-      float[] products = sizes.forward(new ScalarDot());
-      float[] gradient = sizes.backward(new ScalarDot());
+      float[] products = sizes.forward(kernel);
+      float[] gradient = sizes.backward(kernel);
       long out = sizes.guarded(products.length);
       long back = sizes.guarded(gradient.length);
-      long scratch = sizes.guarded((int) DotInteraction.scratchBytes(n, d) / 4);
-      DotInteraction.forward(sizes.put(sizes.x), out, scratch, 1, 2, n, d);
-      DotInteraction.backward(sizes.put(sizes.x), sizes.put(sizes.weights), back, 1, 2, n, d);
+      sizes.run(DotInteraction.forward(n, d), kernel, out, 1, 2);
+      sizes.run(DotInteraction.backward(n, d), kernel, back, 1, 2);
       assertMiddle(Case.take(out, products.length), products);
       assertMiddle(Case.take(back, gradient.length), gradient);
     }
