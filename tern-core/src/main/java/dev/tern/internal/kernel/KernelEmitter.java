@@ -33,31 +33,20 @@ import java.util.function.Consumer;
  * </pre>
  *
  * Where {@link Phases} says that a row takes several passes, the middle loop takes a block of rows
- * at a time, so that the processor computes parts of several short rows at once, each of which has
- * to wait for its own reductions:
+ * at a time: see {@link BlockEmitter}.
  *
- * <pre>
- *   for each block of rows
- *     for each pass of Phases
- *       for each row of the block
- *         read row values back             // of earlier passes, from scratch memory
- *         pass over the inner loop
- *         compute and keep row values      // of the reductions of this pass
- *         store row values and what was reduced, in the last pass
- * </pre>
- *
- * Short rows of little work and of a length that is known are taken one at a time, by {@link
+ * <p>Short rows of little work and of a length that is known are taken one at a time, by {@link
  * RowEmitter}. Else a pass with reductions, and each of several, is a method of its own: C1 cannot
  * compile very large methods of vector code, and HotSpot then leaves them in a tier where vectors
  * are boxed; and C2 boxes vectors that a loop over rows holds for the row beside accumulators.
  */
 final class KernelEmitter {
-  private static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
+  static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
   private static final ClassDesc KERNEL = desc(Kernel.class);
   private static final ClassDesc POINTWISE = desc(Pointwise.class);
   private static final ClassDesc MEMORY = desc(Memory.class);
   private static final ClassDesc LANES = desc(Lanes.class);
-  private static final ClassDesc MATH = desc(Math.class);
+  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
   private static final ClassDesc F = ConstantDescs.CD_float;
   private static final ClassDesc J = ConstantDescs.CD_long;
   private static final ClassDesc I = ConstantDescs.CD_int;
@@ -70,12 +59,12 @@ final class KernelEmitter {
 
   // Locals of run(): 0 is this.
   private static final int ADDRESSES = 1;
-  private static final int STRIDES = 2;
+  static final int STRIDES = 2;
   private static final int N0 = 3;
-  private static final int N1 = 4;
-  private static final int N = 5;
+  static final int N1 = 4;
+  static final int N = 5;
   private static final int SCALARS = 6;
-  private static final int SCRATCH = 7;
+  static final int SCRATCH = 7;
 
   private final KernelSpec spec;
   private final Phases phases;
@@ -86,17 +75,6 @@ final class KernelEmitter {
   private final int[] outer;
   private final int[] middle;
 
-  /** Addresses of the row at hand: of operands, then of rows of scratch memory. */
-  private final int[] at;
-
-  /** Address of the lanes of the row at hand. */
-  private final int lanesAt;
-
-  /** Address of the row values of the row at hand. */
-  private final int valuesAt;
-
-  private final int block;
-  private final int rowBytes;
   private final int[] rows;
 
   private KernelEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code) {
@@ -113,12 +91,6 @@ final class KernelEmitter {
     outer = locals(spec.operands(), TypeKind.LONG);
     middle = locals(spec.operands(), TypeKind.LONG);
     isWhole = RowEmitter.takes(spec, phases, lanes);
-    boolean blocks = phases.count() > 1 && !isWhole;
-    at = blocks ? locals(spec.operands() + phases.scratchRows(), TypeKind.LONG) : middle;
-    lanesAt = blocks ? code.allocateLocal(TypeKind.LONG) : SCRATCH;
-    valuesAt = code.allocateLocal(TypeKind.LONG);
-    block = code.allocateLocal(TypeKind.INT);
-    rowBytes = code.allocateLocal(TypeKind.LONG);
     rows = locals(spec.values(), TypeKind.FLOAT);
   }
 
@@ -161,6 +133,17 @@ final class KernelEmitter {
                     ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
                     pass -> pass(spec, phases, each, lanes, pass));
               }
+              for (int phase = 0; phase <= phases.count() && apart; phase++) {
+                int each = phase;
+                if (phases.count() > 1 && !phases.rowValues(phase).isEmpty()) {
+                  method(
+                      type,
+                      "values" + phase,
+                      BlockEmitter.valuesType(spec, phases, phase),
+                      ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
+                      values -> BlockEmitter.values(spec, phases, each, lanes, values));
+                }
+              }
             });
   }
 
@@ -186,7 +169,7 @@ final class KernelEmitter {
   }
 
   /** Strides, length and scratch, the places of the pass in order, its row values in order. */
-  private static MethodTypeDesc passType(KernelSpec spec, Phases phases, int phase) {
+  static MethodTypeDesc passType(KernelSpec spec, Phases phases, int phase) {
     List<ClassDesc> types = new ArrayList<>(List.of(J.arrayType(), I, J));
     types.addAll(Collections.nCopies(phases.places(phase).size(), J));
     types.addAll(Collections.nCopies(phases.rowsUsed(phase).size(), F));
@@ -250,7 +233,7 @@ final class KernelEmitter {
             frames.store(J, middle[k]);
           }
           if (isWhole) {
-            RowEmitter whole = new RowEmitter(spec, phases, lanes, code, lanesAt, rows);
+            RowEmitter whole = new RowEmitter(spec, phases, lanes, code, SCRATCH, rows);
             loop(
                 N1,
                 () -> {
@@ -265,7 +248,7 @@ final class KernelEmitter {
                   advance(middle, 1);
                 });
           } else {
-            blocks();
+            new BlockEmitter(spec, phases, lanes, code, frames, middle, rows).emit();
           }
           advance(outer, 0);
         });
@@ -293,90 +276,15 @@ final class KernelEmitter {
     }
   }
 
-  /** All rows, a block at a time. */
-  private void blocks() {
-    code.iload(N).invokestatic(LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
-    frames.store(I, block);
-    code.iload(N).loadConstant(Lanes.COUNT - 1).iadd().loadConstant(-Lanes.COUNT).iand();
-    code.i2l().loadConstant((long) Float.BYTES).lmul();
-    frames.store(J, rowBytes);
-    int left = code.allocateLocal(TypeKind.INT);
-    int count = code.allocateLocal(TypeKind.INT);
-    code.iload(N1);
-    frames.store(I, left);
-    frames.loop(
-        end -> code.iload(left).ifle(end),
-        () -> {
-          code.iload(left).iload(block);
-          code.invokestatic(MATH, "min", MethodTypeDesc.of(I, I, I));
-          frames.store(I, count);
-          for (int phase = 0; phase < phases.count(); phase++) {
-            int each = phase;
-            eachRow(count, () -> before(each));
-            if (each < phases.count() - 1 || hasEnd()) {
-              eachRow(count, () -> after(each));
-            }
-          }
-          for (int k = 0; k < middle.length; k++) {
-            code.lload(at[k]).lstore(middle[k]);
-          }
-          code.iload(left).iload(count).isub().istore(left);
-        });
-  }
-
-  /** Whether there is anything to do for a row after its last pass. */
-  private boolean hasEnd() {
-    return spec.laneStores() > 0
-        || !phases.rowStores().isEmpty()
-        || !phases.rowValues(phases.count()).isEmpty();
-  }
-
-  private void eachRow(int count, Runnable body) {
-    firstRow();
-    loop(
-        count,
-        () -> {
-          body.run();
-          nextRow();
-        });
-  }
-
-  private void firstRow() {
-    for (int k = 0; k < middle.length; k++) {
-      code.lload(middle[k]);
-      frames.store(J, at[k]);
-    }
-    code.lload(SCRATCH);
-    frames.store(J, lanesAt);
-    code.lload(SCRATCH).iload(block).loadConstant(spec.laneBytes()).imul().i2l().ladd();
-    frames.store(J, valuesAt);
-    for (int r = spec.operands(); r < at.length; r++) {
-      int bytes = spec.laneBytes() + phases.rowValueBytes();
-      code.lload(SCRATCH).iload(block).loadConstant(bytes).imul().i2l().ladd();
-      code.lload(rowBytes).loadConstant((long) r - spec.operands()).lmul().ladd();
-      frames.store(J, at[r]);
-    }
-  }
-
-  private void nextRow() {
-    advance(at, 1);
-    code.lload(lanesAt).loadConstant((long) spec.laneBytes()).ladd().lstore(lanesAt);
-    code.lload(valuesAt).loadConstant((long) phases.rowValueBytes()).ladd().lstore(valuesAt);
-    for (int r = spec.operands(); r < at.length; r++) {
-      code.lload(rowBytes).loadConstant((long) phases.scratchRows()).lmul();
-      code.lload(at[r]).ladd().lstore(at[r]);
-    }
-  }
-
   /** All passes over the row at hand, by code for its length. */
   private void row(RowEmitter whole) {
     rowLoads();
-    whole.begin(at);
+    whole.begin(middle);
     for (int phase = 0; phase < phases.count(); phase++) {
-      rowValues(phase, false);
+      rowValues(phase);
       whole.pass(phase);
     }
-    rowValues(phases.count(), false);
+    rowValues(phases.count());
     endLanes();
     rowStores();
   }
@@ -384,97 +292,54 @@ final class KernelEmitter {
   /** The one pass over the row at hand, and what comes before and after it. */
   private void row() {
     rowLoads();
-    rowValues(0, false);
+    rowValues(0);
     pass(0);
-    rowValues(1, false);
+    rowValues(1);
     endLanes();
     rowStores();
-  }
-
-  /** A pass of several over the row at hand, and the row values that it needs. */
-  private void before(int phase) {
-    rowLoads();
-    if (phase == 0) {
-      rowValues(0, true);
-    } else {
-      phases.rowValuesUpTo(phase).forEach(this::reload);
-    }
-    pass(phase);
-  }
-
-  /** The row values of the row's reductions in a pass of several, and what is stored at the end. */
-  private void after(int phase) {
-    rowLoads();
-    phases.rowValuesUpTo(phase).forEach(this::reload);
-    rowValues(phase + 1, phase < phases.count() - 1);
-    if (phase == phases.count() - 1) {
-      endLanes();
-      rowStores();
-    }
   }
 
   private void rowLoads() {
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
-        code.lload(at[k]);
+        code.lload(middle[k]);
         memory("getFloat", MethodTypeDesc.of(F, J));
         frames.store(F, rows[k]);
       }
     }
   }
 
-  private void reload(int value) {
-    rowValueAddress(value);
-    memory("getFloat", MethodTypeDesc.of(F, J));
-    frames.store(F, rows[value]);
-  }
-
-  private void rowValueAddress(int value) {
-    long bytes = (long) Float.BYTES * phases.rowValuesUpTo(phases.count()).indexOf(value);
-    code.lload(valuesAt).loadConstant(bytes).ladd();
-  }
-
   private void pass(int phase) {
     if (isInline(phases)) {
-      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, lanesAt, at, rows);
+      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, SCRATCH, middle, rows);
       new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
       return;
     }
-    code.aload(STRIDES).iload(N).lload(lanesAt);
-    phases.places(phase).forEach(place -> code.lload(at[place]));
+    code.aload(STRIDES).iload(N).lload(SCRATCH);
+    phases.places(phase).forEach(place -> code.lload(middle[place]));
     phases.rowsUsed(phase).forEach(value -> code.fload(rows[value]));
     code.invokestatic(SELF, "pass" + phase, passType(spec, phases, phase));
   }
 
-  /** Computes those that a pass needs; {@code keep} for later passes. */
-  private void rowValues(int phase, boolean keep) {
+  /** Computes those that a pass needs. */
+  private void rowValues(int phase) {
     for (int value : phases.rowValues(phase)) {
       int slot = phases.slotOf(value);
       if (slot >= 0) {
-        combineLanes(slot, phases.reductions().get(slot).mode());
+        lanesAddress(slot);
+        combineLanes(code, lanes, phases.reductions().get(slot).mode());
       } else {
-        rowValue(spec.instruction(value));
+        Instruction instruction = spec.instruction(value);
+        instruction.arguments().forEach(argument -> code.fload(rows[argument]));
+        elementwise(code, 1, instruction);
       }
       frames.store(F, rows[value]);
-      if (keep) {
-        rowValueAddress(value);
-        code.fload(rows[value]);
-        memory("setFloat", MethodTypeDesc.of(V, J, F));
-      }
     }
-  }
-
-  private void rowValue(Instruction instruction) {
-    for (int argument : instruction.arguments()) {
-      code.fload(rows[argument]);
-    }
-    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), F);
-    code.invokestatic(POINTWISE, instruction.method(), MethodTypeDesc.of(F, types));
   }
 
   private void rowStores() {
     for (int s : phases.rowStores()) {
-      code.lload(at[spec.loads().size() + s]);
+      code.lload(middle[spec.loads().size() + s]);
       code.fload(rows[spec.stores().get(s).value()]);
       memory("setFloat", MethodTypeDesc.of(V, J, F));
     }
@@ -485,20 +350,19 @@ final class KernelEmitter {
     for (int s = 0; s < spec.stores().size(); s++) {
       Store store = spec.stores().get(s);
       if (store.reducesLanes()) {
-        int target = at[spec.loads().size() + s];
+        int target = middle[spec.loads().size() + s];
         code.lload(target).lload(target);
         memory("getFloat", MethodTypeDesc.of(F, J));
-        combineLanes(r++, store.mode());
-        String combine = store.mode() == Mode.SUM ? "add" : "max";
-        code.invokestatic(POINTWISE, combine, MethodTypeDesc.of(F, F, F));
+        lanesAddress(r++);
+        combineLanes(code, lanes, store.mode());
+        combine(code, store.mode());
         memory("setFloat", MethodTypeDesc.of(V, J, F));
       }
     }
   }
 
-  /** Leaves the sum, or the largest, of the lanes of a reduction on the stack. */
-  private void combineLanes(int slot, Mode mode) {
-    lanesAddress(slot);
+  /** Replaces the address of lanes on the stack by their sum, or the largest. */
+  static void combineLanes(CodeBuilder code, int lanes, Mode mode) {
     String name = mode == Mode.SUM ? "total" : "largest";
     MethodTypeDesc type = MethodTypeDesc.of(F, J);
     if (lanes == 4 || lanes == 8 || lanes == 16) {
@@ -508,11 +372,34 @@ final class KernelEmitter {
     }
   }
 
+  /** Replaces two numbers on the stack by their sum, or the larger. */
+  static void combine(CodeBuilder code, Mode mode) {
+    String name = mode == Mode.SUM ? "add" : "max";
+    code.invokestatic(POINTWISE, name, MethodTypeDesc.of(F, F, F));
+  }
+
+  /** Replaces arguments on the stack, numbers if {@code lanes} is 1, by the op's result. */
+  static void elementwise(CodeBuilder code, int lanes, Instruction instruction) {
+    ClassDesc type = lanes > 1 ? VECTOR : F;
+    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), type);
+    MethodTypeDesc method = MethodTypeDesc.of(type, types);
+    if (lanes > 1) {
+      VectorCode.insert(code, instruction.method(), method);
+    } else {
+      code.invokestatic(POINTWISE, instruction.method(), method);
+    }
+  }
+
   private void lanesAddress(int slot) {
-    code.lload(lanesAt).loadConstant((long) slot * Lanes.BYTES).ladd();
+    code.lload(SCRATCH).loadConstant((long) slot * Lanes.BYTES).ladd();
   }
 
   private void memory(String name, MethodTypeDesc type) {
+    memory(code, lanes, name, type);
+  }
+
+  /** Calls a method of {@code Memory}, or writes its body into vector code. */
+  static void memory(CodeBuilder code, int lanes, String name, MethodTypeDesc type) {
     if (lanes > 1) {
       VectorCode.insertMemory(code, name, type);
     } else {
@@ -526,7 +413,7 @@ final class KernelEmitter {
     return locals;
   }
 
-  private static ClassDesc desc(Class<?> type) {
+  static ClassDesc desc(Class<?> type) {
     return type.describeConstable().orElseThrow();
   }
 }

@@ -116,6 +116,11 @@ public record KernelSpec(
     return instructions.get(value - loads.size() - scalars);
   }
 
+  /** Whether value {@code value} is a constant. */
+  boolean isScalar(int value) {
+    return value >= loads.size() && value < loads.size() + scalars;
+  }
+
   /** Whether all steps are 0 or 1 element, so that vectors can be used. */
   public boolean isVectorizable() {
     return loads.stream().noneMatch(a -> a == Access.STRIDED)
@@ -144,8 +149,8 @@ public record KernelSpec(
    */
   public long scratchBytes(int n) {
     Phases phases = new Phases(this);
-    long row = laneBytes() + phases.rowValueBytes() + phases.scratchRows() * rowBytes(n);
-    return phases.count() == 1 ? laneBytes() : Lanes.rowsAtATime(n) * row;
+    long row = laneBytes() + phases.scratchRows() * rowBytes(n);
+    return phases.count() == 1 ? laneBytes() : Lanes.rowsAtATime(n) * row + phases.rowValueBytes();
   }
 
   /** Bytes of a row of scratch memory: whole sets of lanes. */

@@ -17,7 +17,7 @@ public final class Lanes {
   /** Elements of the rows that a kernel of several passes takes at a time, and most rows. */
   private static final int BLOCK_ELEMENTS = 1024;
 
-  private static final int BLOCK_ROWS = 8;
+  private static final int BLOCK_ROWS = COUNT;
 
   private Lanes() {}
 

@@ -211,21 +211,36 @@ final class Phases {
     return found;
   }
 
-  /** Row values computed by ops before pass {@code p} or an earlier one. */
-  List<Integer> rowValuesUpTo(int p) {
-    List<Integer> found = new ArrayList<>();
+  /** Loads of one number for the row that row values are computed of. */
+  Set<Integer> gathered() {
+    Set<Integer> found = new TreeSet<>();
     for (int v = firstInstruction; v < phase.length; v++) {
-      if (row[v] && phase[v] <= p) {
+      if (row[v] && !isReduction(v)) {
+        found.addAll(spec.instruction(v).arguments());
+      }
+    }
+    found.removeIf(value -> value >= spec.loads().size());
+    return found;
+  }
+
+  /** Bytes of the row values of a block: {@link Lanes#COUNT} numbers for each that is kept. */
+  int rowValueBytes() {
+    return Lanes.BYTES * keptRowValues().size();
+  }
+
+  /** Where among them those of a value begin. */
+  long rowValueAt(int value) {
+    return (long) Lanes.BYTES * keptRowValues().indexOf(value);
+  }
+
+  private List<Integer> keptRowValues() {
+    List<Integer> found = new ArrayList<>(gathered());
+    for (int v = firstInstruction; v < phase.length; v++) {
+      if (row[v]) {
         found.add(v);
       }
     }
     return found;
-  }
-
-  /** Bytes of the row values that one row keeps: whole sets of lanes. */
-  int rowValueBytes() {
-    int values = rowValuesUpTo(count).size();
-    return (values + Lanes.COUNT - 1) / Lanes.COUNT * Lanes.BYTES;
   }
 
   /** Indexes of the stores of row values. */
