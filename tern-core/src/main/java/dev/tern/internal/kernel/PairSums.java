@@ -12,7 +12,7 @@ public final class PairSums {
   private static final int WARM_ROWS = 3;
 
   /** Vectors, none among them, and elements beside whole sets of lanes. */
-  private static final int[][] SIZES = {{4, 0}, {5, 1}, {1, 1}, {0, 0}};
+  private static final int[][] SIZES = {{8, 0}, {7, 1}, {6, 0}, {1, 1}, {0, 0}};
 
   private static volatile PairKernel active =
       VectorSupport.available() && Warmup.EAGER ? new VectorPairs() : new ScalarPairs();
@@ -44,7 +44,7 @@ public final class PairSums {
   /** The vector kernel in turn with kernels that do nothing. */
   private static final class PairWarmup implements Warmup.Candidate {
     private static final int D = 2 * Lanes.COUNT;
-    private static final long BYTES = 4L * WARM_ROWS * 5 * (D + 1);
+    private static final long BYTES = 4L * WARM_ROWS * 8 * (D + 1);
 
     private final PairKernel[] turns = {
       new VectorPairs(), new Idle(), new OtherIdle(), new ThirdIdle()

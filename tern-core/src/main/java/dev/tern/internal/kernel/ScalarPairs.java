@@ -22,31 +22,33 @@ final class ScalarPairs implements PairKernel {
   }
 
   private static float sum(long element, int n, int d) {
-    float even = 0;
-    float odd = 0;
-    for (int j = 0; j < n; j++) {
-      float value = Memory.getFloat(element + 4L * j * d);
-      if ((j & 1) == 0) {
-        even += value;
-      } else {
-        odd += value;
-      }
+    return quarter(element, 0, n, d)
+        + quarter(element, 1, n, d)
+        + (quarter(element, 2, n, d) + quarter(element, 3, n, d));
+  }
+
+  /** The sum of the element in every fourth vector. */
+  private static float quarter(long element, int from, int n, int d) {
+    float sum = 0;
+    for (int j = from; j < n; j += 4) {
+      sum += Memory.getFloat(element + 4L * j * d);
     }
-    return even + odd;
+    return sum;
   }
 
   private static float squares(long element, int n, int d) {
-    float even = 0;
-    float odd = 0;
-    for (int j = 0; j < n; j++) {
+    return quarterOfSquares(element, 0, n, d)
+        + quarterOfSquares(element, 1, n, d)
+        + (quarterOfSquares(element, 2, n, d) + quarterOfSquares(element, 3, n, d));
+  }
+
+  private static float quarterOfSquares(long element, int from, int n, int d) {
+    float sum = 0;
+    for (int j = from; j < n; j += 4) {
       float value = Memory.getFloat(element + 4L * j * d);
-      if ((j & 1) == 0) {
-        even = Math.fma(value, value, even);
-      } else {
-        odd = Math.fma(value, value, odd);
-      }
+      sum = Math.fma(value, value, sum);
     }
-    return even + odd;
+    return sum;
   }
 
   @Override

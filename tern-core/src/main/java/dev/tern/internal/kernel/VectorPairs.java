@@ -7,6 +7,9 @@ import jdk.incubator.vector.FloatVector;
 /**
  * {@link PairKernel} by vectors: a lane is an element. See {@link VectorTile} for what {@code
  * checkIndex} is for.
+ *
+ * <p>{@code elements} and {@code gradients} must have more bytecode than C2 inlines, 325 bytes:
+ * inside the loop over rows it would box what their own loops hold.
  */
 final class VectorPairs implements PairKernel {
   private static final int LENGTH = Vectors.SPECIES.length();
@@ -53,29 +56,51 @@ final class VectorPairs implements PairKernel {
 
   private static void elements(long row, long stride, int n, long lanes) {
     long at = Objects.checkIndex(row, LIMIT);
-    FloatVector even = Vectors.broadcast(0);
-    FloatVector odd = even;
-    FloatVector evenSquares = even;
-    FloatVector oddSquares = even;
+    FloatVector s0 = Vectors.broadcast(0);
+    FloatVector s1 = s0;
+    FloatVector s2 = s0;
+    FloatVector s3 = s0;
+    FloatVector q0 = s0;
+    FloatVector q1 = s0;
+    FloatVector q2 = s0;
+    FloatVector q3 = s0;
     int j = 0;
-    // By turns: each addition waits for the one before the last.
-    for (; j + 2 <= n; j += 2) {
+    // By turns: each addition waits for the one before the last three.
+    for (; j + 4 <= n; j += 4) {
       FloatVector v = Vectors.load(at);
-      even = even.add(v);
-      evenSquares = v.fma(v, evenSquares);
+      s0 = s0.add(v);
+      q0 = v.fma(v, q0);
       at = Objects.checkIndex(at + stride, LIMIT);
-      FloatVector w = Vectors.load(at);
-      odd = odd.add(w);
-      oddSquares = w.fma(w, oddSquares);
+      v = Vectors.load(at);
+      s1 = s1.add(v);
+      q1 = v.fma(v, q1);
+      at = Objects.checkIndex(at + stride, LIMIT);
+      v = Vectors.load(at);
+      s2 = s2.add(v);
+      q2 = v.fma(v, q2);
+      at = Objects.checkIndex(at + stride, LIMIT);
+      v = Vectors.load(at);
+      s3 = s3.add(v);
+      q3 = v.fma(v, q3);
       at = Objects.checkIndex(at + stride, LIMIT);
     }
     if (j < n) {
       FloatVector v = Vectors.load(at);
-      even = even.add(v);
-      evenSquares = v.fma(v, evenSquares);
+      s0 = s0.add(v);
+      q0 = v.fma(v, q0);
     }
-    FloatVector whole = even.add(odd);
-    FloatVector result = whole.fma(whole, evenSquares.add(oddSquares).neg());
+    if (j + 1 < n) {
+      FloatVector v = Vectors.load(Objects.checkIndex(at + stride, LIMIT));
+      s1 = s1.add(v);
+      q1 = v.fma(v, q1);
+    }
+    if (j + 2 < n) {
+      FloatVector v = Vectors.load(Objects.checkIndex(at + 2 * stride, LIMIT));
+      s2 = s2.add(v);
+      q2 = v.fma(v, q2);
+    }
+    FloatVector whole = s0.add(s1).add(s2.add(s3));
+    FloatVector result = whole.fma(whole, q0.add(q1).add(q2.add(q3)).neg());
     Vectors.store(Vectors.load(lanes).add(result), lanes);
   }
 
@@ -96,22 +121,44 @@ final class VectorPairs implements PairKernel {
 
   private static void gradients(long row, long stride, int n, float gradient, long target) {
     long at = Objects.checkIndex(row, LIMIT);
-    FloatVector sum = Vectors.broadcast(0);
-    FloatVector otherSum = sum;
-    for (int j = 0; j < n; j++) {
-      FloatVector nextSum = sum.add(Vectors.load(at));
-      sum = otherSum;
-      otherSum = nextSum;
+    FloatVector s0 = Vectors.broadcast(0);
+    FloatVector s1 = s0;
+    FloatVector s2 = s0;
+    FloatVector s3 = s0;
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+      s0 = s0.add(Vectors.load(at));
+      at = Objects.checkIndex(at + stride, LIMIT);
+      s1 = s1.add(Vectors.load(at));
+      at = Objects.checkIndex(at + stride, LIMIT);
+      s2 = s2.add(Vectors.load(at));
+      at = Objects.checkIndex(at + stride, LIMIT);
+      s3 = s3.add(Vectors.load(at));
       at = Objects.checkIndex(at + stride, LIMIT);
     }
-    FloatVector whole = sum.add(otherSum);
+    if (j < n) {
+      s0 = s0.add(Vectors.load(at));
+    }
+    if (j + 1 < n) {
+      s1 = s1.add(Vectors.load(Objects.checkIndex(at + stride, LIMIT)));
+    }
+    if (j + 2 < n) {
+      s2 = s2.add(Vectors.load(Objects.checkIndex(at + 2 * stride, LIMIT)));
+    }
+    FloatVector whole = s0.add(s1).add(s2.add(s3));
     FloatVector g = Vectors.broadcast(gradient);
     long from = Objects.checkIndex(row, LIMIT);
     long to = Objects.checkIndex(target, LIMIT);
-    for (int j = 0; j < n; j++) {
+    for (j = 0; j + 2 <= n; j += 2) {
       Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
       from = Objects.checkIndex(from + stride, LIMIT);
       to = Objects.checkIndex(to + stride, LIMIT);
+      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
+      from = Objects.checkIndex(from + stride, LIMIT);
+      to = Objects.checkIndex(to + stride, LIMIT);
+    }
+    if (j < n) {
+      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
     }
   }
 }

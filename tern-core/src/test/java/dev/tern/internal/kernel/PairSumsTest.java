@@ -2,17 +2,26 @@ package dev.tern.internal.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.assertj.core.data.Offset.offset;
 
 import dev.tern.internal.memory.Memory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.attribute.CodeAttribute;
 import java.lang.foreign.Arena;
+import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sums over pairs beside all their dot products, and vectors beside scalar code. */
 final class PairSumsTest {
   private static final int[] WIDTHS = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000};
-  private static final int ROWS = 3;
+  private static final int ROWS = 11;
 
   /** Results of both passes. */
   private record Results(float[] sums, float[] gradient) {}
@@ -26,6 +35,11 @@ final class PairSumsTest {
     return x;
   }
 
+  /** The gradient of a row's sum. */
+  private static float upstream(int row) {
+    return row % 3 - 1.5f;
+  }
+
   private static Results run(PairKernel kernel, float[] x, int n, int d) {
     try (Arena arena = Arena.ofConfined()) {
       long in = arena.allocate(4L * x.length + 4, 64).address();
@@ -36,7 +50,7 @@ final class PairSumsTest {
       Memory.copyIn(x, 0, in, x.length);
       Memory.setFloat(out + 4L * x.length, 5);
       for (int b = 0; b < ROWS; b++) {
-        Memory.setFloat(upstream + 4L * b, b - 1.5f);
+        Memory.setFloat(upstream + 4L * b, upstream(b));
       }
       kernel.forward(in, sums, scratch, ROWS, n, d);
       kernel.backward(in, upstream, out, ROWS, n, d);
@@ -49,7 +63,7 @@ final class PairSumsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 2, 3, 26, 27})
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 26, 27})
   void sumsAreThoseOfAllPairs(int n) {
     for (int d : WIDTHS) {
       float[] x = random(n, d);
@@ -66,18 +80,18 @@ final class PairSumsTest {
             expected += 0.5 * x[at] * others;
             assertThat((double) results.gradient[at])
                 .as("gradient of %d vectors of %d", n, d)
-                .isCloseTo((b - 1.5) * others, org.assertj.core.data.Offset.offset(1e-5));
+                .isCloseTo(upstream(b) * others, offset(1e-5));
           }
         }
         assertThat((double) results.sums[b])
             .as("%d vectors of %d", n, d)
-            .isCloseTo(expected, org.assertj.core.data.Offset.offset(1e-6 * (1 + n * d)));
+            .isCloseTo(expected, offset(1e-6 * (1 + n * d)));
       }
     }
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 2, 3, 26, 27})
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 26, 27})
   void vectorsGiveTheBitsOfScalarCode(int n) {
     assumeThat(VectorSupport.available()).isTrue();
     for (int d : WIDTHS) {
@@ -86,6 +100,26 @@ final class PairSumsTest {
       Results got = run(new VectorPairs(), x, n, d);
       assertThat(got.sums).as("%d vectors of %d", n, d).containsExactly(expected.sums);
       assertThat(got.gradient).as("%d vectors of %d", n, d).containsExactly(expected.gradient);
+    }
+  }
+
+  /**
+   * C2 does not inline more than 325 bytes, and boxes vectors of loops that it inlines in loops.
+   */
+  @Test
+  void loopsThatHoldVectorsAreTooLargeToBeInlined() throws IOException {
+    try (InputStream code = VectorPairs.class.getResourceAsStream("VectorPairs.class")) {
+      List<MethodModel> loops =
+          ClassFile.of().parse(code.readAllBytes()).methods().stream()
+              .filter(m ->
+                  m.methodName().equalsString("elements")
+                      || m.methodName().equalsString("gradients"))
+              .toList();
+      assertThat(loops).hasSize(2);
+      for (MethodModel loop : loops) {
+        CodeAttribute bytes = loop.findAttribute(Attributes.code()).orElseThrow();
+        assertThat(bytes.codeLength()).as(loop.methodName().stringValue()).isGreaterThan(325);
+      }
     }
   }
 }
