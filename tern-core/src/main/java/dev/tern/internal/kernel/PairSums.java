@@ -66,6 +66,11 @@ public final class PairSums {
     }
 
     @Override
+    public int busyRounds() {
+      return Warmup.MANY_ROUNDS;
+    }
+
+    @Override
     public void adopt() {
       active = turns[0];
       arena.close();

@@ -12,7 +12,8 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * {@link RowDots} on the Vector API. The 16 sums of a row are four vectors of 128 bits or two of
  * 256; longer vectors would leave too few chains of additions. With 256 bits four rows at a time
- * share the loads of the vector. See {@link VectorTile} for what {@code checkIndex} is for.
+ * share the loads of the vector; where fewer are left the last is taken several times. See {@link
+ * VectorTile} for what {@code checkIndex} is for.
  */
 final class VectorDots implements RowDots {
   private static final boolean WIDE = Vectors.SPECIES.length() >= 8;
@@ -32,14 +33,13 @@ final class VectorDots implements RowDots {
   public void dots(
       long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
     int whole = k / LANES * LANES;
-    int i = 0;
-    for (; WIDE && i + 4 <= count; i += 4) {
-      fourRows(rows + i * rowStep, rowStep, x, y + i * yStep, yStep, whole, k, accumulate);
+    for (int i = 0; WIDE && i < count; i += 4) {
+      int last = Math.min(3, count - 1 - i);
+      fourRows(rows + i * rowStep, rowStep, last, x, y + i * yStep, yStep, whole, k, accumulate);
     }
-    for (; i < count; i++) {
+    for (int i = 0; !WIDE && i < count; i++) {
       long row = rows + i * rowStep;
-      float lanes = WIDE ? wide(row, x, whole) : narrow(row, x, whole);
-      store(y + i * yStep, row, x, whole, k, lanes, accumulate);
+      store(y + i * yStep, row, x, whole, k, narrow(row, x, whole), accumulate);
     }
   }
 
@@ -49,12 +49,24 @@ final class VectorDots implements RowDots {
     Memory.setFloat(at, accumulate ? Memory.getFloat(at) + sum : sum);
   }
 
+  /**
+   * Rows 0 to {@code last}, which is at most 3. More bytecode than C2 inlines, 325 bytes: inside
+   * the loop over rows it would box the sums.
+   */
   private static void fourRows(
-      long rows, long rowStep, long x, long y, long yStep, int whole, int k, boolean accumulate) {
+      long rows,
+      long rowStep,
+      int last,
+      long x,
+      long y,
+      long yStep,
+      int whole,
+      int k,
+      boolean accumulate) {
     long r0 = Objects.checkIndex(rows, LIMIT);
-    long r1 = Objects.checkIndex(rows + rowStep, LIMIT);
-    long r2 = Objects.checkIndex(rows + 2 * rowStep, LIMIT);
-    long r3 = Objects.checkIndex(rows + 3 * rowStep, LIMIT);
+    long r1 = Objects.checkIndex(rows + Math.min(1, last) * rowStep, LIMIT);
+    long r2 = Objects.checkIndex(rows + Math.min(2, last) * rowStep, LIMIT);
+    long r3 = Objects.checkIndex(rows + last * rowStep, LIMIT);
     long factors = Objects.checkIndex(x, LIMIT);
     FloatVector l0 = FloatVector.zero(EIGHT);
     FloatVector l1 = l0;
@@ -90,28 +102,18 @@ final class VectorDots implements RowDots {
     l2 = l2.add(l2.rearrange(EIGHT_BY_2));
     l3 = l3.add(l3.rearrange(EIGHT_BY_2));
     store(y, r0, x, whole, k, l0.lane(0) + l0.lane(1), accumulate);
-    store(y + yStep, r1, x, whole, k, l1.lane(0) + l1.lane(1), accumulate);
-    store(y + 2 * yStep, r2, x, whole, k, l2.lane(0) + l2.lane(1), accumulate);
-    store(y + 3 * yStep, r3, x, whole, k, l3.lane(0) + l3.lane(1), accumulate);
-  }
-
-  /** Lanes of one row in vectors of eight, added. */
-  private static float wide(long row, long x, int whole) {
-    long r = Objects.checkIndex(row, LIMIT);
-    long factors = Objects.checkIndex(x, LIMIT);
-    FloatVector low = FloatVector.zero(EIGHT);
-    FloatVector high = low;
-    for (int p = 0; p < whole; p += LANES) {
-      long at = 4L * p;
-      FloatVector f = FloatVector.fromMemorySegment(EIGHT, ALL, factors + at, ORDER);
-      FloatVector g = FloatVector.fromMemorySegment(EIGHT, ALL, factors + at + 32, ORDER);
-      low = f.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r + at, ORDER), low);
-      high = g.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r + at + 32, ORDER), high);
+    if (last < 1) {
+      return;
     }
-    low = low.add(high);
-    low = low.add(low.rearrange(EIGHT_BY_4));
-    low = low.add(low.rearrange(EIGHT_BY_2));
-    return low.lane(0) + low.lane(1);
+    store(y + yStep, r1, x, whole, k, l1.lane(0) + l1.lane(1), accumulate);
+    if (last < 2) {
+      return;
+    }
+    store(y + 2 * yStep, r2, x, whole, k, l2.lane(0) + l2.lane(1), accumulate);
+    if (last < 3) {
+      return;
+    }
+    store(y + 3 * yStep, r3, x, whole, k, l3.lane(0) + l3.lane(1), accumulate);
   }
 
   /** Lanes of one row in vectors of four, added. */

@@ -1,18 +1,25 @@
 package dev.tern.internal.kernel;
 
+import static dev.tern.internal.memory.Memory.ALL;
+
 import dev.tern.internal.memory.Memory;
+import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
 
 /**
  * {@link PairKernel} by vectors: a lane is an element. See {@link VectorTile} for what {@code
  * checkIndex} is for.
  *
  * <p>{@code elements} and {@code gradients} must have more bytecode than C2 inlines, 325 bytes:
- * inside the loop over rows it would box what their own loops hold.
+ * inside the loop over rows it would box what their own loops hold. It does so too where sums are
+ * of one vector at first, or go on behind a condition: so there are loads of zeros in both places.
  */
 final class VectorPairs implements PairKernel {
-  private static final int LENGTH = Vectors.SPECIES.length();
+  private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final int LENGTH = FLOATS.length();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final long LIMIT = 1L << 60;
 
   /** Rows whose lanes are added up together. */
@@ -55,53 +62,45 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void elements(long row, long stride, int n, long lanes) {
+    long zeros = Objects.checkIndex(MatMul.ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
-    FloatVector s0 = Vectors.broadcast(0);
-    FloatVector s1 = s0;
-    FloatVector s2 = s0;
-    FloatVector s3 = s0;
-    FloatVector q0 = s0;
-    FloatVector q1 = s0;
-    FloatVector q2 = s0;
-    FloatVector q3 = s0;
-    int j = 0;
+    FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s2 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s3 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector q0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector q1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector q2 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector q3 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     // By turns: each addition waits for the one before the last three.
-    for (; j + 4 <= n; j += 4) {
-      FloatVector v = Vectors.load(at);
+    for (int j = 0; j < n; j += 4) {
+      FloatVector v = FloatVector.fromMemorySegment(FLOATS, ALL, at, ORDER);
       s0 = s0.add(v);
       q0 = v.fma(v, q0);
-      at = Objects.checkIndex(at + stride, LIMIT);
-      v = Vectors.load(at);
+      v =
+          FloatVector.fromMemorySegment(
+              FLOATS, ALL, Objects.checkIndex(j + 1 < n ? at + stride : zeros, LIMIT), ORDER);
       s1 = s1.add(v);
       q1 = v.fma(v, q1);
-      at = Objects.checkIndex(at + stride, LIMIT);
-      v = Vectors.load(at);
+      v =
+          FloatVector.fromMemorySegment(
+              FLOATS, ALL, Objects.checkIndex(j + 2 < n ? at + 2 * stride : zeros, LIMIT), ORDER);
       s2 = s2.add(v);
       q2 = v.fma(v, q2);
-      at = Objects.checkIndex(at + stride, LIMIT);
-      v = Vectors.load(at);
+      v =
+          FloatVector.fromMemorySegment(
+              FLOATS, ALL, Objects.checkIndex(j + 3 < n ? at + 3 * stride : zeros, LIMIT), ORDER);
       s3 = s3.add(v);
       q3 = v.fma(v, q3);
-      at = Objects.checkIndex(at + stride, LIMIT);
-    }
-    if (j < n) {
-      FloatVector v = Vectors.load(at);
-      s0 = s0.add(v);
-      q0 = v.fma(v, q0);
-    }
-    if (j + 1 < n) {
-      FloatVector v = Vectors.load(Objects.checkIndex(at + stride, LIMIT));
-      s1 = s1.add(v);
-      q1 = v.fma(v, q1);
-    }
-    if (j + 2 < n) {
-      FloatVector v = Vectors.load(Objects.checkIndex(at + 2 * stride, LIMIT));
-      s2 = s2.add(v);
-      q2 = v.fma(v, q2);
+      at = Objects.checkIndex(at + 4 * stride, LIMIT);
     }
     FloatVector whole = s0.add(s1).add(s2.add(s3));
-    FloatVector result = whole.fma(whole, q0.add(q1).add(q2.add(q3)).neg());
-    Vectors.store(Vectors.load(lanes).add(result), lanes);
+    FloatVector squares = q0.add(q1).add(q2.add(q3));
+    long to = Objects.checkIndex(lanes, LIMIT);
+    FloatVector.fromMemorySegment(FLOATS, ALL, to, ORDER)
+        .add(
+            whole.fma(whole, FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER).sub(squares)))
+        .intoMemorySegment(ALL, to, ORDER);
   }
 
   @Override
@@ -120,45 +119,48 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void gradients(long row, long stride, int n, float gradient, long target) {
+    long zeros = Objects.checkIndex(MatMul.ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
-    FloatVector s0 = Vectors.broadcast(0);
-    FloatVector s1 = s0;
-    FloatVector s2 = s0;
-    FloatVector s3 = s0;
-    int j = 0;
-    for (; j + 4 <= n; j += 4) {
-      s0 = s0.add(Vectors.load(at));
-      at = Objects.checkIndex(at + stride, LIMIT);
-      s1 = s1.add(Vectors.load(at));
-      at = Objects.checkIndex(at + stride, LIMIT);
-      s2 = s2.add(Vectors.load(at));
-      at = Objects.checkIndex(at + stride, LIMIT);
-      s3 = s3.add(Vectors.load(at));
-      at = Objects.checkIndex(at + stride, LIMIT);
-    }
-    if (j < n) {
-      s0 = s0.add(Vectors.load(at));
-    }
-    if (j + 1 < n) {
-      s1 = s1.add(Vectors.load(Objects.checkIndex(at + stride, LIMIT)));
-    }
-    if (j + 2 < n) {
-      s2 = s2.add(Vectors.load(Objects.checkIndex(at + 2 * stride, LIMIT)));
+    FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s2 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    FloatVector s3 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
+    for (int j = 0; j < n; j += 4) {
+      s0 = s0.add(FloatVector.fromMemorySegment(FLOATS, ALL, at, ORDER));
+      s1 =
+          s1.add(
+              FloatVector.fromMemorySegment(
+                  FLOATS, ALL, Objects.checkIndex(j + 1 < n ? at + stride : zeros, LIMIT), ORDER));
+      s2 =
+          s2.add(
+              FloatVector.fromMemorySegment(
+                  FLOATS,
+                  ALL,
+                  Objects.checkIndex(j + 2 < n ? at + 2 * stride : zeros, LIMIT),
+                  ORDER));
+      s3 =
+          s3.add(
+              FloatVector.fromMemorySegment(
+                  FLOATS,
+                  ALL,
+                  Objects.checkIndex(j + 3 < n ? at + 3 * stride : zeros, LIMIT),
+                  ORDER));
+      at = Objects.checkIndex(at + 4 * stride, LIMIT);
     }
     FloatVector whole = s0.add(s1).add(s2.add(s3));
-    FloatVector g = Vectors.broadcast(gradient);
+    FloatVector g = FloatVector.broadcast(FLOATS, gradient);
     long from = Objects.checkIndex(row, LIMIT);
     long to = Objects.checkIndex(target, LIMIT);
-    for (j = 0; j + 2 <= n; j += 2) {
-      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
-      from = Objects.checkIndex(from + stride, LIMIT);
-      to = Objects.checkIndex(to + stride, LIMIT);
-      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
-      from = Objects.checkIndex(from + stride, LIMIT);
-      to = Objects.checkIndex(to + stride, LIMIT);
-    }
-    if (j < n) {
-      Vectors.store(g.mul(whole.sub(Vectors.load(from))), to);
+    for (int j = 0; j < n; j += 2) {
+      // The last once more where none is left.
+      long next = j + 1 < n ? stride : 0;
+      FloatVector first = FloatVector.fromMemorySegment(FLOATS, ALL, from, ORDER);
+      FloatVector second =
+          FloatVector.fromMemorySegment(FLOATS, ALL, Objects.checkIndex(from + next, LIMIT), ORDER);
+      g.mul(whole.sub(first)).intoMemorySegment(ALL, to, ORDER);
+      g.mul(whole.sub(second)).intoMemorySegment(ALL, Objects.checkIndex(to + next, LIMIT), ORDER);
+      from = Objects.checkIndex(from + 2 * stride, LIMIT);
+      to = Objects.checkIndex(to + 2 * stride, LIMIT);
     }
   }
 }

@@ -46,6 +46,11 @@ final class Warmup {
       return ATTEMPTS;
     }
 
+    /** Rounds after which the JIT has seen enough and only needs time. */
+    default int busyRounds() {
+      return BUSY_ROUNDS;
+    }
+
     /** Nanoseconds between two looks whether it is compiled, once the JIT has seen much of it. */
     default long pollNanos() {
       return POLL_NANOS;
@@ -63,8 +68,11 @@ final class Warmup {
    */
   private static final int QUIET = 4;
 
-  /** Rounds after which the JIT has seen enough and only needs time. */
+  /** Of code whose rounds take long. */
   private static final int BUSY_ROUNDS = 300;
+
+  /** Of few short loops. */
+  static final int MANY_ROUNDS = 1200;
 
   /** Looks are rare: every turn of a loop counts, and at 40,000 the JIT compiles that loop too. */
   private static final long POLL_NANOS = 10_000_000;
@@ -168,7 +176,7 @@ final class Warmup {
 
     /** Whether the JIT has still to see more of it. */
     boolean isBusy() {
-      return rounds < BUSY_ROUNDS;
+      return rounds < candidate.busyRounds();
     }
 
     /** Whether it is time to see whether it is compiled. */
