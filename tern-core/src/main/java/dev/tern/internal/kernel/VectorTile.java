@@ -11,7 +11,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link TileLoops} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
+ * {@link TileKernel} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
  * of two fused multiply-adds a cycle and, with two vectors of B and two numbers of A, just fill 16
  * vector registers.
  *
@@ -24,11 +24,12 @@ import jdk.incubator.vector.VectorSpecies;
  * is one instruction from memory. Library calls stand in the open, not in methods of their own,
  * which would count against the limit of what may be inlined here.
  */
-final class VectorTile implements TileLoops {
+final class VectorTile implements TileKernel {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
   private static final VectorSpecies<Integer> INTS =
       VectorSpecies.of(int.class, FLOATS.vectorShape());
-  private static final int BYTES = 4 * FLOATS.length();
+  private static final int LENGTH = FLOATS.length();
+  private static final int BYTES = 4 * LENGTH;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -37,6 +38,15 @@ final class VectorTile implements TileLoops {
 
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
+
+  // Of this kernel alone: fresh code of it is of no use with calls of code that boxes.
+  private final BlockKernel blocks = (BlockKernel) FreshCode.copyOf(VectorBlocks.class);
+  private final RowDots dots = (RowDots) FreshCode.copyOf(VectorDots.class);
+
+  @Override
+  public int columns() {
+    return 2 * LENGTH;
+  }
 
   @Override
   public void tile(
@@ -298,5 +308,40 @@ final class VectorTile implements TileLoops {
     s10.intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
     s11.intoMemorySegment(ALL, t, ORDER);
+  }
+
+  @Override
+  public void combine(long x, long rows, long rowStep, long y, int count, int k) {
+    blocks.combine(x, rows, rowStep, y, count, k);
+  }
+
+  @Override
+  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
+    blocks.outer(x, xStep, y, c, cRow, rows, columns);
+  }
+
+  @Override
+  public void dots(
+      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
+    dots.dots(rows, rowStep, x, y, yStep, count, k, accumulate);
+  }
+
+  @Override
+  public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
+    blocks.copy(from, fromRow, to, toRow, rows, columns);
+  }
+
+  @Override
+  public void spread(long from, long step, int groups, long to, long groupBytes) {
+    blocks.spread(from, step, groups, to, groupBytes);
+  }
+
+  @Override
+  public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    if (LENGTH < ROWS) {
+      Packing.spreadStrips(from, step, groups, to, groupBytes);
+    } else {
+      blocks.spreadStrips(from, step, groups, to, groupBytes);
+    }
   }
 }
