@@ -15,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.IntConsumer;
 
 /**
  * Writes the middle loop of a kernel of several passes, over a block of rows at a time: each short
@@ -184,12 +183,10 @@ final class BlockEmitter {
     frames.store(J, lanesAt);
     code.lload(values);
     frames.store(J, valuesAt);
-    loop(
-        code,
-        frames,
+    frames.count(
         1,
         count,
-        index -> {
+        () -> {
           body.run();
           nextRow(places);
         });
@@ -206,19 +203,6 @@ final class BlockEmitter {
     }
     code.lload(lanesAt).loadConstant((long) spec.laneBytes()).ladd().lstore(lanesAt);
     code.lload(valuesAt).loadConstant((long) Float.BYTES).ladd().lstore(valuesAt);
-  }
-
-  /** Counts a fresh local from 0 in steps to the int local {@code limit}. */
-  private static void loop(CodeBuilder code, Frames frames, int step, int limit, IntConsumer body) {
-    int index = code.allocateLocal(TypeKind.INT);
-    code.iconst_0();
-    frames.store(I, index);
-    frames.loop(
-        end -> code.iload(index).iload(limit).if_icmpge(end),
-        () -> {
-          body.accept(index);
-          code.iinc(index, step);
-        });
   }
 
   /** Keeps the row's number of a BROADCAST operand. */
@@ -327,12 +311,12 @@ final class BlockEmitter {
         frames.store(J, lanesAt);
         code.lload(code.parameterSlot(1));
         frames.store(J, place);
-        loop(code, frames, 1, count, index -> combine(reduced, lanesAt, place));
+        frames.count(1, count, () -> combine(reduced, lanesAt, place));
       }
       if (!computed.isEmpty()) {
         code.lload(code.parameterSlot(1));
         frames.store(J, place);
-        loop(code, frames, lanes, count, index -> compute(computed, place));
+        frames.count(lanes, count, () -> compute(computed, place));
       }
     }
 

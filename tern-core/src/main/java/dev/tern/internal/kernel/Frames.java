@@ -9,6 +9,7 @@ import java.lang.classfile.attribute.StackMapFrameInfo.SimpleVerificationTypeInf
 import java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapTableAttribute;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +70,19 @@ final class Frames {
     bind(end);
     // Keeps labels apart: no two frames may be at one place.
     code.nop();
+  }
+
+  /** A loop that counts a fresh local from 0 in steps to the int local {@code limit}. */
+  void count(int step, int limit, Runnable body) {
+    int index = code.allocateLocal(TypeKind.INT);
+    code.iconst_0();
+    store(ConstantDescs.CD_int, index);
+    loop(
+        end -> code.iload(index).iload(limit).if_icmpge(end),
+        () -> {
+          body.run();
+          code.iinc(index, step);
+        });
   }
 
   /** Adds the frames to the method; call it at its end. */

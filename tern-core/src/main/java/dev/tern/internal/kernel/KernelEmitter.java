@@ -225,7 +225,8 @@ final class KernelEmitter {
       code.aload(SCALARS).loadConstant(c).faload();
       frames.store(F, rows[spec.loads().size() + c]);
     }
-    loop(
+    frames.count(
+        1,
         N0,
         () -> {
           for (int k = 0; k < outer.length; k++) {
@@ -234,14 +235,16 @@ final class KernelEmitter {
           }
           if (isWhole) {
             RowEmitter whole = new RowEmitter(spec, phases, lanes, code, SCRATCH, rows);
-            loop(
+            frames.count(
+                1,
                 N1,
                 () -> {
                   row(whole);
                   advance(middle, 1);
                 });
           } else if (phases.count() == 1) {
-            loop(
+            frames.count(
+                1,
                 N1,
                 () -> {
                   row();
@@ -254,19 +257,6 @@ final class KernelEmitter {
         });
     code.return_();
     frames.write();
-  }
-
-  /** Counts a fresh local from 0 to the int local {@code limit}. */
-  private void loop(int limit, Runnable body) {
-    int index = code.allocateLocal(TypeKind.INT);
-    code.iconst_0();
-    frames.store(I, index);
-    frames.loop(
-        end -> code.iload(index).iload(limit).if_icmpge(end),
-        () -> {
-          body.run();
-          code.iinc(index, 1);
-        });
   }
 
   private void advance(int[] addresses, int level) {

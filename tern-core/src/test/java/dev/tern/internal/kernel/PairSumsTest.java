@@ -5,16 +5,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.assertj.core.data.Offset.offset;
 
 import dev.tern.internal.memory.Memory;
-import java.io.IOException;
-import java.io.InputStream;
-import java.lang.classfile.Attributes;
-import java.lang.classfile.ClassFile;
-import java.lang.classfile.MethodModel;
-import java.lang.classfile.attribute.CodeAttribute;
 import java.lang.foreign.Arena;
-import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -100,26 +92,6 @@ final class PairSumsTest {
       Results got = run(new VectorPairs(), x, n, d);
       assertThat(got.sums).as("%d vectors of %d", n, d).containsExactly(expected.sums);
       assertThat(got.gradient).as("%d vectors of %d", n, d).containsExactly(expected.gradient);
-    }
-  }
-
-  /**
-   * C2 does not inline more than 325 bytes, and boxes vectors of loops that it inlines in loops.
-   */
-  @Test
-  void loopsThatHoldVectorsAreTooLargeToBeInlined() throws IOException {
-    try (InputStream code = VectorPairs.class.getResourceAsStream("VectorPairs.class")) {
-      List<MethodModel> loops =
-          ClassFile.of().parse(code.readAllBytes()).methods().stream()
-              .filter(m ->
-                  m.methodName().equalsString("elements")
-                      || m.methodName().equalsString("gradients"))
-              .toList();
-      assertThat(loops).hasSize(2);
-      for (MethodModel loop : loops) {
-        CodeAttribute bytes = loop.findAttribute(Attributes.code()).orElseThrow();
-        assertThat(bytes.codeLength()).as(loop.methodName().stringValue()).isGreaterThan(325);
-      }
     }
   }
 }
