@@ -98,7 +98,7 @@ public abstract sealed class DotInteraction {
     private void square(TileKernel kernel, long transposed, long square) {
       long zeros = MatMul.ZEROS;
       int i = 0;
-      for (; i + 2 * ROWS <= Math.min(columns, width / 2 + 1); i += 2 * ROWS) {
+      for (; i + ROWS <= Math.min(columns, width / 2 + 1); i += ROWS) {
         long left = transposed + 4L * i;
         kernel.narrow(left, 4, step, transposed, step, zeros, 0, square + i * step, step, d);
       }
@@ -127,7 +127,7 @@ public abstract sealed class DotInteraction {
 
     Backward(int n, int d) {
       super(n, d);
-      step = 4L * roundUp(n, 2 * ROWS);
+      step = 4L * roundUp(n, ROWS);
     }
 
     @Override
@@ -137,7 +137,7 @@ public abstract sealed class DotInteraction {
 
     /** Where columns of X are that do not fill a tile. */
     private long panelAt() {
-      return step * roundUp(n, 2 * ROWS) + 63 & -64;
+      return step * roundUp(n, ROWS) + 63 & -64;
     }
 
     /** Where a tile is that the result has no room for. */
@@ -170,7 +170,6 @@ public abstract sealed class DotInteraction {
       int count = Math.min(width, d - first);
       boolean isNarrow = count <= width / 2;
       int columns = isNarrow ? width / 2 : width;
-      int rows = isNarrow ? 2 * ROWS : ROWS;
       long right = x + 4L * first;
       long rightStep = 4L * d;
       if (count < columns) {
@@ -179,17 +178,17 @@ public abstract sealed class DotInteraction {
         Memory.zero(right, rightStep * n);
         kernel.copy(x + 4L * first, 4L * d, right, rightStep, n, count);
       }
-      boolean isWhole = count == columns && n >= rows;
-      for (int i = 0; i < n; i += rows) {
+      boolean isWhole = count == columns && n >= ROWS;
+      for (int i = 0; i < n; i += ROWS) {
         // The last rows once more rather than rows beyond them.
-        int row = isWhole ? Math.min(i, n - rows) : i;
+        int row = isWhole ? Math.min(i, n - ROWS) : i;
         long target = out + 4L * ((long) row * d + first);
         if (isWhole) {
           tile(kernel, isNarrow, row, right, rightStep, target, 4L * d, scratch);
         } else {
           long edge = scratch + edgeAt();
           tile(kernel, isNarrow, row, right, rightStep, edge, 4L * columns, scratch);
-          kernel.copy(edge, 4L * columns, target, 4L * d, Math.min(rows, n - row), count);
+          kernel.copy(edge, 4L * columns, target, 4L * d, Math.min(ROWS, n - row), count);
         }
       }
     }
@@ -207,7 +206,7 @@ public abstract sealed class DotInteraction {
         long c,
         long cRow,
         long triangle) {
-      int last = Math.min(first + (isNarrow ? 2 * ROWS : ROWS), n);
+      int last = Math.min(first + ROWS, n);
       long rows = triangle + first * step;
       long columns = rows + 4L * first;
       long further = right + first * rightStep;

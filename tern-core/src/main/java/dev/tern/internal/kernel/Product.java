@@ -424,21 +424,20 @@ final class Product {
   private void edges(
       int strip, int from, int count, int block, int panel, int panelEnd, long mine, long to) {
     for (int p = panel; p < panelEnd; p++) {
-      int paired = from;
+      int whole = from;
       if (endsNarrow && column + (p + 1) * width > n) {
-        int whole = Math.max(0, Math.min(count, m / ROWS - strip));
-        paired = Math.max(from, whole - (whole - from & 1));
-        for (int s = from; s < paired; s += 2) {
+        whole = Math.max(from, Math.min(count, m / ROWS - strip));
+        for (int s = from; s < whole; s++) {
           narrow(strip + s, block, p, mine, to);
         }
       }
-      for (int s = paired; s < count; s++) {
+      for (int s = whole; s < count; s++) {
         edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine, to);
       }
     }
   }
 
-  /** Two whole strips of the last panel of C, which is half as wide as a tile or less. */
+  /** A whole strip of the last panel of C, which is half as wide as a tile or less. */
   private void narrow(int strip, int block, int panel, long mine, long to) {
     int from = term + block * depth;
     int row = strip * ROWS;
@@ -458,12 +457,12 @@ final class Product {
     long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 2L * width;
     if (start) {
-      kernel.copy(target, cRow, edge, edgeRow, 2 * ROWS, columns);
+      kernel.copy(target, cRow, edge, edgeRow, ROWS, columns);
     }
     long startAt = start ? edge : MatMul.ZEROS;
     long startRow = start ? edgeRow : 0;
     kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
-    kernel.copy(edge, edgeRow, target, cRow, 2 * ROWS, columns);
+    kernel.copy(edge, edgeRow, target, cRow, ROWS, columns);
   }
 
   private void packStrips(int strip, int count, int terms, int from, long mine) {

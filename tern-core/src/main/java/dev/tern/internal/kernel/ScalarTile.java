@@ -60,7 +60,7 @@ final class ScalarTile implements TileKernel {
       long c,
       long cRow,
       int k) {
-    blocks(2 * ROWS, columns / 2, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+    blocks(ROWS, columns / 2, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
   }
 
   private static void blocks(

@@ -9,7 +9,9 @@ import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** The loops of {@link VectorTile} that go over rows and blocks once. */
+/**
+ * {@link BlockKernel} on the Vector API. See {@link VectorTile} for what {@code checkIndex} is for.
+ */
 final class VectorBlocks implements BlockKernel {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
@@ -96,6 +98,10 @@ final class VectorBlocks implements BlockKernel {
   /** A piece is moved as a vector of eight, whose last two numbers the next piece covers. */
   @Override
   public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    if (LENGTH < EIGHT.length()) {
+      Packing.spreadStrips(from, step, groups, to, groupBytes);
+      return;
+    }
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
     long third = Objects.checkIndex(from + 2 * step, LIMIT);

@@ -101,19 +101,20 @@ final class VectorDots implements RowDots {
     l1 = l1.add(l1.rearrange(EIGHT_BY_2));
     l2 = l2.add(l2.rearrange(EIGHT_BY_2));
     l3 = l3.add(l3.rearrange(EIGHT_BY_2));
-    store(y, r0, x, whole, k, l0.lane(0) + l0.lane(1), accumulate);
-    if (last < 1) {
-      return;
+    float s0 = l0.lane(0) + l0.lane(1);
+    float s1 = l1.lane(0) + l1.lane(1);
+    float s2 = l2.lane(0) + l2.lane(1);
+    float s3 = l3.lane(0) + l3.lane(1);
+    store(y, r0, x, whole, k, s0, accumulate);
+    if (last >= 1) {
+      store(y + yStep, r1, x, whole, k, s1, accumulate);
     }
-    store(y + yStep, r1, x, whole, k, l1.lane(0) + l1.lane(1), accumulate);
-    if (last < 2) {
-      return;
+    if (last >= 2) {
+      store(y + 2 * yStep, r2, x, whole, k, s2, accumulate);
     }
-    store(y + 2 * yStep, r2, x, whole, k, l2.lane(0) + l2.lane(1), accumulate);
-    if (last < 3) {
-      return;
+    if (last >= 3) {
+      store(y + 3 * yStep, r3, x, whole, k, s3, accumulate);
     }
-    store(y + 3 * yStep, r3, x, whole, k, l3.lane(0) + l3.lane(1), accumulate);
   }
 
   /** Lanes of one row in vectors of four, added. */

@@ -7,11 +7,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link TileKernel} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
+ * {@link TileLoops} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
  * of two fused multiply-adds a cycle and, with two vectors of B and two numbers of A, just fill 16
  * vector registers.
  *
@@ -20,33 +19,26 @@ import jdk.incubator.vector.VectorSpecies;
  * body ends a basic block: what stands before it is computed before it, since the check's failure
  * would need those values. Each limit is below the one before, or the check would be dropped as
  * proven; an address passes them all. The first check also proves the address positive, so that
- * access to {@link Memory#ALL} needs no test of its own. A number of A is broadcast as an int: that
- * is one instruction from memory. Library calls stand in the open, not in methods of their own,
- * which would count against the limit of what may be inlined here.
+ * access to {@link Memory#ALL} needs no test of its own. Library calls stand in the open, not in
+ * methods of their own, which would count against the limit of what may be inlined here.
+ *
+ * <p>A call costs C2 some 500 nodes of its graph while it parses, a read of a number 600. Past
+ * 18,000 nodes ({@code NodeCountInliningCutoff}) it inlines only what the JDK marks with
+ * {@code @ForceInline}, which the last step of a read is not: that would stay a call in the middle
+ * of the loop, with all sums on the stack around it. So each method reads its last number well
+ * before.
  */
-final class VectorTile implements TileKernel {
+final class VectorTile implements TileLoops {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
-  private static final VectorSpecies<Integer> INTS =
-      VectorSpecies.of(int.class, FLOATS.vectorShape());
-  private static final int LENGTH = FLOATS.length();
-  private static final int BYTES = 4 * LENGTH;
+  private static final int BYTES = 4 * FLOATS.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
   /** Above any address, and each a power of two below the one before. */
   private static final long LIMIT = 1L << 60;
 
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
-
-  // Of this kernel alone: fresh code of it is of no use with calls of code that boxes.
-  private final BlockKernel blocks = (BlockKernel) FreshCode.copyOf(VectorBlocks.class);
-  private final RowDots dots = (RowDots) FreshCode.copyOf(VectorDots.class);
-
-  @Override
-  public int columns() {
-    return 2 * LENGTH;
-  }
 
   @Override
   public void tile(
@@ -76,24 +68,24 @@ final class VectorTile implements TileKernel {
       FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
       FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
+      FloatVector v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x));
       s00 = v.fma(b0, s00);
       s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 4)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 4));
       s10 = v.fma(b0, s10);
       s11 = v.fma(b1, s11);
       x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 8)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 8));
       s20 = v.fma(b0, s20);
       s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 12)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 12));
       s30 = v.fma(b0, s30);
       s31 = v.fma(b1, s31);
       x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 16)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 16));
       s40 = v.fma(b0, s40);
       s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + 20)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 20));
       s50 = v.fma(b0, s50);
       s51 = v.fma(b1, s51);
       nextA += aStep;
@@ -161,24 +153,24 @@ final class VectorTile implements TileKernel {
       FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
       FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
+      FloatVector v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x));
       s00 = v.fma(b0, s00);
       s01 = v.fma(b1, s01);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r1));
       s10 = v.fma(b0, s10);
       s11 = v.fma(b1, s11);
       x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r2));
       s20 = v.fma(b0, s20);
       s21 = v.fma(b1, s21);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r3));
       s30 = v.fma(b0, s30);
       s31 = v.fma(b1, s31);
       x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r4));
       s40 = v.fma(b0, s40);
       s41 = v.fma(b1, s41);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
+      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r5));
       s50 = v.fma(b0, s50);
       s51 = v.fma(b1, s51);
       nextA += aStep;
@@ -233,54 +225,18 @@ final class VectorTile implements TileKernel {
     FloatVector s4 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s5 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s6 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s7 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s8 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s9 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s10 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
-    t = Objects.checkIndex(t + startRow, LIMIT);
-    FloatVector s11 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     long nextA = a;
     long nextB = b;
-    long further = ROWS * aRow;
     for (int p = 0; p < k; p++) {
       long y = Objects.checkIndex(nextB, LIMIT);
-      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      FloatVector f = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
-      s0 = v.fma(b0, s0);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
-      s1 = v.fma(b0, s1);
-      x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
-      s2 = v.fma(b0, s2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
-      s3 = v.fma(b0, s3);
-      x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
-      s4 = v.fma(b0, s4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
-      s5 = v.fma(b0, s5);
-      x = Objects.checkIndex(nextA + further, LIMIT);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x)).reinterpretAsFloats();
-      s6 = v.fma(b0, s6);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r1)).reinterpretAsFloats();
-      s7 = v.fma(b0, s7);
-      x = Objects.checkIndex(x, LIMIT_2);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r2)).reinterpretAsFloats();
-      s8 = v.fma(b0, s8);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r3)).reinterpretAsFloats();
-      s9 = v.fma(b0, s9);
-      x = Objects.checkIndex(x, LIMIT_4);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r4)).reinterpretAsFloats();
-      s10 = v.fma(b0, s10);
-      v = IntVector.broadcast(INTS, ALL.get(INT, x + r5)).reinterpretAsFloats();
-      s11 = v.fma(b0, s11);
+      s0 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x)).fma(f, s0);
+      s1 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r1)).fma(f, s1);
+      s2 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r2)).fma(f, s2);
+      s3 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r3)).fma(f, s3);
+      s4 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r4)).fma(f, s4);
+      s5 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r5)).fma(f, s5);
       nextA += aStep;
       nextB += bStep;
     }
@@ -296,52 +252,5 @@ final class VectorTile implements TileKernel {
     s4.intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
     s5.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s6.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s7.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s8.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s9.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s10.intoMemorySegment(ALL, t, ORDER);
-    t = Objects.checkIndex(t + cRow, LIMIT);
-    s11.intoMemorySegment(ALL, t, ORDER);
-  }
-
-  @Override
-  public void combine(long x, long rows, long rowStep, long y, int count, int k) {
-    blocks.combine(x, rows, rowStep, y, count, k);
-  }
-
-  @Override
-  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
-    blocks.outer(x, xStep, y, c, cRow, rows, columns);
-  }
-
-  @Override
-  public void dots(
-      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
-    dots.dots(rows, rowStep, x, y, yStep, count, k, accumulate);
-  }
-
-  @Override
-  public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
-    blocks.copy(from, fromRow, to, toRow, rows, columns);
-  }
-
-  @Override
-  public void spread(long from, long step, int groups, long to, long groupBytes) {
-    blocks.spread(from, step, groups, to, groupBytes);
-  }
-
-  @Override
-  public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
-    if (LENGTH < ROWS) {
-      Packing.spreadStrips(from, step, groups, to, groupBytes);
-    } else {
-      blocks.spreadStrips(from, step, groups, to, groupBytes);
-    }
   }
 }

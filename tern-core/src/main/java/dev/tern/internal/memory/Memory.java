@@ -1,7 +1,9 @@
 package dev.tern.internal.memory;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 /**
  * Raw access to off-heap memory by absolute address. Every kernel sees the same one segment, so its
@@ -12,7 +14,39 @@ public final class Memory {
   /** All of the address space; offset = absolute address. */
   public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+  private static final int ZERO_BYTES = 4096;
+  private static final long ZEROS = Arena.global().allocate(ZERO_BYTES, 64).address();
+
+  /** From here on the object that a slice may be does not matter. */
+  private static final long MANY_BYTES = 1L << 20;
+
+  static {
+    loadEveryKindOfSegment();
+  }
+
   private Memory() {}
+
+  /**
+   * While the native kind is the only one loaded, HotSpot compiles access for it alone, and throws
+   * all compiled kernels away when some library loads another.
+   */
+  private static void loadEveryKindOfSegment() {
+    List<MemorySegment> unused =
+        List.of(
+            MemorySegment.ofArray(new byte[1]),
+            MemorySegment.ofArray(new char[1]),
+            MemorySegment.ofArray(new short[1]),
+            MemorySegment.ofArray(new int[1]),
+            MemorySegment.ofArray(new long[1]),
+            MemorySegment.ofArray(new float[1]),
+            MemorySegment.ofArray(new double[1]));
+    try {
+      Class.forName("jdk.internal.foreign.MappedMemorySegmentImpl");
+    } catch (ClassNotFoundException e) {
+      // Of another JDK, with other kinds: then kernels may be compiled twice.
+      assert unused.size() == 7;
+    }
+  }
 
   public static float getFloat(long address) {
     return ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
@@ -71,6 +105,12 @@ public final class Memory {
 
   /** Sets bytes to zero. */
   public static void zero(long address, long bytes) {
-    ALL.asSlice(address, bytes).fill((byte) 0);
+    if (bytes >= MANY_BYTES) {
+      ALL.asSlice(address, bytes).fill((byte) 0);
+      return;
+    }
+    for (long done = 0; done < bytes; done += ZERO_BYTES) {
+      copy(ZEROS, address + done, Math.min(ZERO_BYTES, bytes - done));
+    }
   }
 }

@@ -133,7 +133,7 @@ final class DotInteractionTest {
   void vectorsGiveTheBitsOfTheScalarLoops(int d) {
     assumeThat(VectorSupport.available()).isTrue();
     TileKernel scalar = new ScalarTile(Tiles.columns());
-    TileKernel vectors = new VectorTile();
+    TileKernel vectors = Tiles.vectors();
     for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
         float[] products = sizes.forward(vectors);

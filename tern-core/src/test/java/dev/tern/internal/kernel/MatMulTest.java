@@ -33,8 +33,9 @@ final class MatMulTest {
     List<TileKernel> kernels = new ArrayList<>();
     kernels.add(new ScalarTile(Tiles.columns()));
     if (VectorSupport.available()) {
-      kernels.add(new VectorTile());
-      kernels.add(new TwoTermTile(new VectorTile(), new VectorPackedTile()));
+      kernels.add(
+          new TileParts(new VectorTile(), new VectorBlocks(), new VectorDots(), Tiles.columns()));
+      kernels.add(Tiles.vectors());
     }
     return kernels;
   }
