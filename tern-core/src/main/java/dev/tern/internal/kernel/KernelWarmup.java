@@ -12,9 +12,6 @@ final class KernelWarmup implements Warmup.Candidate {
   private static final int N1 = 8;
   private static final int LONG = 16_384;
 
-  /** Its loops are short, and what goes around them is run as often as it is looked at. */
-  private static final long POLL_NANOS = 3_000_000;
-
   /** There may be many, and each attempt takes the JIT's time. */
   private static final int ATTEMPTS = 3;
 
@@ -150,11 +147,6 @@ final class KernelWarmup implements Warmup.Candidate {
   @Override
   public int attempts() {
     return ATTEMPTS;
-  }
-
-  @Override
-  public long pollNanos() {
-    return POLL_NANOS;
   }
 
   @Override

@@ -51,11 +51,6 @@ final class Warmup {
       return BUSY_ROUNDS;
     }
 
-    /** Nanoseconds between two looks whether it is compiled, once the JIT has seen much of it. */
-    default long pollNanos() {
-      return POLL_NANOS;
-    }
-
     /** Says that the code will not be used. */
     void giveUp();
   }
@@ -74,8 +69,11 @@ final class Warmup {
   /** Of few short loops. */
   static final int MANY_ROUNDS = 1200;
 
-  /** Looks are rare: every turn of a loop counts, and at 40,000 the JIT compiles that loop too. */
-  private static final long POLL_NANOS = 10_000_000;
+  /**
+   * Between two looks whether code is compiled. What is called much less often than it was the JIT
+   * takes off its list of what to compile ({@code CompilationPolicy::is_stale} of HotSpot).
+   */
+  private static final long POLL_NANOS = 500_000;
 
   private static final long PAUSE_NANOS = 200_000;
 
@@ -208,7 +206,7 @@ final class Warmup {
           return true;
         }
         long now = System.nanoTime();
-        due = now + 4 * (now - start) + candidate.pollNanos();
+        due = now + (now - start) + POLL_NANOS;
         if (isBusy()) {
           started = now;
         }
