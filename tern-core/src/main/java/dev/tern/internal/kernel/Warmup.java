@@ -75,6 +75,11 @@ final class Warmup {
    */
   private static final long POLL_NANOS = 500_000;
 
+  /** As long; then looks are rare, for code that may box for good is not to take a processor. */
+  private static final long STEADY_NANOS = 2_000_000_000L;
+
+  private static final long RARE_NANOS = 10_000_000;
+
   private static final long PAUSE_NANOS = 200_000;
 
   /** Without anything from the JIT: then it is taken to be done, with the code boxing for good. */
@@ -206,7 +211,8 @@ final class Warmup {
           return true;
         }
         long now = System.nanoTime();
-        due = now + (now - start) + POLL_NANOS;
+        boolean steady = now - started < STEADY_NANOS;
+        due = now + (steady ? now - start + POLL_NANOS : 4 * (now - start) + RARE_NANOS);
         if (isBusy()) {
           started = now;
         }
