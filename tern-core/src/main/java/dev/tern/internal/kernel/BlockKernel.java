@@ -23,8 +23,8 @@ interface BlockKernel {
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
 
   /**
-   * Cuts four rows into pieces of {@link TileKernel#columns()} numbers, and puts four pieces that
-   * lie one below the other side by side.
+   * Cuts four rows into pieces of {@link Tiles#columns()} numbers, and puts four pieces that lie
+   * one below the other side by side.
    *
    * @param from first of the four rows, which lie {@code step} apart
    * @param to where the first four pieces go; the next go {@code groupBytes} further
@@ -32,7 +32,7 @@ interface BlockKernel {
   void spread(long from, long step, int groups, long to, long groupBytes);
 
   /**
-   * Like {@link #spread}, but pieces have {@link TileKernel#ROWS} numbers. Reads two numbers beyond
+   * Like {@link #spread}, but pieces have {@link TileLoops#ROWS} numbers. Reads two numbers beyond
    * the last piece of each row, and writes two beyond the four pieces of each group.
    */
   void spreadStrips(long from, long step, int groups, long to, long groupBytes);

@@ -14,7 +14,7 @@ import dev.tern.internal.memory.Memory;
  * beside numbers that are not finite, gradients may be NaN.
  */
 public abstract sealed class DotInteraction {
-  private static final int ROWS = TileKernel.ROWS;
+  private static final int ROWS = TileLoops.ROWS;
 
   /** Vectors of a sample. */
   final int n;
@@ -98,16 +98,18 @@ public abstract sealed class DotInteraction {
     private void square(TileKernel kernel, long transposed, long square) {
       long zeros = MatMul.ZEROS;
       int i = 0;
-      for (; i + ROWS <= Math.min(columns, width / 2 + 1); i += ROWS) {
+      for (; i < n && i + ROWS <= width / 2 + 1; i += ROWS) {
         long left = transposed + 4L * i;
-        kernel.narrow(left, 4, step, transposed, step, zeros, 0, square + i * step, step, d);
+        kernel
+            .loops()
+            .narrow(left, 4, step, transposed, step, zeros, 0, square + i * step, step, d);
       }
       for (; i < n; i += ROWS) {
         long left = transposed + 4L * i;
         int last = Math.min(i + ROWS, n) - 1;
         for (int j = 0; j < last; j += width) {
           long target = square + i * step + 4L * j;
-          kernel.tile(left, step, transposed + 4L * j, step, zeros, 0, target, step, d);
+          kernel.loops().tile(left, step, transposed + 4L * j, step, zeros, 0, target, step, d);
         }
       }
     }
@@ -115,7 +117,7 @@ public abstract sealed class DotInteraction {
     private void takeTriangle(TileKernel kernel, long square, long out) {
       long target = out;
       for (int i = 1; i < n; i++) {
-        kernel.copy(square + i * step, 0, target, 0, 1, i);
+        kernel.blocks().copy(square + i * step, 0, target, 0, 1, i);
         target += 4L * i;
       }
     }
@@ -160,7 +162,7 @@ public abstract sealed class DotInteraction {
     private void putTriangle(TileKernel kernel, long gradient, long triangle) {
       long source = gradient;
       for (int i = 1; i < n; i++) {
-        kernel.copy(source, 0, triangle + i * step, 0, 1, i);
+        kernel.blocks().copy(source, 0, triangle + i * step, 0, 1, i);
         source += 4L * i;
       }
     }
@@ -176,7 +178,7 @@ public abstract sealed class DotInteraction {
         right = scratch + panelAt();
         rightStep = 4L * columns;
         Memory.zero(right, rightStep * n);
-        kernel.copy(x + 4L * first, 4L * d, right, rightStep, n, count);
+        kernel.blocks().copy(x + 4L * first, 4L * d, right, rightStep, n, count);
       }
       boolean isWhole = count == columns && n >= ROWS;
       for (int i = 0; i < n; i += ROWS) {
@@ -188,7 +190,7 @@ public abstract sealed class DotInteraction {
         } else {
           long edge = scratch + edgeAt();
           tile(kernel, isNarrow, row, right, rightStep, edge, 4L * columns, scratch);
-          kernel.copy(edge, 4L * columns, target, 4L * d, Math.min(ROWS, n - row), count);
+          kernel.blocks().copy(edge, 4L * columns, target, 4L * d, Math.min(ROWS, n - row), count);
         }
       }
     }
@@ -212,11 +214,11 @@ public abstract sealed class DotInteraction {
       long further = right + first * rightStep;
       long zeros = MatMul.ZEROS;
       if (isNarrow) {
-        kernel.narrow(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
-        kernel.narrow(columns, 4, step, further, rightStep, c, cRow, c, cRow, n - first);
+        kernel.loops().narrow(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
+        kernel.loops().narrow(columns, 4, step, further, rightStep, c, cRow, c, cRow, n - first);
       } else {
-        kernel.rows(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
-        kernel.tile(columns, step, further, rightStep, c, cRow, c, cRow, n - first);
+        kernel.loops().rows(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
+        kernel.loops().tile(columns, step, further, rightStep, c, cRow, c, cRow, n - first);
       }
     }
   }

@@ -14,7 +14,7 @@ public record Epilogue(Task task, long rows, int pieces) {
   static final int ELEMENTS = 1 << 12;
 
   /** Pieces begin at multiples of so many rows. */
-  public static final int UNIT = TileKernel.ROWS;
+  public static final int UNIT = TileLoops.ROWS;
 
   /** Columns of the widest C whose rows are final as soon as they are computed. */
   public static final int MOST_COLUMNS = Product.SLAB_COLUMNS;

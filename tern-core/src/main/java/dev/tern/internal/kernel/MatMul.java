@@ -13,9 +13,9 @@ import java.util.Optional;
  *
  * <p>Every element starts from 0, or from its old value when accumulating, and takes its {@code k}
  * terms in ascending order, each by one fused multiply-add; where C has one row or column and the
- * terms lie side by side, by {@link TileKernel#dots} in 16 sums; where terms are many and C is
- * small, in the pieces of {@link SplitProduct}. So neither the vector length, nor the lack of
- * vectors, nor the number of threads shows in the result.
+ * terms lie side by side, by {@link RowDots#dots} in 16 sums; where terms are many and C is small,
+ * in the pieces of {@link SplitProduct}. So neither the vector length, nor the lack of vectors, nor
+ * the number of threads shows in the result.
  */
 public final class MatMul {
   /** Zeros, where a tile that starts from nothing finds its start. */

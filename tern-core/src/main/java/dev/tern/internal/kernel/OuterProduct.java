@@ -40,6 +40,6 @@ final class OuterProduct {
     int count = Math.min(rows, spec.m() - from);
     long row = 4 * spec.ldc();
     long step = 4 * spec.ars();
-    kernel.outer(a + from * step, step, b, c + from * row, row, count, spec.n());
+    kernel.blocks().outer(a + from * step, step, b, c + from * row, row, count, spec.n());
   }
 }

@@ -1,6 +1,6 @@
 package dev.tern.internal.kernel;
 
-/** {@link TileKernel#tile} of a packed strip and a packed panel. */
+/** {@link TileLoops#tile} of a packed strip and a packed panel. */
 interface PackedTile {
   /** Terms in a turn of the loop. */
   int TURN = 2;

@@ -33,7 +33,7 @@ final class Packing {
       Memory.zero(to, 4L * width * count);
     }
     if (line == 4) {
-      kernel.copy(from, step, to, 4L * width, count, lines);
+      kernel.blocks().copy(from, step, to, 4L * width, count, lines);
     } else if (step == 4) {
       interleave(from, line, lines, count, to, 4L * width);
     } else {
@@ -60,23 +60,23 @@ final class Packing {
       int count,
       long to,
       long groupBytes) {
-    boolean strips = width == TileKernel.ROWS;
+    boolean strips = width == TileLoops.ROWS;
     int wide = strips ? Math.clamp((lines - 2) / width, 0, groups) : groups;
     int whole = count / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
     long row = 4L * width;
     for (int p = 0; p < whole; p += ROWS_AT_A_TIME) {
       if (strips) {
         long rest = from + p * step + wide * row;
-        kernel.spreadStrips(from + p * step, step, wide, to + p * row, groupBytes);
+        kernel.blocks().spreadStrips(from + p * step, step, wide, to + p * row, groupBytes);
         spreadStrips(rest, step, groups - wide, to + wide * groupBytes + p * row, groupBytes);
       } else {
-        kernel.spread(from + p * step, step, groups, to + p * row, groupBytes);
+        kernel.blocks().spread(from + p * step, step, groups, to + p * row, groupBytes);
       }
     }
     for (int group = 0; group < groups; group++) {
       long source = from + whole * step + group * row;
       long target = to + group * groupBytes + whole * row;
-      kernel.copy(source, step, target, row, count - whole, width);
+      kernel.blocks().copy(source, step, target, row, count - whole, width);
     }
   }
 
@@ -109,7 +109,7 @@ final class Packing {
   /** Transposes {@code lines} lines of {@code count} numbers each. */
   static void interleave(long from, long line, int lines, int count, long to, long toStep) {
     int i = 0;
-    if (lines == TileKernel.ROWS && toStep == 4L * TileKernel.ROWS) {
+    if (lines == TileLoops.ROWS && toStep == 4L * TileLoops.ROWS) {
       interleaveSix(from, line, count, to);
       return;
     }
@@ -152,7 +152,7 @@ final class Packing {
       ALL.set(PAIR, y + 40, (u >>> 32) | (v & ~LOW));
     }
     if (p < count) {
-      for (int i = 0; i < TileKernel.ROWS; i++) {
+      for (int i = 0; i < TileLoops.ROWS; i++) {
         Memory.setInt(target + 24L * p + 4L * i, Memory.getInt(one + i * line + 4L * p));
       }
     }

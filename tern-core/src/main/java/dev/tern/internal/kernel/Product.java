@@ -17,7 +17,7 @@ import dev.tern.internal.runtime.Workers;
  * beyond whole strips are combinations of the rows of B, computed by a task of their own.
  */
 final class Product {
-  private static final int ROWS = TileKernel.ROWS;
+  private static final int ROWS = TileLoops.ROWS;
 
   /** Terms per block: a panel of B of this length fills the first-level cache. */
   private static final int DEPTH = 512;
@@ -368,7 +368,7 @@ final class Product {
         Packing.pack(kernel, x, aRow, aStep, 1, k, gathered, 1);
         x = gathered;
       }
-      kernel.combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
+      kernel.blocks().combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
     }
     finish(m, m + lone, 0, worker);
   }
@@ -410,9 +410,9 @@ final class Product {
     for (int i = 0; i < strips * panels; i++) {
       long startAt = start ? target : MatMul.ZEROS;
       if (packA) {
-        kernel.tile(x, 4L * ROWS, y, stepB, startAt, startRow, target, cRow, terms);
+        kernel.loops().tile(x, 4L * ROWS, y, stepB, startAt, startRow, target, cRow, terms);
       } else {
-        kernel.rows(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, terms);
+        kernel.loops().rows(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, terms);
       }
       x += nextA;
       y += nextB;
@@ -451,18 +451,22 @@ final class Product {
     if (columns == width / 2) {
       long startAt = start ? target : MatMul.ZEROS;
       long startRow = start ? cRow : 0;
-      kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, blockTerms(block));
+      kernel
+          .loops()
+          .narrow(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, blockTerms(block));
       return;
     }
     long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 2L * width;
     if (start) {
-      kernel.copy(target, cRow, edge, edgeRow, ROWS, columns);
+      kernel.blocks().copy(target, cRow, edge, edgeRow, ROWS, columns);
     }
     long startAt = start ? edge : MatMul.ZEROS;
     long startRow = start ? edgeRow : 0;
-    kernel.narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
-    kernel.copy(edge, edgeRow, target, cRow, ROWS, columns);
+    kernel
+        .loops()
+        .narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
+    kernel.blocks().copy(edge, edgeRow, target, cRow, ROWS, columns);
   }
 
   private void packStrips(int strip, int count, int terms, int from, long mine) {
@@ -498,16 +502,20 @@ final class Product {
     long edge = mine + stripsBytes(spec.m(), k);
     long edgeRow = 4L * width;
     if (start) {
-      kernel.copy(target, cRow, edge, edgeRow, rows, columns);
+      kernel.blocks().copy(target, cRow, edge, edgeRow, rows, columns);
     }
     long startAt = start ? edge : MatMul.ZEROS;
     long startRow = start ? edgeRow : 0;
     if (packA || rows < ROWS) {
-      kernel.tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+      kernel
+          .loops()
+          .tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
     } else {
       long inPlace = a + row * aRow + from * aStep;
-      kernel.rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+      kernel
+          .loops()
+          .rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
     }
-    kernel.copy(edge, edgeRow, target, cRow, rows, columns);
+    kernel.blocks().copy(edge, edgeRow, target, cRow, rows, columns);
   }
 }

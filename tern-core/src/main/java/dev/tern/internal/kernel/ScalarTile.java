@@ -10,7 +10,7 @@ import java.util.Objects;
  * {@link TileKernel} without vectors: serves where the Vector API is absent and until the vector
  * kernel is compiled. Blocks of 2 x 4 elements keep eight sums in registers.
  */
-final class ScalarTile implements TileKernel {
+final class ScalarTile implements TileLoops, BlockKernel, RowDots {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
   private static final long LIMIT = 1L << 60;
   private final int columns;
@@ -22,9 +22,9 @@ final class ScalarTile implements TileKernel {
     this.columns = columns;
   }
 
-  @Override
-  public int columns() {
-    return columns;
+  /** All parts of a kernel. */
+  TileKernel kernel() {
+    return new TileKernel(this, this, this);
   }
 
   @Override

@@ -33,8 +33,10 @@ public final class Sums {
   static void add(TileKernel kernel, long rows, long rowBytes, int count, long sums, int elements) {
     for (int row = 0; row < count; row += ROWS) {
       // By a fused multiply-add with 1, which rounds as an addition does.
-      kernel.combine(
-          ONES, rows + row * rowBytes, rowBytes, sums, elements, Math.min(ROWS, count - row));
+      kernel
+          .blocks()
+          .combine(
+              ONES, rows + row * rowBytes, rowBytes, sums, elements, Math.min(ROWS, count - row));
     }
   }
 }

@@ -6,8 +6,8 @@ interface TileLoops {
   int ROWS = 6;
 
   /**
-   * Tile of C, {@code ROWS x columns()}: C = start + A B, where the rows of A lie side by side, as
-   * in a packed strip or a transposed matrix.
+   * Tile of C, {@code ROWS} x {@link Tiles#columns()}: C = start + A B, where the rows of A lie
+   * side by side, as in a packed strip or a transposed matrix.
    *
    * @param a first element of A; element (i, p) is at {@code a + p * aStep + 4 * i}
    * @param b first element of B; element (p, j) is at {@code b + p * bStep + 4 * j}

@@ -13,13 +13,11 @@ final class TilePart<K> implements Warmup.Candidate {
   /**
    * What is compiled.
    *
-   * @param attempts times that it is tried
    * @param idle kernels that do nothing, each of a class of its own
    */
   record Code<K>(
       Class<K> kind,
       Class<? extends K> type,
-      int attempts,
       List<? extends K> idle,
       BiConsumer<K, Operands> drive) {
     K fresh() {
@@ -46,23 +44,18 @@ final class TilePart<K> implements Warmup.Candidate {
   private static final int SHALLOW = 13;
   private static final int GROUPS = DEPTH / 4;
 
-  /** Matrix products hardly go without. */
-  private static final int MANY_ATTEMPTS = 20;
-
-  private static final int FEW_ATTEMPTS = 3;
   private static final List<Idle> IDLE = List.of(new Idle(), new OtherIdle(), new ThirdIdle());
 
   static final Code<TileLoops> LOOPS =
-      new Code<>(TileLoops.class, VectorTile.class, MANY_ATTEMPTS, IDLE, TilePart::drive);
+      new Code<>(TileLoops.class, VectorTile.class, IDLE, TilePart::drive);
   static final Code<BlockKernel> BLOCKS =
-      new Code<>(BlockKernel.class, VectorBlocks.class, MANY_ATTEMPTS, IDLE, TilePart::drive);
+      new Code<>(BlockKernel.class, VectorBlocks.class, IDLE, TilePart::drive);
   static final Code<RowDots> DOTS =
-      new Code<>(RowDots.class, VectorDots.class, MANY_ATTEMPTS, IDLE, TilePart::drive);
+      new Code<>(RowDots.class, VectorDots.class, IDLE, TilePart::drive);
   static final Code<PackedTile> PACKED =
       new Code<>(
           PackedTile.class,
           VectorPackedTile.class,
-          FEW_ATTEMPTS,
           List.of(
               (a, aTurn, b, bTurn, start, startRow, c, cRow, k) -> {},
               (a, aTurn, b, bTurn, start, startRow, c, cRow, k) -> {},
@@ -106,11 +99,6 @@ final class TilePart<K> implements Warmup.Candidate {
   @Override
   public int busyRounds() {
     return Warmup.MANY_ROUNDS;
-  }
-
-  @Override
-  public int attempts() {
-    return code.attempts();
   }
 
   @Override

@@ -11,7 +11,7 @@ final class Tiles {
   private static final int COLUMNS = VectorSupport.available() ? 2 * VectorSupport.lanes() : 16;
   private static final ScalarTile SCALAR = new ScalarTile(COLUMNS);
   private static volatile TileKernel active =
-      VectorSupport.available() && Warmup.EAGER ? vectors() : SCALAR;
+      VectorSupport.available() && Warmup.EAGER ? vectors() : SCALAR.kernel();
 
   // Of the warm-up thread.
   private static TileLoops loops = SCALAR;
@@ -42,7 +42,7 @@ final class Tiles {
     return PENDING.get() > 0;
   }
 
-  /** Columns of a tile. */
+  /** Columns of a tile: the width of a packed panel of B. */
   static int columns() {
     return COLUMNS;
   }
@@ -50,7 +50,7 @@ final class Tiles {
   /** All parts by vectors, compiled or not. */
   static TileKernel vectors() {
     TileLoops all = new TwoTermTile(new VectorTile(), new VectorPackedTile());
-    return new TileParts(all, new VectorBlocks(), new VectorDots(), COLUMNS);
+    return new TileKernel(all, new VectorBlocks(), new VectorDots());
   }
 
   private static <K> void enqueue(TilePart.Code<K> code, Consumer<K> use) {
@@ -70,6 +70,6 @@ final class Tiles {
   private static void publish() {
     TileLoops all =
         packed.isPresent() && loops != SCALAR ? new TwoTermTile(loops, packed.get()) : loops;
-    active = new TileParts(all, blocks, dots, COLUMNS);
+    active = new TileKernel(all, blocks, dots);
   }
 }

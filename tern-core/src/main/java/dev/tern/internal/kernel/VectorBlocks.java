@@ -20,7 +20,7 @@ final class VectorBlocks implements BlockKernel {
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long LIMIT = 1L << 60;
-  private static final long STRIP = 4L * TileKernel.ROWS;
+  private static final long STRIP = 4L * TileLoops.ROWS;
 
   @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
@@ -127,7 +127,7 @@ final class VectorBlocks implements BlockKernel {
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
     if (columns == 2 * LENGTH) {
       copyTwoVectors(from, fromRow, to, toRow, rows);
-    } else if (columns == TileKernel.ROWS) {
+    } else if (columns == TileLoops.ROWS) {
       copySix(from, fromRow, to, toRow, rows);
     } else {
       copyAny(from, fromRow, to, toRow, rows, columns);

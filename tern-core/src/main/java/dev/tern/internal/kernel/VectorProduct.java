@@ -68,14 +68,14 @@ final class VectorProduct {
     long sums = y + from * yStep;
     boolean combine = line == 4 && yStep == 4;
     if (!combine && step == 4) {
-      kernel.dots(part, line, x, sums, yStep, rows, k, accumulate);
+      kernel.rowDots().dots(part, line, x, sums, yStep, rows, k, accumulate);
       return;
     }
     for (int i = 0; i < rows && !accumulate; i++) {
       Memory.setFloat(sums + i * yStep, 0);
     }
     if (combine) {
-      kernel.combine(x, part, step, sums, rows, k);
+      kernel.blocks().combine(x, part, step, sums, rows, k);
     } else {
       strided(part, sums, rows);
     }

@@ -88,6 +88,7 @@ final class Warmup {
   /** At most, while the JIT is kept busy by other code, or has too little of a processor. */
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
+  /** Matrix products hardly go without. */
   private static final int ATTEMPTS = 20;
 
   private static final LinkedBlockingQueue<Supplier<Optional<? extends Candidate>>> QUEUE =

@@ -123,7 +123,7 @@ final class DotInteractionTest {
   void productsAndGradientsAreTheSumsOfTheirTerms(int d) {
     for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
-        sizes.check(new ScalarTile(Tiles.columns()));
+        sizes.check(new ScalarTile(Tiles.columns()).kernel());
       }
     }
   }
@@ -132,7 +132,7 @@ final class DotInteractionTest {
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65})
   void vectorsGiveTheBitsOfTheScalarLoops(int d) {
     assumeThat(VectorSupport.available()).isTrue();
-    TileKernel scalar = new ScalarTile(Tiles.columns());
+    TileKernel scalar = new ScalarTile(Tiles.columns()).kernel();
     TileKernel vectors = Tiles.vectors();
     for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
@@ -148,7 +148,7 @@ final class DotInteractionTest {
   void aRangeOfRowsTouchesNoOther() {
     int n = 5;
     int d = 9;
-    TileKernel kernel = new ScalarTile(Tiles.columns());
+    TileKernel kernel = new ScalarTile(Tiles.columns()).kernel();
     try (Case sizes = new Case(n, d)) {
       float[] products = sizes.forward(kernel);
       float[] gradient = sizes.backward(kernel);

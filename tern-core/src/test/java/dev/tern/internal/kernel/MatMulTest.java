@@ -31,10 +31,9 @@ final class MatMulTest {
 
   private static List<TileKernel> kernels() {
     List<TileKernel> kernels = new ArrayList<>();
-    kernels.add(new ScalarTile(Tiles.columns()));
+    kernels.add(new ScalarTile(Tiles.columns()).kernel());
     if (VectorSupport.available()) {
-      kernels.add(
-          new TileParts(new VectorTile(), new VectorBlocks(), new VectorDots(), Tiles.columns()));
+      kernels.add(new TileKernel(new VectorTile(), new VectorBlocks(), new VectorDots()));
       kernels.add(Tiles.vectors());
     }
     return kernels;
