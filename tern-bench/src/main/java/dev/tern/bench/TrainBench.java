@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -38,11 +39,15 @@ import java.util.regex.Pattern;
  * the faster one counts. A table says where the time of a step goes.
  *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
- * which counts steps and leaves out reports. The first repeats warm up and do not count. A run
- * whose loss did not fall is an error.
+ * which counts steps and leaves out reports. The first steps warm up and do not count: {@code
+ * --warmup} of them, and {@code --warmup-seconds}, in which the JIT compiles what a step runs. A
+ * run whose loss did not fall is an error.
  */
 final class TrainBench {
   private static final int DISTINCT_BATCHES = 32;
+
+  /** More than are trained: the run is stopped. */
+  private static final int MANY_EPOCHS = 1 << 20;
 
   /** Of arrays that no cache holds. */
   private static final int TRIAD_ELEMENTS = 1 << 24;
@@ -63,6 +68,7 @@ final class TrainBench {
     defaults.put("--rows-total", "10000000");
     defaults.put("--steps", "20");
     defaults.put("--warmup", "100");
+    defaults.put("--warmup-seconds", "10");
     defaults.put("--repeats", "7");
     defaults.put("--peer-python", "");
     defaults.put("--peer-modes", "eager,compile");
@@ -128,26 +134,30 @@ final class TrainBench {
     List<StepTime> parts = new ArrayList<>();
     int steps = arguments.integer("--steps");
     int warmup = arguments.integer("--warmup");
-    int total = warmup + steps * arguments.integer("--repeats");
+    long warmupNanos = TimeUnit.SECONDS.toNanos(arguments.integer("--warmup-seconds"));
+    int repeats = arguments.integer("--repeats");
     TrainOptions options =
         TrainOptions.of(optimizer(arguments.text("--optimizer")))
             .batch(batch)
-            .epochs(1 + total / DISTINCT_BATCHES)
+            .epochs(MANY_EPOCHS)
             .shuffleRows(0)
             .reportEvery(steps);
     try (Device device = Device.cpu(threads, 16L << 30);
         Trainer trainer = Trainer.create(device, encoder(data), model(model), options)) {
       fill(trainer, data.sizes());
+      long start = System.nanoTime();
       Progress.Listener listener =
           progress -> {
             losses.add(progress.loss());
-            if (before.isEmpty() && progress.step() >= warmup) {
+            if (progress.step() % steps != 0) {
+              return;
+            }
+            if (!before.isEmpty()) {
+              runs.add(progress.samplesPerSecond());
+            } else if (progress.step() >= warmup && System.nanoTime() - start >= warmupNanos) {
               before.addAll(trainer.times());
             }
-            if (progress.step() > warmup && progress.step() % steps == 0) {
-              runs.add(progress.samplesPerSecond());
-            }
-            if (progress.step() >= total) {
+            if (runs.size() == repeats) {
               trainer.requestStop();
             }
           };

@@ -183,6 +183,10 @@ public final class Batch implements AutoCloseable {
       int count = sourceOffsets[to] - first;
       int end = slotOffsets[size];
       System.arraycopy(source.ids[s], first, ensureIds(s, Math.addExact(end, count)), end, count);
+      if (first == end) {
+        System.arraycopy(sourceOffsets, from + 1, slotOffsets, size + 1, rows);
+        continue;
+      }
       for (int i = 1; i <= rows; i++) {
         slotOffsets[size + i] = sourceOffsets[from + i] - first + end;
       }

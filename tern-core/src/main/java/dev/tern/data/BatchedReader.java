@@ -29,18 +29,14 @@ final class BatchedReader extends PositionedReader {
 
   @Override
   protected Optional<Batch> read() {
-    Batch batch = pool.take();
-    try {
-      int rows = cursor.fill(batch, size);
-      if (rows == size || rows > 0 && !dropLast) {
-        return Optional.of(batch);
-      }
-    } catch (Throwable e) {
-      batch.close();
-      throw e;
-    }
-    batch.close();
-    return Optional.empty();
+    Optional<Batch> whole = cursor.takeWhole(size);
+    return whole.isPresent() ? whole : readFrom(pool);
+  }
+
+  @Override
+  boolean readInto(Batch target) {
+    int rows = cursor.fill(target, size);
+    return rows == size || rows > 0 && !dropLast;
   }
 
   @Override

@@ -20,18 +20,19 @@ final class EncodedReader extends DerivedReader {
 
   @Override
   protected Optional<Batch> read() {
+    return readFrom(pool);
+  }
+
+  @Override
+  boolean readInto(Batch target) {
     Optional<Batch> next = source.next();
     if (next.isEmpty()) {
-      return next;
+      return false;
     }
-    Batch encoded = pool.take();
     try (Batch raw = next.get()) {
-      encoder.apply(raw, encoded);
-    } catch (Throwable e) {
-      encoded.close();
-      throw e;
+      encoder.apply(raw, target);
     }
-    return Optional.of(encoded);
+    return true;
   }
 
   @Override

@@ -53,6 +53,48 @@ public abstract class PositionedReader implements DataReader {
     return next;
   }
 
+  /**
+   * As {@link #next}, but into an empty batch of the caller's, which saves a copy.
+   *
+   * @return whether there were rows
+   */
+  final boolean nextInto(Batch target) {
+    requireOpen();
+    boolean any = held == null ? readInto(target) : append(Optional.of(takeHeld()), target);
+    rows += target.size();
+    return any;
+  }
+
+  /** As {@link #read}, but into an empty batch; for readers that can write there. */
+  boolean readInto(Batch target) {
+    return append(read(), target);
+  }
+
+  static boolean append(Optional<Batch> lent, Batch target) {
+    if (lent.isEmpty()) {
+      return false;
+    }
+    try (Batch batch = lent.get()) {
+      target.appendRows(batch, 0, batch.size());
+    }
+    return true;
+  }
+
+  /** A batch of {@code pool} that {@link #readInto} filled. */
+  final Optional<Batch> readFrom(BatchPool pool) {
+    Batch batch = pool.take();
+    try {
+      if (readInto(batch)) {
+        return Optional.of(batch);
+      }
+    } catch (Throwable e) {
+      batch.close();
+      throw e;
+    }
+    batch.close();
+    return Optional.empty();
+  }
+
   @Override
   public final void start(int epoch) {
     restore(ReaderState.start(epoch));

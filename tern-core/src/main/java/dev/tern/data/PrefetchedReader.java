@@ -126,15 +126,21 @@ final class PrefetchedReader extends PositionedReader {
   }
 
   private Optional<Batch> readCopy() {
-    Optional<Batch> next = source.next();
-    if (next.isEmpty()) {
-      return next;
+    Batch copy = pool.take();
+    try {
+      boolean any =
+          source instanceof PositionedReader reader
+              ? reader.nextInto(copy)
+              : PositionedReader.append(source.next(), copy);
+      if (any) {
+        return Optional.of(copy);
+      }
+    } catch (Throwable e) {
+      copy.close();
+      throw e;
     }
-    try (Batch batch = next.get()) {
-      Batch copy = pool.take();
-      copy.appendRows(batch, 0, batch.size());
-      return Optional.of(copy);
-    }
+    copy.close();
+    return Optional.empty();
   }
 
   /** Takes the source back from the background thread. The lock is held. */

@@ -13,19 +13,32 @@ final class RowCursor {
     this.source = source;
   }
 
+  /** The source's own next batch, if it holds just {@code rows} rows; else nothing changes. */
+  Optional<Batch> takeWhole(int rows) {
+    Batch batch = peek();
+    if (batch == null || at > 0 || batch.size() != rows) {
+      return Optional.empty();
+    }
+    held = null;
+    return Optional.of(batch);
+  }
+
+  /** The batch that holds the next row; null at the end. */
+  private @Nullable Batch peek() {
+    if (held == null) {
+      held = source.next().orElse(null);
+      at = 0;
+    }
+    return held;
+  }
+
   /** Appends the next rows to {@code target}: {@code rows} of them, or fewer at the end. */
   int fill(Batch target, int rows) {
     int filled = 0;
     while (filled < rows) {
-      Batch batch = held;
+      Batch batch = peek();
       if (batch == null) {
-        Optional<Batch> next = source.next();
-        if (next.isEmpty()) {
-          break;
-        }
-        batch = next.get();
-        held = batch;
-        at = 0;
+        break;
       }
       int count = Math.min(rows - filled, batch.size() - at);
       target.appendRows(batch, at, at + count);

@@ -60,7 +60,7 @@ public final class EmbeddingTable implements AutoCloseable {
     loops = RowLoops.fastest(config.storage());
     rows = new RowSlabs(config.rowBytes(), allocator, holder(config, "rows"));
     unknown = new UnknownRows(config, rows, spare);
-    updates = new RowUpdates(config, rows, allocator, spare + config.weightBytes());
+    updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     residents = new Residents(config, rows, allocator);
     all = config.rows().isAll();
@@ -108,7 +108,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** Bytes held for rows, state, index and what {@link TableConfig#rows} needs. */
   public long bytes() {
-    return index.bytes() + rows.bytes() + updates.bytes() + residents.bytes() + spareBytes(config);
+    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config);
   }
 
   /** What the table holds, and what became of the ids that training looked up. */
@@ -384,8 +384,8 @@ public final class EmbeddingTable implements AutoCloseable {
     if (direct) {
       updates.runDirect(lookup, grad, 4 * gradStride, rule);
     } else {
-      lookup.spread(offsets, 0, bags, combiner);
-      updates.run(lookup, offsets[0], offsets[bags], grad, 4 * gradStride, rule);
+      lookup.group(offsets, 0, bags, single ? Combiner.SUM : combiner);
+      updates.run(lookup, bags, grad, 4 * gradStride, rule);
     }
     residents.endStep(step, evictor);
     version++;
@@ -554,7 +554,6 @@ public final class EmbeddingTable implements AutoCloseable {
       closed = true;
       index.free();
       rows.free();
-      updates.free();
       residents.free();
       allocator.free(spare);
     }

@@ -54,10 +54,19 @@ public final class Lookup {
   /** Distinct ids among the positions before {@code i << MET_SHIFT}; past the last, all. */
   private int[] met = new int[2];
 
-  /** Per position, as far as {@link #spread} said: its bag, and by how much it counts there. */
+  /** Per distinct id: positions that hold it. */
+  private int[] counts = new int[0];
+
+  /** As {@link #group} found: places {@code starts[u]} to {@code starts[u + 1] - 1} are id u's. */
+  int[] starts = new int[2];
+
+  /** Per place: a bag that holds the id, and by how much the id counts there. */
   int[] bags = new int[0];
 
   float[] scales = new float[0];
+
+  /** Scales known to be 1, from the first on. */
+  private int ones;
 
   /** Open addressing by hash: 0, or index of a distinct id + 1. Under a quarter full. */
   private int[] seen = new int[slotsFor(0)];
@@ -127,12 +136,16 @@ public final class Lookup {
    * these are several times as many as of loops that compute.
    */
   void touch(int from, int to, int bytes) {
-    int first = met[from >> MET_SHIFT];
     int last = met[(to + (1 << MET_SHIFT) - 1) >> MET_SHIFT];
+    touchRows(addresses, met[from >> MET_SHIFT], last, bytes);
+  }
+
+  /** Likewise, of rows {@code rows[from .. to)}. */
+  void touchRows(long[] rows, int from, int to, int bytes) {
     int sum = 0;
     for (int at = 0; at <= bytes - 4; at += LINE) {
-      for (int i = first; i < last; i++) {
-        sum += Memory.getInt(addresses[i] + at);
+      for (int i = from; i < to; i++) {
+        sum += Memory.getInt(rows[i] + at);
       }
     }
     touched += sum;
@@ -158,8 +171,11 @@ public final class Lookup {
     rows = new int[capacity];
     addresses = new long[capacity];
     missing = new int[capacity];
+    starts = new int[capacity + 2];
     bags = new int[capacity];
     scales = new float[capacity];
+    ones = 0;
+    counts = new int[capacity];
     met = new int[(capacity >> MET_SHIFT) + 2];
     seen = new int[slotsFor(capacity)];
   }
@@ -179,12 +195,14 @@ public final class Lookup {
         if (index < 0) {
           ids[distinct] = id;
           hashes[distinct] = hash;
+          counts[distinct] = 1;
           inverse[i] = distinct++;
           seen[slot] = distinct;
           break;
         }
         if (ids[index] == id) {
           inverse[i] = index;
+          counts[index]++;
           break;
         }
         slot = (slot + 1) & mask;
@@ -193,18 +211,51 @@ public final class Lookup {
     return distinct;
   }
 
+  /** Whether no bag that was grouped holds distinct id {@code u}. */
+  boolean isAbsent(int u) {
+    return starts[u] == starts[u + 1];
+  }
+
   /**
-   * Writes the bag and scale of every position of bags {@code from} to {@code to - 1}. Threads may
-   * do this at once for bags that do not overlap.
+   * Groups the positions of bags {@code from} to {@code to - 1} by their id, each id's in their
+   * order.
    */
-  void spread(int[] offsets, int from, int to, Combiner combiner) {
+  void group(int[] offsets, int from, int to, Combiner combiner) {
+    int first = offsets[from];
+    int places = offsets[to] - first;
+    starts[0] = 0;
+    starts[1] = 0;
+    if (places == count) {
+      System.arraycopy(counts, 0, starts, 2, unique);
+    } else {
+      Arrays.fill(starts, 2, unique + 2, 0);
+      for (int i = first; i < first + places; i++) {
+        starts[inverse[i] + 2]++;
+      }
+    }
+    for (int u = 2; u <= unique; u++) {
+      starts[u] += starts[u - 1];
+    }
+    boolean mean = combiner == Combiner.MEAN;
+    if (mean) {
+      ones = 0;
+    } else if (ones < places) {
+      Arrays.fill(scales, ones, places, 1);
+      ones = places;
+    }
+    place(offsets, from, to, mean);
+  }
+
+  /** Puts each position where {@code starts[u + 1]} says, for the next of id u. */
+  private void place(int[] offsets, int from, int to, boolean mean) {
     for (int b = from; b < to; b++) {
-      int begin = offsets[b];
       int end = offsets[b + 1];
-      float scale = combiner == Combiner.MEAN ? 1f / (end - begin) : 1;
-      for (int i = begin; i < end; i++) {
-        bags[i] = b;
-        scales[i] = scale;
+      for (int i = offsets[b]; i < end; i++) {
+        int place = starts[inverse[i] + 1]++;
+        bags[place] = b;
+        if (mean) {
+          scales[place] = 1f / (end - offsets[b]);
+        }
       }
     }
   }

@@ -66,17 +66,6 @@ final class RowLoops {
     }
   }
 
-  /** Fills {@code count} rows at {@code out} with zeros. */
-  void clear(int count, int width, long out, long stride) {
-    int j = 0;
-    for (; j <= width - lanes; j += lanes) {
-      VectorRows.clear(count, out, stride, j);
-    }
-    for (; j < width; j++) {
-      ScalarRows.clear(count, out, stride, j);
-    }
-  }
-
   /**
    * Sums or means of the rows of bags {@code [from, to)}, bag {@code b} at {@code out + b * stride}
    * (bytes), of rows in order of position; zeros for an empty bag.
@@ -107,16 +96,30 @@ final class RowLoops {
     }
   }
 
-  /** {@code sums[inverse[p]] += scales[p] * grad[bags[p]]} for positions p in order. */
-  void addGradients(Lookup lookup, int from, int to, int width, long grad, long stride, long sums) {
+  /**
+   * Adds up the gradients of ids {@code [from, to)} of a lookup that was grouped, id {@code u}'s at
+   * {@code out + (u - from) * outStride} (bytes), in order of position.
+   *
+   * @param stride bytes from one bag's gradient to the next
+   */
+  void sumGradients(
+      Lookup lookup,
+      int from,
+      int to,
+      int width,
+      long grad,
+      long stride,
+      long out,
+      long outStride) {
     int j = 0;
+    for (; j <= width - 2L * lanes; j += 2 * lanes) {
+      VectorRows.sumGradients2(lookup, from, to, grad, stride, out, outStride, j);
+    }
     for (; j <= width - lanes; j += lanes) {
-      VectorRows.addGradients(
-          lookup.inverse, lookup.bags, lookup.scales, from, to, grad, stride, sums, 4L * width, j);
+      VectorRows.sumGradients(lookup, from, to, grad, stride, out, outStride, j);
     }
     for (; j < width; j++) {
-      ScalarRows.addGradients(
-          lookup.inverse, lookup.bags, lookup.scales, from, to, grad, stride, sums, 4L * width, j);
+      ScalarRows.sumGradients(lookup, from, to, grad, stride, out, outStride, j);
     }
   }
 

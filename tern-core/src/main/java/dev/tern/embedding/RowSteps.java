@@ -47,23 +47,24 @@ final class RowSteps {
   }
 
   /**
-   * One step on {@code targets[0 .. count)}, the rows of {@code ids}; as {@link RowLoops#update}.
+   * One step on {@code targets[from .. to)}, the rows of {@code ids}; the gradient of {@code
+   * targets[from + i]} lies at {@code grad + i * stride} (bytes); as {@link RowLoops#update}.
    */
-  void run(Step step, long[] targets, long[] ids, int count, long grad, long stride) {
+  void run(Step step, long[] targets, long[] ids, int from, int to, long grad, long stride) {
     if (storage == DType.F32) {
-      loops.update(step, targets, targets, 0, count, grad, stride);
+      loops.update(step, targets, targets, from, to, grad - from * stride, stride);
       return;
     }
     long stepKey = Hashing.draw(key, step.number());
-    for (int from = 0; from < count; from += BLOCK) {
-      int block = Math.min(BLOCK, count - from);
+    for (int begin = from; begin < to; begin += BLOCK) {
+      int block = Math.min(BLOCK, to - begin);
       for (int i = 0; i < block; i++) {
-        rows[i] = targets[from + i];
+        rows[i] = targets[begin + i];
         states[i] = rows[i] + stateShift;
-        keys[i] = (int) Hashing.mix(ids[from + i] ^ stepKey);
+        keys[i] = (int) Hashing.mix(ids[begin + i] ^ stepKey);
       }
       loops.gather(rows, order, 0, block, width, widened, 4L * width);
-      loops.update(step, weights, states, 0, block, grad + from * stride, stride);
+      loops.update(step, weights, states, 0, block, grad + (begin - from) * stride, stride);
       loops.store(rows, keys, block, width, widened);
     }
   }

@@ -1,9 +1,7 @@
 package dev.tern.embedding;
 
-import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
-import java.util.Arrays;
 import java.util.BitSet;
 
 /**
@@ -12,13 +10,15 @@ import java.util.BitSet;
  */
 final class RowUpdates {
   private static final int BLOCK = 64;
+  private static final int LINE = 64;
+
+  /** Gradients that the second cache holds beside other things. */
+  private static final int NEAR_FLOATS = 1 << 17;
 
   private final TableConfig config;
   private final RowSlabs slabs;
   private final RowLoops loops;
   private final RowSteps steps;
-  private final Allocator allocator;
-  private final String holder;
 
   /** The step of rows whose ids are not in the batch: without l2. */
   private final Step others;
@@ -28,10 +28,9 @@ final class RowUpdates {
 
   private final int trashBytes;
 
-  /** Gradients by distinct id; grows. */
-  private long sums;
+  /** Gradients of a block of distinct ids. */
+  private final long sums;
 
-  private long sumBytes;
   private long[] targets = new long[BLOCK];
 
   /** Ids of the rows that are updated though they are not in the batch. */
@@ -41,25 +40,24 @@ final class RowUpdates {
   private final BitSet touched = new BitSet();
 
   /** With {@link #spareBytes} at {@code spare}. */
-  RowUpdates(TableConfig config, RowSlabs slabs, Allocator allocator, long spare) {
+  RowUpdates(TableConfig config, RowSlabs slabs, long spare) {
     this.config = config;
     this.slabs = slabs;
-    this.allocator = allocator;
-    trash = spare;
+    sums = spare;
+    trash = spare + sumBytes(config);
     others = new Step(config.optimizer(), config.width(), 0);
-    holder = "table " + config.name() + " gradients";
     trashBytes = config.rowBytes();
     loops = RowLoops.fastest(config.storage());
-    steps = new RowSteps(config, loops, spare + trashBytes);
+    steps = new RowSteps(config, loops, trash + trashBytes);
   }
 
-  /** Room for a row whose updates are thrown away, and to compute. */
+  /** Room for gradients, for a row whose updates are thrown away, and to compute. */
   static long spareBytes(TableConfig config) {
-    return config.rowBytes() + RowSteps.scratchBytes(config);
+    return sumBytes(config) + config.rowBytes() + RowSteps.scratchBytes(config);
   }
 
-  long bytes() {
-    return sumBytes;
+  private static long sumBytes(TableConfig config) {
+    return 4L * BLOCK * config.width();
   }
 
   /**
@@ -69,58 +67,65 @@ final class RowUpdates {
    * @param stride bytes from one bag's gradient to the next
    */
   void runDirect(Lookup lookup, long grad, long stride, Step step) {
-    finish(lookup, targets(lookup, 0, lookup.count()), grad, stride, step);
+    run(lookup, false, lookup.count(), grad, stride, step);
   }
 
-  /** One optimizer step for positions {@code from} to {@code to - 1} of a lookup, spread before. */
-  void run(Lookup lookup, int from, int to, long grad, long stride, Step step) {
-    int unique = lookup.unique();
-    int width = config.width();
-    long merged = sums(4L * width * unique);
-    loops.clear(unique, width, merged, 4L * width);
-    loops.addGradients(lookup, from, to, width, grad, stride, merged);
-    finish(lookup, targets(lookup, from, to), merged, 4L * width, step);
+  /** One optimizer step for bags 0 to {@code bags - 1} of a lookup that were grouped. */
+  void run(Lookup lookup, int bags, long grad, long stride, Step step) {
+    run(lookup, true, bags, grad, stride, step);
   }
 
-  private void finish(Lookup lookup, long[] rows, long grad, long stride, Step step) {
+  private void run(Lookup lookup, boolean grouped, int bags, long grad, long stride, Step step) {
     if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
       return;
     }
-    steps.run(step, rows, lookup.ids, lookup.unique(), grad, stride);
+    int unique = lookup.unique();
+    int width = config.width();
+    long[] rows = targets(lookup, grouped);
+    if (grouped && (long) bags * width <= NEAR_FLOATS) {
+      lookup.touched += touch(grad, stride, bags, 4 * width);
+    }
+    for (int from = 0; from < unique; from += BLOCK) {
+      int to = Math.min(unique, from + BLOCK);
+      lookup.touchRows(rows, from, to, config.rowBytes());
+      if (grouped) {
+        loops.sumGradients(lookup, from, to, width, grad, stride, sums, 4L * width);
+        steps.run(step, rows, lookup.ids, from, to, sums, 4L * width);
+      } else {
+        steps.run(step, rows, lookup.ids, from, to, grad + from * stride, stride);
+      }
+    }
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
       updateOthers(lookup, rows, others.like(step));
     }
   }
 
+  private static int touch(long grad, long stride, int bags, int bytes) {
+    int sum = 0;
+    for (int at = 0; at <= bytes - 4; at += LINE) {
+      for (int b = 0; b < bags; b++) {
+        sum += Memory.getInt(grad + b * stride + at);
+      }
+    }
+    return sum;
+  }
+
   /** Where each distinct id's update goes: its row, or nowhere if it has none or no gradient. */
-  private long[] targets(Lookup lookup, int from, int to) {
-    boolean whole = from == 0 && to == lookup.count();
+  private long[] targets(Lookup lookup, boolean grouped) {
+    int unique = lookup.unique();
+    boolean whole = !grouped || lookup.starts[unique] == lookup.count();
     if (whole && lookup.complete) {
       return lookup.addresses;
     }
-    int unique = lookup.unique();
     if (targets.length < unique) {
       targets = new long[lookup.addresses.length];
     }
-    Arrays.fill(targets, 0, unique, trash);
-    for (int i = from; i < to; i++) {
-      int u = lookup.inverse[i];
-      if (lookup.rows[u] >= 0) {
-        targets[u] = lookup.addresses[u];
-      }
+    for (int u = 0; u < unique; u++) {
+      boolean moves = lookup.rows[u] >= 0 && !(grouped && lookup.isAbsent(u));
+      targets[u] = moves ? lookup.addresses[u] : trash;
     }
     Memory.zero(trash, trashBytes);
     return targets;
-  }
-
-  private long sums(long bytes) {
-    if (bytes > sumBytes || sumBytes == 0) {
-      long wanted = Math.max(Math.max(bytes, 64), sumBytes + sumBytes / 2);
-      free();
-      sums = allocator.allocate(wanted, holder);
-      sumBytes = wanted;
-    }
-    return sums;
   }
 
   /** The same step with gradient 0 on every row that had none. */
@@ -139,18 +144,11 @@ final class RowUpdates {
       targets[filled] = address;
       otherIds[filled++] = config.keepsId() ? Memory.getLong(address + config.idOffset()) : 0;
       if (filled == BLOCK) {
-        steps.run(step, targets, otherIds, filled, trash, 0);
+        steps.run(step, targets, otherIds, 0, filled, trash, 0);
         filled = 0;
       }
     }
-    steps.run(step, targets, otherIds, filled, trash, 0);
+    steps.run(step, targets, otherIds, 0, filled, trash, 0);
     touched.clear();
-  }
-
-  void free() {
-    if (sumBytes > 0) {
-      allocator.free(sums);
-      sumBytes = 0;
-    }
   }
 }

@@ -16,12 +16,6 @@ final class ScalarRows {
     }
   }
 
-  static void clear(int count, long out, long stride, int j) {
-    for (int i = 0; i < count; i++) {
-      setFloat(out + i * stride + 4L * j, 0);
-    }
-  }
-
   static void pool(
       long[] rows,
       int[] inverse,
@@ -44,22 +38,19 @@ final class ScalarRows {
     }
   }
 
-  static void addGradients(
-      int[] inverse,
-      int[] bags,
-      float[] scales,
-      int from,
-      int to,
-      long grad,
-      long stride,
-      long sums,
-      long sumStride,
-      int j) {
+  static void sumGradients(
+      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+    int[] starts = lookup.starts;
+    int[] bags = lookup.bags;
+    float[] scales = lookup.scales;
     long at = 4L * j;
-    for (int i = from; i < to; i++) {
-      long sum = sums + inverse[i] * sumStride + at;
-      float g = getFloat(grad + bags[i] * stride + at);
-      setFloat(sum, Math.fma(scales[i], g, getFloat(sum)));
+    for (int u = from; u < to; u++) {
+      int end = starts[u + 1];
+      float sum = 0;
+      for (int i = starts[u]; i < end; i++) {
+        sum = Math.fma(scales[i], getFloat(grad + bags[i] * stride + at), sum);
+      }
+      setFloat(out + (u - from) * outStride + at, sum);
     }
   }
 

@@ -53,12 +53,6 @@ final class VectorRows {
     }
   }
 
-  static void clear(int count, long out, long stride, int j) {
-    for (int i = 0; i < count; i++) {
-      store(all(0), out + i * stride + 4L * j);
-    }
-  }
-
   /** Two vectors of columns. */
   static void pool2(
       long[] rows,
@@ -106,20 +100,40 @@ final class VectorRows {
     }
   }
 
-  static void addGradients(
-      int[] inverse,
-      int[] bags,
-      float[] scales,
-      int from,
-      int to,
-      long grad,
-      long stride,
-      long sums,
-      long sumStride,
-      int j) {
-    for (int i = from; i < to; i++) {
-      long sum = sums + inverse[i] * sumStride + 4L * j;
-      store(all(scales[i]).fma(load(grad + bags[i] * stride + 4L * j), load(sum)), sum);
+  /** Two vectors of columns. */
+  static void sumGradients2(
+      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+    int[] starts = lookup.starts;
+    int[] bags = lookup.bags;
+    float[] scales = lookup.scales;
+    for (int u = from; u < to; u++) {
+      int end = starts[u + 1];
+      FloatVector first = all(0);
+      FloatVector second = all(0);
+      for (int i = starts[u]; i < end; i++) {
+        long at = grad + bags[i] * stride + 4L * j;
+        FloatVector scale = all(scales[i]);
+        first = scale.fma(load(at), first);
+        second = scale.fma(load(at + 4L * LANES), second);
+      }
+      long target = out + (u - from) * outStride + 4L * j;
+      store(first, target);
+      store(second, target + 4L * LANES);
+    }
+  }
+
+  static void sumGradients(
+      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+    int[] starts = lookup.starts;
+    int[] bags = lookup.bags;
+    float[] scales = lookup.scales;
+    for (int u = from; u < to; u++) {
+      int end = starts[u + 1];
+      FloatVector sum = all(0);
+      for (int i = starts[u]; i < end; i++) {
+        sum = all(scales[i]).fma(load(grad + bags[i] * stride + 4L * j), sum);
+      }
+      store(sum, out + (u - from) * outStride + 4L * j);
     }
   }
 

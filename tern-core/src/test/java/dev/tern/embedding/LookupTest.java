@@ -57,17 +57,25 @@ final class LookupTest {
   }
 
   @Test
-  void positionsKnowTheirBagAndItsScale() {
+  void positionsAreGroupedByIdInTheirOrder() {
     Lookup lookup = new Lookup();
     int[] offsets = {0, 2, 2, 3, 6};
-    table.find(new long[6], 6, lookup, true);
-    lookup.spread(offsets, 0, 2, Combiner.MEAN);
-    lookup.spread(offsets, 2, 4, Combiner.MEAN);
-    assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 0, 2, 3, 3, 3);
-    assertThat(Arrays.copyOf(lookup.scales, 6))
-        .containsExactly(0.5f, 0.5f, 1, 1f / 3, 1f / 3, 1f / 3);
-    lookup.spread(offsets, 0, 4, Combiner.SUM);
-    assertThat(Arrays.copyOf(lookup.scales, 6)).containsOnly(1);
+    table.find(new long[] {7, 8, 7, 9, 8, 7}, 6, lookup, true);
+    for (int round = 0; round < 2; round++) {
+      lookup.group(offsets, 0, 4, Combiner.MEAN);
+      assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 3, 5, 6);
+      assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+      assertThat(Arrays.copyOf(lookup.scales, 6))
+          .containsExactly(0.5f, 1, 1f / 3, 0.5f, 1f / 3, 1f / 3);
+      lookup.group(offsets, 0, 3, Combiner.SUM);
+      assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 2, 3, 3);
+      assertThat(Arrays.copyOf(lookup.bags, 3)).containsExactly(0, 2, 0);
+      assertThat(lookup.isAbsent(1)).isFalse();
+      assertThat(lookup.isAbsent(2)).isTrue();
+      lookup.group(offsets, 0, 4, Combiner.SUM);
+      assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+      assertThat(Arrays.copyOf(lookup.scales, 6)).containsOnly(1);
+    }
   }
 
   @Test

@@ -51,6 +51,11 @@ final class RowLoopsTest {
       lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
       lookup.bags = random.ints(count, 0, Math.max(1, count)).toArray();
       lookup.scales = new float[count];
+      // Ids of 0, 1, 2, 3, 4 positions, as far as there are some.
+      lookup.starts = new int[count + 1];
+      for (int u = 0; u < count; u++) {
+        lookup.starts[u + 1] = Math.min(count, lookup.starts[u] + u % 5);
+      }
       for (int i = 0; i < count; i++) {
         lookup.scales[i] = 1f / (1 + i % 5);
       }
@@ -110,7 +115,6 @@ final class RowLoopsTest {
           (loops, d) ->
               loops.gather(
                   d.addresses, d.lookup.inverse, 0, count, width, d.out.address, 4L * d.stride));
-      both(width, count, (loops, d) -> loops.clear(count, width, d.out.address, 4L * d.stride));
       // Bags of 0, 1, 2, 3 ... positions.
       int[] offsets = IntStream.range(0, 50).map(b -> Math.min(count, b * (b - 1) / 2)).toArray();
       int bags = Math.min(count, (int) IntStream.of(offsets).filter(o -> o < count).count());
@@ -134,8 +138,15 @@ final class RowLoopsTest {
           width,
           count,
           (loops, d) ->
-              loops.addGradients(
-                  d.lookup, 0, count, width, d.grads.address, 4L * d.stride, d.out.address));
+              loops.sumGradients(
+                  d.lookup,
+                  Math.min(1, count),
+                  count,
+                  width,
+                  d.grads.address,
+                  4L * d.stride,
+                  d.out.address,
+                  4L * d.stride));
     }
   }
 
