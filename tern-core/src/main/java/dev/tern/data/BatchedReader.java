@@ -29,6 +29,11 @@ final class BatchedReader extends PositionedReader {
 
   @Override
   protected Optional<Batch> read() {
+    return readFrom(pool);
+  }
+
+  @Override
+  Optional<Batch> readView() {
     Optional<Batch> whole = cursor.takeWhole(size);
     return whole.isPresent() ? whole : readFrom(pool);
   }

@@ -25,7 +25,7 @@ final class EncodedReader extends DerivedReader {
 
   @Override
   boolean readInto(Batch target) {
-    Optional<Batch> next = source.next();
+    Optional<Batch> next = view(source);
     if (next.isEmpty()) {
       return false;
     }

@@ -34,13 +34,12 @@ final class MemoryReader extends PositionedReader {
   /** Lends a copy, for a batch is its borrower's to write to. */
   @Override
   protected Optional<Batch> read() {
-    if (current == batches.size()) {
-      return Optional.empty();
-    }
-    Batch batch = batches.get(current++);
-    Batch lent = pool.take();
-    lent.appendRows(batch, 0, batch.size());
-    return Optional.of(lent);
+    return readFrom(pool);
+  }
+
+  @Override
+  Optional<Batch> readView() {
+    return current == batches.size() ? Optional.empty() : Optional.of(batches.get(current++));
   }
 
   @Override

@@ -46,7 +46,10 @@ public abstract class PositionedReader implements DataReader {
   @Override
   public final Optional<Batch> next() {
     requireOpen();
-    Optional<Batch> next = held == null ? read() : Optional.of(takeHeld());
+    return counted(held == null ? read() : Optional.of(takeHeld()));
+  }
+
+  private Optional<Batch> counted(Optional<Batch> next) {
     if (next.isPresent()) {
       rows += next.get().size();
     }
@@ -67,7 +70,22 @@ public abstract class PositionedReader implements DataReader {
 
   /** As {@link #read}, but into an empty batch; for readers that can write there. */
   boolean readInto(Batch target) {
-    return append(read(), target);
+    return append(readView(), target);
+  }
+
+  /** As {@code source.next()}, for a caller that does not write to the batch. */
+  static Optional<Batch> view(DataReader source) {
+    return source instanceof PositionedReader reader ? reader.nextView() : source.next();
+  }
+
+  private Optional<Batch> nextView() {
+    requireOpen();
+    return counted(held == null ? readView() : Optional.of(takeHeld()));
+  }
+
+  /** As {@link #read}, of rows that nobody will write to; for readers that keep them. */
+  Optional<Batch> readView() {
+    return read();
   }
 
   static boolean append(Optional<Batch> lent, Batch target) {

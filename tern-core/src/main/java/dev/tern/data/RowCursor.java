@@ -3,7 +3,10 @@ package dev.tern.data;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of a reader one after the other, however it cuts batches. Holds at most one batch. */
+/**
+ * Rows of a reader one after the other, however it cuts batches. Holds at most one batch, and only
+ * reads it.
+ */
 final class RowCursor {
   private final DataReader source;
   private @Nullable Batch held;
@@ -13,7 +16,10 @@ final class RowCursor {
     this.source = source;
   }
 
-  /** The source's own next batch, if it holds just {@code rows} rows; else nothing changes. */
+  /**
+   * The source's own next batch, if it holds just {@code rows} rows; else nothing changes. Whoever
+   * gets it must not write to it.
+   */
   Optional<Batch> takeWhole(int rows) {
     Batch batch = peek();
     if (batch == null || at > 0 || batch.size() != rows) {
@@ -26,7 +32,7 @@ final class RowCursor {
   /** The batch that holds the next row; null at the end. */
   private @Nullable Batch peek() {
     if (held == null) {
-      held = source.next().orElse(null);
+      held = PositionedReader.view(source).orElse(null);
       at = 0;
     }
     return held;

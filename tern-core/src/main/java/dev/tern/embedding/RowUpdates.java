@@ -5,8 +5,9 @@ import dev.tern.optim.Optimizer;
 import java.util.BitSet;
 
 /**
- * Gradients to rows: adds up the gradients of each distinct id, then gives one to each row. A batch
- * whose bags hold one id each, all distinct, needs no adding and is read in place.
+ * Gradients to rows, a block of distinct ids at a time: adds up the gradients of each, then gives
+ * one to each row. A batch whose bags hold one id each, all distinct, needs no adding and is read
+ * in place.
  */
 final class RowUpdates {
   private static final int BLOCK = 64;
@@ -100,6 +101,7 @@ final class RowUpdates {
     }
   }
 
+  /** Loads from each line of the gradients, as {@link Lookup#touch} does of rows. */
   private static int touch(long grad, long stride, int bags, int bytes) {
     int sum = 0;
     for (int at = 0; at <= bytes - 4; at += LINE) {
