@@ -10,8 +10,9 @@ import dev.tern.internal.memory.Memory;
  * matrix as both operands of X X<sup>T</sup>; tiles above the diagonal are left out. Backward, the
  * gradients of the products are a triangle G, and the result is G X + G<sup>T</sup> X: of a tile's
  * rows first those terms that G has, then those of its transpose. So every number takes its terms
- * in ascending order by fused multiply-add, whatever the vector length, with zeros among them:
- * beside numbers that are not finite, gradients may be NaN.
+ * in ascending order by fused multiply-add, whatever the vector length. There are zeros among them,
+ * by which numbers that are not finite must not be multiplied: a sample with such numbers is
+ * computed once more without.
  */
 public abstract sealed class DotInteraction {
   private static final int ROWS = TileLoops.ROWS;
@@ -155,6 +156,36 @@ public abstract sealed class DotInteraction {
         putTriangle(kernel, gradient + 2L * b * n * (n - 1), scratch);
         for (int j = 0; j < d; j += width) {
           panel(kernel, x + b * vectors, out + b * vectors, j, scratch);
+        }
+        long edge = scratch + edgeAt();
+        long numbers = out + b * vectors;
+        kernel.rowDots().dots(numbers, 0, numbers, edge, 0, 1, n * d, false);
+        if (!(Memory.getFloat(edge) <= Float.MAX_VALUE) && !isFinite(x + b * vectors)) {
+          withoutZeros(x + b * vectors, numbers, scratch);
+        }
+      }
+    }
+
+    private boolean isFinite(long x) {
+      for (int i = 0; i < n * d; i++) {
+        if (!Float.isFinite(Memory.getFloat(x + 4L * i))) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    /** The same sums of those terms alone that are products of two vectors. */
+    private void withoutZeros(long x, long out, long triangle) {
+      for (int i = 0; i < n; i++) {
+        for (int j = 0; j < d; j++) {
+          float sum = 0;
+          for (int p = 0; p < n; p++) {
+            long pair = triangle + (p < i ? i * step + 4L * p : p * step + 4L * i);
+            float other = Memory.getFloat(x + 4L * (p * d + j));
+            sum = p == i ? sum : Math.fma(Memory.getFloat(pair), other, sum);
+          }
+          Memory.setFloat(out + 4L * (i * d + j), sum);
         }
       }
     }

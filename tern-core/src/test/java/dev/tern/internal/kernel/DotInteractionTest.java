@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,7 +110,7 @@ final class DotInteractionTest {
 
     private void close(float got, double expected, int terms) {
       if (!(Math.abs(got - expected) <= 1e-7 * terms)) {
-        assertThat((double) got).as("n %d, d %d", n, d).isEqualTo(expected);
+        assertThat((double) got).as("n %d, d %d", n, d).isEqualTo(Double.valueOf(expected));
       }
     }
 
@@ -140,6 +142,25 @@ final class DotInteractionTest {
         assertThat(products).as("n %d", n).containsExactly(sizes.forward(scalar));
         float[] gradient = sizes.backward(vectors);
         assertThat(gradient).as("n %d", n).containsExactly(sizes.backward(scalar));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
+  void aNumberThatIsNotFiniteReachesNoGradientOfItsOwn(float number) {
+    List<TileKernel> kernels = new ArrayList<>(List.of(new ScalarTile(Tiles.columns()).kernel()));
+    if (VectorSupport.available()) {
+      kernels.add(Tiles.vectors());
+    }
+    for (TileKernel kernel : kernels) {
+      for (int n : new int[] {1, 2, 5, 6, 7, 27}) {
+        for (int d : new int[] {1, 8, 16, 17, 63}) {
+          try (Case sizes = new Case(n, d)) {
+            sizes.x[(n + n / 2) * d + d / 2] = number;
+            sizes.check(kernel);
+          }
+        }
       }
     }
   }
