@@ -64,7 +64,7 @@ public abstract class PositionedReader implements DataReader {
   final boolean nextInto(Batch target) {
     requireOpen();
     boolean any = held == null ? readInto(target) : append(Optional.of(takeHeld()), target);
-    rows += target.size();
+    rows += any ? target.size() : 0;
     return any;
   }
 

@@ -31,8 +31,17 @@ final class RepeatReader extends PositionedReader {
 
   @Override
   protected Optional<Batch> read() {
+    return read(false);
+  }
+
+  @Override
+  Optional<Batch> readView() {
+    return read(true);
+  }
+
+  private Optional<Batch> read(boolean view) {
     do {
-      Optional<Batch> next = source.next();
+      Optional<Batch> next = view ? view(source) : source.next();
       if (next.isPresent()) {
         return next;
       }
