@@ -5,12 +5,13 @@ import picocli.CommandLine.Command;
 /** {@code tern data}: what can be done with data without a model. */
 @Command(
     name = "data",
-    description = "Generates, converts, inspects and verifies data files.",
+    description = "Generates, converts, splits, inspects and verifies data files.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       GenerateCommand.class,
       ConvertCommand.class,
+      SplitCommand.class,
       InspectCommand.class,
       VerifyCommand.class
     })

@@ -26,6 +26,9 @@ import picocli.CommandLine.Option;
 
 /** The arguments that say how files are written. */
 final class WriteOptions {
+  private static final List<String> FORMATS =
+      List.of("csv", "libsvm", "libffm", "norm", "raw", "parquet");
+
   @Option(
       names = "--keys",
       paramLabel = "TYPE",
@@ -59,12 +62,7 @@ final class WriteOptions {
       case "norm" -> NormWriter.create(file, schema, normCheck(), normKeys());
       case "raw" -> RawWriter.create(file, RawOptions.floats(oneHot(schema)).withKeys(keyType()));
       case "parquet" -> ParquetWriter.create(file, schema, layout());
-      default ->
-          throw new ConfigException(
-              file
-                  + ": got the format "
-                  + format
-                  + ", expected csv, libsvm, libffm, norm, raw or parquet; give one of them");
+      default -> throw new AssertionError(format);
     };
   }
 
@@ -80,6 +78,11 @@ final class WriteOptions {
   void check(Path file, String format) {
     keyType();
     normCheck();
+    if (!FORMATS.contains(format)) {
+      throw new ConfigException(
+          "%s: got the format %s, expected csv, libsvm, libffm, norm, raw or parquet; give one of them"
+              .formatted(file, format));
+    }
     requireNew(file, overwrite);
     boolean text = List.of("csv", "libsvm", "libffm").contains(format);
     if (String.valueOf(file.getFileName()).endsWith(".gz") && !text) {

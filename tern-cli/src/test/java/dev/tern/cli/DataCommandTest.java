@@ -63,6 +63,91 @@ final class DataCommandTest {
         .contains("y,a,c", "1,0.5,1");
   }
 
+  private Result split(String... more) {
+    return tern(arguments("split", csv, more));
+  }
+
+  private String[] parts(String... more) {
+    List<String> all = new ArrayList<>();
+    all.addAll(List.of("--part", temp.resolve("train.csv") + "=2"));
+    all.addAll(List.of("--part", temp.resolve("eval.csv") + "=1"));
+    all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+
+  @Test
+  void splitByTimePutsLaterRowsIntoTheLastPart() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,30,red\n0,10,blue\n0,20,red\n");
+    Result result = split(parts("--by", "time", "--column", "a"));
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains("train.csv: wrote 2 rows\n", "eval.csv: wrote 1 rows\n");
+    assertThat(Files.readAllLines(temp.resolve("train.csv"))).hasSize(3);
+    assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(1)).startsWith("1,30,");
+  }
+
+  @Test
+  void splitByKeyKeepsTheRowsOfAKeyTogether() throws IOException {
+    StringBuilder rows = new StringBuilder("y,a,c\n");
+    for (int i = 0; i < 300; i++) {
+      rows.append("0,").append(i).append(",k").append(i % 30).append('\n');
+    }
+    Files.writeString(csv, rows);
+    Result result = split(parts("--by", "key", "--column", "c"));
+    assertThat(result.code()).as(result.err()).isZero();
+    List<String> train = Files.readAllLines(temp.resolve("train.csv"));
+    List<String> eval = Files.readAllLines(temp.resolve("eval.csv"));
+    assertThat(train.size() + eval.size()).isEqualTo(302);
+    List<String> keys = train.stream().map(line -> line.substring(line.lastIndexOf(','))).toList();
+    assertThat(eval.subList(1, eval.size()))
+        .isNotEmpty()
+        .noneMatch(line -> keys.contains(line.substring(line.lastIndexOf(','))));
+  }
+
+  @Test
+  void aFailedSplitLeavesNoFile() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,3,red\n1,x,red\n");
+    Result result = split(parts());
+    assertThat(result.code()).isEqualTo(1);
+    assertThat(result.err()).contains(csv.toString()).doesNotContain("\tat ");
+    try (Stream<Path> files = Files.list(temp)) {
+      assertThat(files).containsExactly(csv);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "train.csv, '--part: got train.csv, expected a file and its share'",
+    "train.csv=0, '--part: got train.csv=0, expected a file and its share'",
+    "train.csv=many, '--part: got train.csv=many, expected a file and its share'",
+    "train=1, 'train: got a name that tells no format'"
+  })
+  void aPartWithoutAShareIsRefused(String part, String message) {
+    Result result = split("--part", part);
+    assertThat(result.code()).isEqualTo(2);
+    assertThat(result.err()).contains(message);
+  }
+
+  @Test
+  void wrongWaysToSplitAreRefused() {
+    String file = temp.resolve("train.csv").toString();
+    assertThat(split("--part", file + "=1", "--part", file + "=2").err())
+        .contains("--part: got a file twice");
+    assertThat(split("--part", csv + "=1", "--overwrite").err())
+        .contains("got a file to write that is an input");
+    assertThat(split(parts("--by", "luck")).err())
+        .contains("--by: got luck, expected random, key or time");
+    assertThat(split(parts("--column", "c")).err()).contains("--column: got one with --by random");
+    assertThat(split(parts("--by", "time", "--column", "c")).err())
+        .contains("--column: got c, which is read as text", "data.sparse.values=integer");
+    assertThat(split(parts("--to", "word")).err())
+        .contains("got the format word, expected csv, libsvm");
+    assertThat(split(parts("--to", "parquet", "--hugectr")).err())
+        .contains("--part: got files of one folder with --hugectr");
+    assertThat(split(parts("--by", "key")).err()).contains("--by: got key without a column");
+    assertThat(split(parts("--by", "key", "--column", "a")).err())
+        .contains("split: got the column a, expected one of the slots [c]");
+  }
+
   @Test
   void inspectPrintsEveryColumn() {
     Result result = tern(arguments("inspect", csv, new String[0]));

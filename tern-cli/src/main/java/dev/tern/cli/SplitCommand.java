@@ -1,0 +1,187 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.run.Format;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.files.DataSplit;
+import dev.tern.files.DataWriter;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tern data split}: the rows of files dealt out to several. */
+@Command(
+    name = "split",
+    description = {
+      "Deals the rows of files out to several: at random, by a key or by time.",
+      "Text becomes its 64-bit hash. Files are put in place once all rows are written."
+    },
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  tern data split rows.norm --part train.norm=90 --part eval.norm=10",
+      "  tern data split rows.csv --part train.csv=0.8 --part eval.csv=0.2 \\",
+      "    --config rows.yaml --by key --column user",
+      "  tern data split rows.parquet --part days1to6.parquet=6 --part day7.parquet=1 \\",
+      "    --config rows.yaml --by time --column day"
+    })
+final class SplitCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private DataOptions data = new DataOptions();
+
+  @Option(
+      names = "--part",
+      required = true,
+      paramLabel = "FILE=SHARE",
+      description = "File to write and its share of the rows, in proportion to all; several.")
+  private List<String> parts = List.of();
+
+  @Option(
+      names = "--by",
+      paramLabel = "WAY",
+      description = {
+        "random (default); key: rows of one key go to one part; or time: earlier rows go to"
+            + " earlier parts."
+      })
+  private String by = "random";
+
+  @Option(
+      names = "--column",
+      paramLabel = "NAME",
+      description = "With --by key a slot; with --by time a number, or a slot of one id a row.")
+  private Optional<String> column = Optional.empty();
+
+  @Option(names = "--seed", paramLabel = "N", description = "Of --by random and key; default 1.")
+  private long seed = 1;
+
+  @Option(
+      names = "--to",
+      paramLabel = "FORMAT",
+      description = "csv, libsvm, libffm, norm, raw or parquet; else by the name of each part.")
+  private Optional<String> to = Optional.empty();
+
+  @Mixin private WriteOptions write = new WriteOptions();
+
+  /** A file to write and what share of the rows it gets. */
+  private record Part(Path file, String format, double share) {}
+
+  @Override
+  public Integer call() {
+    List<Part> files = parts.stream().map(this::part).toList();
+    DataConfig config = data.resolve();
+    check(files, DataSource.files(config.train()));
+    long[] rows;
+    List<DataWriter> writers = new ArrayList<>();
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        DataReader reader = DataSource.strict(config).open(config.train())) {
+      DataSplit split = split(files, config, reader.schema(), progress);
+      for (Part part : files) {
+        writers.add(write.create(part.file(), part.format(), reader.schema()));
+      }
+      progress.begin("split", "rows", 0, reader.rowCount().orElse(0));
+      rows = split.write(reader, writers, done -> progress.update(done, ""));
+    } finally {
+      writers.forEach(DataWriter::close);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    for (int p = 0; p < rows.length; p++) {
+      out.println(files.get(p).file() + ": wrote " + Format.whole(rows[p]) + " rows");
+    }
+    out.flush();
+    return 0;
+  }
+
+  private DataSplit split(List<Part> files, DataConfig config, Schema schema, Progress progress) {
+    double[] shares = files.stream().mapToDouble(Part::share).toArray();
+    try {
+      return switch (by) {
+        case "random" -> {
+          if (column.isPresent()) {
+            throw new ConfigException(
+                "--column: got one with --by random, expected --by key or time; say which");
+          }
+          yield DataSplit.atRandom(shares, seed);
+        }
+        case "key" -> DataSplit.byKey(shares, seed, schema, named());
+        case "time" -> {
+          requireNumbers(config, named());
+          progress.begin("read times", "rows", 0, 0);
+          try (DataReader reader = DataSource.strict(config).open(config.train())) {
+            yield DataSplit.byTime(shares, reader, named(), done -> progress.update(done, ""));
+          }
+        }
+        default ->
+            throw new ConfigException(
+                "--by: got " + by + ", expected random, key or time; give one of them");
+      };
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Refuses a column of text, which is read as its hash. */
+  private static void requireNumbers(DataConfig config, String name) {
+    boolean hashes = List.of("csv", "parquet").contains(config.format());
+    for (DataConfig.Sparse group : config.sparse()) {
+      if (hashes && group.text() && group.columns().contains(name)) {
+        throw new ConfigException(
+            "--column: got %s, which is read as text, expected numbers in order of time; give"
+                    .formatted(name)
+                + " --set data.sparse.values=integer, or name it in data.dense.columns");
+      }
+    }
+  }
+
+  private String named() {
+    return column.orElseThrow(() ->
+        new ConfigException(
+            "--by: got %s without a column, expected --column; name it".formatted(by)));
+  }
+
+  private Part part(String text) {
+    int sign = text.lastIndexOf('=');
+    try {
+      double share = Double.parseDouble(text.substring(sign + 1));
+      if (sign > 0 && share > 0 && Double.isFinite(share)) {
+        Path file = Path.of(text.substring(0, sign));
+        return new Part(file, to.orElseGet(() -> DataOptions.formatOf(file)), share);
+      }
+    } catch (NumberFormatException _) {
+      // Said below.
+    }
+    throw new ConfigException(
+        "--part: got "
+            + text
+            + ", expected a file and its share, a number above 0, as in train.parquet=0.9");
+  }
+
+  private void check(List<Part> files, List<Path> inputs) {
+    for (Part part : files) {
+      write.check(part.file(), part.format());
+      WriteOptions.requireNoInput(part.file(), inputs);
+    }
+    long folders =
+        files.stream().map(part -> part.file().toAbsolutePath().getParent()).distinct().count();
+    if (write.isHugeCtr() && folders < files.size()) {
+      throw new ConfigException(
+          "--part: got files of one folder with --hugectr, expected a folder for each, as"
+              + " _metadata.json describes one set a folder; give other folders");
+    }
+    long different =
+        files.stream().map(part -> part.file().toAbsolutePath().normalize()).distinct().count();
+    if (different < files.size()) {
+      throw new ConfigException(
+          "--part: got a file twice among %s, expected another for each part".formatted(parts));
+    }
+  }
+}
