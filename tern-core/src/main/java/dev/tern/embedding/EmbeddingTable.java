@@ -101,6 +101,10 @@ public final class EmbeddingTable implements AutoCloseable {
     return config;
   }
 
+  Allocator allocator() {
+    return allocator;
+  }
+
   /** Rows. */
   public long size() {
     return index.size();
@@ -190,7 +194,7 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   private int choose(Lookup lookup, int missing) {
-    residents.see(lookup, missing);
+    residents.see(lookup);
     if (changes.isPresent() && config.metadata() > 0) {
       changes.get().note(lookup);
     }

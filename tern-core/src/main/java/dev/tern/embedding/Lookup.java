@@ -55,7 +55,7 @@ public final class Lookup {
   private int[] met = new int[2];
 
   /** Per distinct id: positions that hold it. */
-  private int[] counts = new int[0];
+  int[] counts = new int[0];
 
   /** As {@link #group} found: places {@code starts[u]} to {@code starts[u + 1] - 1} are id u's. */
   int[] starts = new int[2];

@@ -42,9 +42,6 @@ final class Residents {
   private long rejected;
   private long evicted;
 
-  /** By distinct id of a batch: positions. */
-  private int[] times = new int[0];
-
   /** Ids without a row, or rows, to come back to. */
   private int[] aside = new int[0];
 
@@ -135,21 +132,18 @@ final class Residents {
   }
 
   /** Notes the rows that a lookup in training found. */
-  void see(Lookup lookup, int missing) {
-    boolean frequencies = metadata > 1;
-    if (frequencies || (missing > 0 && filter.isPresent())) {
-      countTimes(lookup);
-    }
+  void see(Lookup lookup) {
     if (queue.isEmpty()) {
       return;
     }
+    boolean frequencies = metadata > 1;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
         long seen = lookup.addresses[u] + seenOffset;
         Memory.setInt(seen, step);
         if (frequencies) {
-          Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), times[u]));
+          Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), lookup.counts[u]));
         }
       }
     }
@@ -161,17 +155,6 @@ final class Residents {
 
   private int step() {
     return (int) Math.min(MAX_STEP, clock + 1);
-  }
-
-  private void countTimes(Lookup lookup) {
-    int unique = lookup.unique();
-    if (times.length < unique) {
-      times = new int[lookup.rows.length];
-    }
-    Arrays.fill(times, 0, unique, 0);
-    for (int i = 0; i < lookup.count(); i++) {
-      times[lookup.inverse[i]]++;
-    }
   }
 
   /**
@@ -205,7 +188,7 @@ final class Residents {
     return switch (policy.admission()) {
       case Admission.Always _ -> true;
       case Admission.ByCount _ ->
-          filter.isEmpty() || filter.get().count(lookup.hashes[u], times[u]);
+          filter.isEmpty() || filter.get().count(lookup.hashes[u], lookup.counts[u]);
       case Admission.ByProbability(double share) ->
           (Hashing.mix(lookup.ids[u] ^ lottery) >>> 11) * 0x1p-53 < share;
     };
@@ -229,7 +212,7 @@ final class Residents {
       long seen = lookup.addresses[u] + seenOffset;
       Memory.setInt(seen, step);
       if (metadata > 1) {
-        Memory.setInt(seen + 4, times[u]);
+        Memory.setInt(seen + 4, lookup.counts[u]);
       }
       queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
     }

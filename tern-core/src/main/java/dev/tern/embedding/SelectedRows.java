@@ -1,0 +1,318 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * Some rows of a tall matrix {@code [H, W]}, each with its number. A number may occur more than
+ * once; then its rows add up. The gradient of a lookup is one ({@link #ofBags}): a row for each
+ * position, which {@link #applyTo} applies to a table. Immutable.
+ *
+ * <p>Numbers are 0 to {@code H - 1}, or any 64-bit number in a matrix without an end ({@link
+ * #UNBOUNDED}). What operations do and the bytes of {@link #writeTo} are those of PaddlePaddle's
+ * SelectedRows (paddle/fluid/framework/selected_rows.h and math/selected_rows_functor.h).
+ */
+public final class SelectedRows {
+  /** The height of a matrix in which every 64-bit number names a row. */
+  public static final long UNBOUNDED = -1;
+
+  private final long height;
+  private final int width;
+  private final long[] rows;
+
+  /** {@code [rows.length, width]}. */
+  private final float[] values;
+
+  /** What {@link #scatter} makes of an element {@code d} of a matrix and a value {@code v}. */
+  public enum Scatter {
+    /** {@code v}. */
+    ASSIGN,
+    /** {@code d + v}. */
+    ADD,
+    /** {@code d - v}. */
+    SUBTRACT,
+    /** {@code v - d}. */
+    SUBTRACT_FROM,
+    /** {@code d * v}. */
+    MULTIPLY,
+    /** {@code d / v}. */
+    DIVIDE,
+    /** {@code v / d}. */
+    DIVIDE_INTO;
+
+    private float of(float d, float v) {
+      return switch (this) {
+        case ASSIGN -> v;
+        case ADD -> d + v;
+        case SUBTRACT -> d - v;
+        case SUBTRACT_FROM -> v - d;
+        case MULTIPLY -> d * v;
+        case DIVIDE -> d / v;
+        case DIVIDE_INTO -> v / d;
+      };
+    }
+  }
+
+  /** Takes over the arrays. */
+  SelectedRows(long height, int width, long[] rows, float[] values) {
+    this.height = height;
+    this.width = width;
+    this.rows = rows;
+    this.values = values;
+  }
+
+  /**
+   * Rows of a matrix.
+   *
+   * @param height rows of the matrix, {@code H}, 0 or more; or {@link #UNBOUNDED}
+   * @param width columns, {@code W}, 1 or more
+   * @param rows their numbers, {@code [n]}
+   * @param values {@code [n, W]} row-major
+   */
+  public static SelectedRows of(long height, int width, long[] rows, float[] values) {
+    if (height < UNBOUNDED || width < 1) {
+      throw new IllegalArgumentException(
+          "selected rows: got a matrix of %d x %d, expected 0 rows or more, or UNBOUNDED (-1), and 1 column or more"
+              .formatted(height, width));
+    }
+    if (values.length != (long) rows.length * width) {
+      throw new IllegalArgumentException(
+          "selected rows: got %d values for %d rows of %d, expected %d"
+              .formatted(values.length, rows.length, width, (long) rows.length * width));
+    }
+    for (int i = 0; i < rows.length; i++) {
+      if (!isWithin(rows[i], height)) {
+        throw new IllegalArgumentException(
+            "selected rows: got number %d for row %d of a matrix of %d rows, expected 0 to %d"
+                .formatted(rows[i], i, height, height - 1));
+      }
+    }
+    return new SelectedRows(height, width, rows.clone(), values.clone());
+  }
+
+  static boolean isWithin(long row, long height) {
+    return height == UNBOUNDED || row >= 0 && row < height;
+  }
+
+  /**
+   * The gradient of a pooled lookup: for each position its id and the gradient of its bag, times 1
+   * / number of ids of the bag for {@link Combiner#MEAN}. Of {@link #UNBOUNDED} height.
+   *
+   * @param ids the ids that were looked up
+   * @param offsets bag {@code b} holds positions {@code offsets[b]} to {@code offsets[b + 1] - 1};
+   *     {@code B + 1} numbers from 0
+   * @param width columns, {@code W}
+   * @param gradients of the bags, {@code [B, W]} row-major
+   */
+  public static SelectedRows ofBags(
+      long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
+    int bags = offsets.length - 1;
+    boolean valid = bags >= 0 && offsets[0] == 0 && offsets[bags] <= ids.length;
+    for (int b = 0; b < bags; b++) {
+      valid &= offsets[b] <= offsets[b + 1];
+    }
+    if (!valid) {
+      throw new IllegalArgumentException(
+          "selected rows: got offsets that do not start at 0, descend or leave 0 to %d, expected"
+                  .formatted(ids.length)
+              + " those of the ids that were looked up");
+    }
+    if (width < 1 || gradients.length != (long) bags * width) {
+      throw new IllegalArgumentException(
+          "selected rows: got %d gradients for %d bags of width %d, expected bags x width, 1 or more"
+              .formatted(gradients.length, bags, width));
+    }
+    int count = offsets[bags];
+    float[] values = new float[Math.multiplyExact(count, width)];
+    for (int b = 0; b < bags; b++) {
+      float scale = combiner == Combiner.MEAN ? 1f / (offsets[b + 1] - offsets[b]) : 1;
+      for (int i = offsets[b]; i < offsets[b + 1]; i++) {
+        for (int j = 0; j < width; j++) {
+          values[i * width + j] = scale * gradients[b * width + j];
+        }
+      }
+    }
+    return new SelectedRows(UNBOUNDED, width, Arrays.copyOf(ids, count), values);
+  }
+
+  /** Rows of the matrix, {@code H}, or {@link #UNBOUNDED}. */
+  public long height() {
+    return height;
+  }
+
+  /** Columns, {@code W}. */
+  public int width() {
+    return width;
+  }
+
+  /** Rows selected, {@code n}, those that repeat included. */
+  public int size() {
+    return rows.length;
+  }
+
+  /** The numbers of the rows, {@code [n]}; a copy. */
+  public long[] rows() {
+    return rows.clone();
+  }
+
+  /** The rows, {@code [n, W]} row-major; a copy. */
+  public float[] values() {
+    return values.clone();
+  }
+
+  /** The sum of both matrices: the rows of this one, then those of {@code other}. */
+  public SelectedRows plus(SelectedRows other) {
+    if (other.height != height || other.width != width) {
+      throw new IllegalArgumentException(
+          "selected rows: got %s and %s, expected matrices of one shape; add those of one table"
+              .formatted(this, other));
+    }
+    int count = Math.addExact(rows.length, other.rows.length);
+    long[] numbers = Arrays.copyOf(rows, count);
+    System.arraycopy(other.rows, 0, numbers, rows.length, other.rows.length);
+    float[] all = Arrays.copyOf(values, Math.multiplyExact(count, width));
+    System.arraycopy(other.values, 0, all, values.length, other.values.length);
+    return new SelectedRows(height, width, numbers, all);
+  }
+
+  /**
+   * The same matrix with each number once, in order of its first row; rows of one number are added
+   * up in their order.
+   */
+  public SelectedRows merged() {
+    Lookup lookup = new Lookup();
+    lookup.fill(rows, rows.length);
+    float[] sums = new float[lookup.unique() * width];
+    for (int i = 0; i < rows.length; i++) {
+      int target = lookup.inverse[i] * width;
+      int source = i * width;
+      for (int j = 0; j < width; j++) {
+        sums[target + j] += values[source + j];
+      }
+    }
+    return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
+  }
+
+  /** The same rows in ascending (signed) order of number; those of one number keep their order. */
+  public SelectedRows sorted() {
+    Lookup lookup = new Lookup();
+    lookup.fill(rows, rows.length);
+    long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
+    Arrays.sort(distinct);
+    // Where the next row of each distinct number goes.
+    int[] places = new int[distinct.length + 1];
+    int[] ranks = new int[distinct.length];
+    for (int u = 0; u < ranks.length; u++) {
+      ranks[u] = Arrays.binarySearch(distinct, lookup.ids[u]);
+    }
+    for (int i = 0; i < rows.length; i++) {
+      places[ranks[lookup.inverse[i]] + 1]++;
+    }
+    Arrays.parallelPrefix(places, Integer::sum);
+    long[] numbers = new long[rows.length];
+    float[] moved = new float[values.length];
+    for (int i = 0; i < rows.length; i++) {
+      int place = places[ranks[lookup.inverse[i]]]++;
+      numbers[place] = rows[i];
+      System.arraycopy(values, i * width, moved, place * width, width);
+    }
+    return new SelectedRows(height, width, numbers, moved);
+  }
+
+  /** The whole matrix, {@code [H, W]} row-major; rows of one number are added up in their order. */
+  public float[] toDense() {
+    requireBounded("toDense");
+    if (height > Integer.MAX_VALUE / width) {
+      throw new IllegalArgumentException(
+          "selected rows: got %d x %d numbers for one array, expected at most 2^31 - 1; merge and"
+                  .formatted(height, width)
+              + " read the rows one by one");
+    }
+    float[] dense = new float[(int) height * width];
+    scatter(Scatter.ADD, dense);
+    return dense;
+  }
+
+  /**
+   * Has each row, in order, change its row of {@code dense}.
+   *
+   * @param dense {@code [H, W]} row-major
+   */
+  public void scatter(Scatter operation, float[] dense) {
+    Objects.requireNonNull(operation, "operation");
+    requireBounded("scatter");
+    if (height > dense.length || dense.length != height * width) {
+      throw new IllegalArgumentException(
+          "selected rows: got a matrix of %d numbers, expected %d x %d"
+              .formatted(dense.length, height, width));
+    }
+    for (int i = 0; i < rows.length; i++) {
+      int target = (int) rows[i] * width;
+      for (int j = 0; j < width; j++) {
+        dense[target + j] = operation.of(dense[target + j], values[i * width + j]);
+      }
+    }
+  }
+
+  private void requireBounded(String operation) {
+    if (height == UNBOUNDED) {
+      throw new IllegalStateException(
+          "selected rows: got %s of a matrix without an end, expected one of a height; give it one"
+              .formatted(operation));
+    }
+  }
+
+  /**
+   * Takes one step of the table's optimizer with these as gradients, ids being the numbers; as
+   * {@link EmbeddingTable#apply}, so ids without a row are skipped. Rows do not count as seen for
+   * that: only a lookup in training sees rows.
+   *
+   * @param lr learning rate of this step, 0 or more
+   * @param step the step, counted from 1
+   */
+  public void applyTo(EmbeddingTable table, float lr, long step) {
+    if (table.config().width() != width) {
+      throw new IllegalArgumentException(
+          "table %s: got gradients of width %d, expected %d"
+              .formatted(table.config().name(), width, table.config().width()));
+    }
+    Allocator allocator = table.allocator();
+    long gradients = allocator.allocate(Math.max(4, 4L * values.length), "selected rows");
+    try {
+      Memory.copyIn(values, 0, gradients, values.length);
+      int[] offsets = new int[rows.length + 1];
+      Arrays.setAll(offsets, i -> i);
+      Lookup lookup = new Lookup();
+      table.find(rows, rows.length, lookup, false);
+      table.apply(lookup, offsets, rows.length, Combiner.SUM, gradients, width, lr, step);
+    } finally {
+      allocator.free(gradients);
+    }
+  }
+
+  /** Writes these rows in PaddlePaddle's format; see {@link SelectedRowsStream}. */
+  public void writeTo(OutputStream out) throws IOException {
+    SelectedRowsStream.write(height, width, rows, values, out);
+  }
+
+  /**
+   * Reads rows in PaddlePaddle's format, to their end; what follows stays in the stream.
+   *
+   * @param name of the stream, for errors
+   * @throws dev.tern.data.DataException if they are not such rows, with the byte where it shows
+   */
+  public static SelectedRows readFrom(InputStream in, String name) throws IOException {
+    return new SelectedRowsStream(in, name).read();
+  }
+
+  @Override
+  public String toString() {
+    String tall = height == UNBOUNDED ? "unbounded" : Long.toString(height);
+    return "SelectedRows[%s, %d] of %d rows".formatted(tall, width, rows.length);
+  }
+}
