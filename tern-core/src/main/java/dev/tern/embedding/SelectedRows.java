@@ -111,6 +111,7 @@ public final class SelectedRows {
    */
   public static SelectedRows ofBags(
       long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
+    Objects.requireNonNull(combiner, "combiner");
     int bags = offsets.length - 1;
     boolean valid = bags >= 0 && offsets[0] == 0 && offsets[bags] <= ids.length;
     for (int b = 0; b < bags; b++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -106,6 +108,39 @@ final class ReadersTest {
                 Readers.mapped(Rows.reader(count, 5), Rows.renamed(Rows.SCHEMA, "2"), Rows::shift),
                 8,
                 3)));
+  }
+
+  @Test
+  void whoeverWritesToABatchDoesNotChangeRowsKeptInMemory() {
+    List<UnaryOperator<DataReader>> chains =
+        List.of(
+            memory -> memory,
+            memory -> Readers.batched(memory, 8, false),
+            memory -> Readers.repeat(memory, 1),
+            memory -> Readers.prefetched(Readers.batched(memory, 8, false), 2));
+    for (UnaryOperator<DataReader> chain : chains) {
+      try (DataReader reader = chain.apply(Rows.reader(32, 8))) {
+        for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+          Batch batch = next.get();
+          Arrays.fill(batch.labels(), -7);
+          Arrays.fill(batch.ids(0), -7);
+          batch.close();
+        }
+        reader.start(0);
+        assertThat(Rows.rest(reader)).isEqualTo(Rows.expected(32));
+      }
+    }
+  }
+
+  @Test
+  void rowsThatABatchedReaderDropsDoNotCountAsDelivered() {
+    try (DataReader batched = Readers.batched(Rows.reader(30, 7), 8, true)) {
+      Batch target = new Batch(Rows.SCHEMA, 8);
+      while (((PositionedReader) batched).nextInto(target)) {
+        target.clear();
+      }
+      assertThat(batched.state().rows()).isEqualTo(24);
+    }
   }
 
   @ParameterizedTest
