@@ -114,7 +114,6 @@ final class ReadersTest {
   void whoeverWritesToABatchDoesNotChangeRowsKeptInMemory() {
     List<UnaryOperator<DataReader>> chains =
         List.of(
-            memory -> memory,
             memory -> Readers.batched(memory, 8, false),
             memory -> Readers.repeat(memory, 1),
             memory -> Readers.prefetched(Readers.batched(memory, 8, false), 2));
