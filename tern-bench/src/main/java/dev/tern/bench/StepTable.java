@@ -13,7 +13,7 @@ import java.util.Map;
  * that no cache holds.
  */
 final class StepTable {
-  /** Other kernels that take this share of a step are named. */
+  /** Products and kernels that take this share of a step are named, with their rate. */
   private static final double NAMED_SHARE = 0.02;
 
   private static final int LONGEST_NAME = 90;
@@ -55,7 +55,7 @@ final class StepTable {
     line("the whole step", stepMillis, floor, stepMillis);
     if (!json) {
       parts.stream()
-          .filter(part -> kind(part).equals("other kernels"))
+          .filter(part -> isProduct(part) || kind(part).equals("other kernels"))
           .filter(part -> part.milliseconds() >= NAMED_SHARE * stepMillis)
           .forEach(part -> lines.add(kernel(part)));
       lines.add(
@@ -71,18 +71,21 @@ final class StepTable {
 
   private String kernel(StepTime part) {
     String what = part.what();
+    double rate = (isProduct(part) ? part.flops() : part.bytes()) / part.milliseconds() / 1e6;
     return String.format(
         Locale.ROOT,
-        "  %s other kernel, %-13s %d threads %9.3f ms  %s",
+        "  %s %-27s %d threads %9.3f ms  %5.1f %s  %s",
         model,
-        part.state(),
+        isProduct(part) ? "product" : "kernel, " + part.state(),
         threads,
         part.milliseconds(),
+        rate,
+        isProduct(part) ? "GFLOP/s" : "GB/s",
         what.length() <= LONGEST_NAME ? what : what.substring(0, LONGEST_NAME) + "...");
   }
 
   private static String kind(StepTime part) {
-    if (part.what().startsWith("matmul")) {
+    if (isProduct(part)) {
       return "matrix products";
     }
     return part.what().endsWith("of rows") || part.what().startsWith("copy of")
@@ -90,9 +93,13 @@ final class StepTable {
         : "other kernels";
   }
 
+  private static boolean isProduct(StepTime part) {
+    return part.what().startsWith("matmul");
+  }
+
   private double floorMillis(StepTime part) {
-    double rate = part.what().startsWith("matmul") ? gigaflops : gigabytes;
-    double work = part.what().startsWith("matmul") ? part.flops() : part.bytes();
+    double rate = isProduct(part) ? gigaflops : gigabytes;
+    double work = isProduct(part) ? part.flops() : part.bytes();
     return rate == 0 ? 0 : work / rate / 1e6;
   }
 

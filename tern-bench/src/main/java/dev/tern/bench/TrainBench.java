@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
@@ -18,6 +19,8 @@ import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -137,6 +140,7 @@ final class TrainBench {
     List<Double> runs = new ArrayList<>();
     List<StepTime> before = new ArrayList<>();
     List<StepTime> parts = new ArrayList<>();
+    long[] heap = new long[2];
     int steps = arguments.integer("--steps");
     int warmup = arguments.integer("--warmup");
     long warmupNanos = TimeUnit.SECONDS.toNanos(arguments.integer("--warmup-seconds"));
@@ -161,8 +165,10 @@ final class TrainBench {
               runs.add(progress.samplesPerSecond());
             } else if (progress.step() >= warmup && System.nanoTime() - start >= warmupNanos) {
               before.addAll(trainer.times());
+              heap[0] = heapBytes();
             }
             if (runs.size() == repeats) {
+              heap[1] = heapBytes();
               trainer.requestStop();
             }
           };
@@ -183,6 +189,22 @@ final class TrainBench {
             model, threads, gigaflops, Limits.triad(threads, TRIAD_ELEMENTS), arguments.json())
         .lines(parts, millis)
         .forEach(System.out::println);
+    if (!arguments.json()) {
+      long bytes = (heap[1] - heap[0]) / ((long) repeats * steps);
+      System.out.println("  " + model + " heap allocated a step: " + bytes + " bytes");
+    }
+  }
+
+  /** Allocated so far by the threads that compute, this one and the workers. */
+  private static long heapBytes() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long sum = threads.getCurrentThreadAllocatedBytes();
+    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+      if (thread != null && thread.getThreadName().startsWith("tern-worker")) {
+        sum += threads.getThreadAllocatedBytes(thread.getThreadId());
+      }
+    }
+    return sum;
   }
 
   private void requireFall(List<Double> losses) {

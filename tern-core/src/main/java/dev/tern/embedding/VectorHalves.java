@@ -31,7 +31,11 @@ final class VectorHalves {
   }
 
   private static FloatVector load(long address) {
-    return FloatVector.fromMemorySegment(FLOATS, Memory.ALL, address, ORDER);
+    return HalfVectors.exact(FloatVector.fromMemorySegment(FLOATS, Memory.ALL, address, ORDER));
+  }
+
+  private static FloatVector all(float value) {
+    return HalfVectors.exact(FloatVector.broadcast(FLOATS, value));
   }
 
   private static void store(FloatVector vector, long address) {
@@ -67,10 +71,10 @@ final class VectorHalves {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
       float scale = mean ? 1f / (end - offsets[b]) : 1;
-      FloatVector sum = FloatVector.zero(FLOATS);
+      FloatVector sum = all(0);
       for (int i = offsets[b]; i < end; i++) {
         FloatVector row = HalfVectors.loadF16(rows[inverse[i]] + 2L * j);
-        sum = FloatVector.broadcast(FLOATS, scale).fma(row, sum);
+        sum = all(scale).fma(row, sum);
       }
       store(sum, out + b * stride + 4L * j);
     }
@@ -89,10 +93,10 @@ final class VectorHalves {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
       float scale = mean ? 1f / (end - offsets[b]) : 1;
-      FloatVector sum = FloatVector.zero(FLOATS);
+      FloatVector sum = all(0);
       for (int i = offsets[b]; i < end; i++) {
         FloatVector row = HalfVectors.loadBf16(rows[inverse[i]] + 2L * j);
-        sum = FloatVector.broadcast(FLOATS, scale).fma(row, sum);
+        sum = all(scale).fma(row, sum);
       }
       store(sum, out + b * stride + 4L * j);
     }
@@ -105,7 +109,8 @@ final class VectorHalves {
   }
 
   static void storeBf16(long[] rows, int[] keys, int count, long weights, long stride, int j) {
-    IntVector columns = IntVector.fromArray(INTS, COLUMNS, 0).add(j * Hashing.COLUMN);
+    IntVector columns =
+        HalfVectors.exact(IntVector.fromArray(INTS, COLUMNS, 0)).add(j * Hashing.COLUMN);
     for (int i = 0; i < count; i++) {
       FloatVector x = load(weights + i * stride + 4L * j);
       IntVector noise = noise(columns.add(keys[i]));

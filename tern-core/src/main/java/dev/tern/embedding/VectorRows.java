@@ -24,7 +24,7 @@ final class VectorRows {
   private VectorRows() {}
 
   private static FloatVector load(long address) {
-    return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
+    return HalfVectors.exact(FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER));
   }
 
   private static void store(FloatVector vector, long address) {
@@ -32,7 +32,7 @@ final class VectorRows {
   }
 
   private static FloatVector all(float value) {
-    return FloatVector.broadcast(SPECIES, value);
+    return HalfVectors.exact(FloatVector.broadcast(SPECIES, value));
   }
 
   /** Two vectors of columns. */
@@ -229,7 +229,8 @@ final class VectorRows {
     for (int i = from; i < to; i++) {
       FloatVector g = all(l2).fma(load(rows[i] + 4L * j), load(grad + i * stride + 4L * j));
       int part = 8 * (i - from) + (j & 7);
-      g.fma(g, FloatVector.fromArray(SPECIES, parts, part)).intoArray(parts, part);
+      g.fma(g, HalfVectors.exact(FloatVector.fromArray(SPECIES, parts, part)))
+          .intoArray(parts, part);
     }
   }
 

@@ -26,22 +26,42 @@ public final class HalfVectors {
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final int INFINITY = 0x7F800000;
 
+  private static final Class<?> FLOATS_TYPE = FLOATS.vectorType();
+  private static final Class<?> INTS_TYPE = INTS.vectorType();
+  private static final Class<?> SHORTS_TYPE = SHORTS.vectorType();
+
   private HalfVectors() {}
 
+  /**
+   * The same vector of species {@link #FLOATS}, known to the compiler as one. Vectors that are
+   * loaded or broadcast are to it of any length until late; what it does with them meanwhile
+   * follows the length that most vectors of the process have, and where that is another, calls may
+   * stay calls, with a vector object for each argument.
+   */
+  public static FloatVector exact(FloatVector vector) {
+    return (FloatVector) FLOATS_TYPE.cast(vector);
+  }
+
+  /** As of floats. */
+  public static IntVector exact(IntVector vector) {
+    return (IntVector) INTS_TYPE.cast(vector);
+  }
+
   private static IntVector load(long address) {
-    return (IntVector)
-        ShortVector.fromMemorySegment(SHORTS, Memory.ALL, address, ORDER)
-            .convertShape(VectorOperators.ZERO_EXTEND_S2I, INTS, 0);
+    ShortVector halves =
+        (ShortVector)
+            SHORTS_TYPE.cast(ShortVector.fromMemorySegment(SHORTS, Memory.ALL, address, ORDER));
+    return exact((IntVector) halves.convertShape(VectorOperators.ZERO_EXTEND_S2I, INTS, 0));
   }
 
   private static void store(IntVector halves, long address) {
-    ((ShortVector) halves.convertShape(VectorOperators.I2S, SHORTS, 0))
+    ((ShortVector) SHORTS_TYPE.cast(halves.convertShape(VectorOperators.I2S, SHORTS, 0)))
         .intoMemorySegment(Memory.ALL, address, ORDER);
   }
 
   /** The BF16 values at {@code address}. */
   public static FloatVector loadBf16(long address) {
-    return load(address).lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
+    return exact(load(address).lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats());
   }
 
   /** The F16 values at {@code address}. */
@@ -49,18 +69,19 @@ public final class HalfVectors {
     IntVector halves = load(address);
     IntVector size = halves.and(0x7FFF).lanewise(VectorOperators.LSHL, 13);
     IntVector subnormal =
-        size.add(113 << 23).reinterpretAsFloats().sub(0x1p-14f).reinterpretAsInts();
+        exact(exact(size.add(113 << 23).reinterpretAsFloats()).sub(0x1p-14f).reinterpretAsInts());
     IntVector normal = size.add(112 << 23);
-    return normal
-        .add(112 << 23, size.compare(VectorOperators.GE, 31 << 23))
-        .blend(subnormal, size.compare(VectorOperators.LT, 1 << 23))
-        .or(halves.and(0x8000).lanewise(VectorOperators.LSHL, 16))
-        .reinterpretAsFloats();
+    return exact(
+        normal
+            .add(112 << 23, size.compare(VectorOperators.GE, 31 << 23))
+            .blend(subnormal, size.compare(VectorOperators.LT, 1 << 23))
+            .or(halves.and(0x8000).lanewise(VectorOperators.LSHL, 16))
+            .reinterpretAsFloats());
   }
 
   /** Rounds as {@link Halves#nearest} to BF16. */
   public static void storeBf16(FloatVector x, long address) {
-    IntVector bits = x.reinterpretAsInts();
+    IntVector bits = exact(x.reinterpretAsInts());
     IntVector upper = bits.lanewise(VectorOperators.LSHR, 16);
     store(
         bits.add(upper.and(1).add(0x7FFF))
@@ -71,13 +92,13 @@ public final class HalfVectors {
 
   /** Rounds as {@link Halves#nearest} to F16. */
   public static void storeF16(FloatVector x, long address) {
-    IntVector bits = x.reinterpretAsInts();
+    IntVector bits = exact(x.reinterpretAsInts());
     store(narrow(bits, bits.and(0x7FFFFFFF)), address);
   }
 
   /** Rounds as {@link Halves#nearestFinite} to F16. */
   public static void storeFiniteF16(FloatVector x, long address) {
-    IntVector bits = x.reinterpretAsInts();
+    IntVector bits = exact(x.reinterpretAsInts());
     IntVector size = bits.and(0x7FFFFFFF);
     IntVector most = size.min(Float.floatToRawIntBits(65504));
     store(narrow(bits, most.blend(size, size.compare(VectorOperators.GE, INFINITY))), address);
@@ -86,7 +107,8 @@ public final class HalfVectors {
   /** F16 of the sign of {@code bits} and the size whose bits are {@code size}. */
   private static IntVector narrow(IntVector bits, IntVector size) {
     // Adding 1/2 leaves a subnormal's bits, rounded, at the end of the significand.
-    IntVector subnormal = size.reinterpretAsFloats().add(0.5f).reinterpretAsInts().sub(126 << 23);
+    FloatVector rounded = exact(size.reinterpretAsFloats()).add(0.5f);
+    IntVector subnormal = exact(rounded.reinterpretAsInts()).sub(126 << 23);
     IntVector most = size.min(143 << 23);
     IntVector odd = most.lanewise(VectorOperators.LSHR, 13).and(1);
     return most.add(0xFFF - (112 << 23))
@@ -99,7 +121,7 @@ public final class HalfVectors {
 
   /** Rounds as {@link Halves#stochasticBf16}, by noise of 0 to 65535. */
   public static void storeStochasticBf16(FloatVector x, IntVector noise, long address) {
-    IntVector bits = x.reinterpretAsInts();
+    IntVector bits = exact(x.reinterpretAsInts());
     IntVector size = bits.and(0x7FFFFFFF);
     IntVector upper = bits.lanewise(VectorOperators.LSHR, 16);
     store(
