@@ -134,13 +134,45 @@ final class TrainBench {
     Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     long rows = Long.parseLong(arguments.text("--rows-total"));
     CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
+    Training training = train(data);
+    requireFall(training.losses);
+    gigaflops = (gigaflops + Limits.gigaflops(threads)) / 2;
+    peers(peers);
+    print(training.runs, peers);
+    // The mean, as that of the parts; the median would not add up.
+    double batch = arguments.integer("--batch");
+    double millis =
+        training.runs.stream().mapToDouble(run -> 1000 * batch / run).average().orElseThrow();
+    new StepTable(
+            model, threads, gigaflops, Limits.triad(threads, TRIAD_ELEMENTS), arguments.json())
+        .lines(training.parts, millis)
+        .forEach(System.out::println);
+    if (!arguments.json()) {
+      long steps = (long) training.runs.size() * arguments.integer("--steps");
+      long bytes = training.heap / steps;
+      System.out.println("  " + model + " heap allocated a step: " + bytes + " bytes");
+    }
+  }
+
+  /** What is measured; all but the losses after the warm-up. */
+  private static final class Training {
+    /** Of all reports. */
+    final List<Double> losses = new ArrayList<>();
+
+    /** Samples a second of each repeat. */
+    final List<Double> runs = new ArrayList<>();
+
+    final List<StepTime> parts = new ArrayList<>();
+
+    /** Bytes allocated on the heap in all repeats. */
+    long heap;
+  }
+
+  private Training train(CriteoLike data) {
     int batch = arguments.integer("--batch");
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
-    List<Double> losses = new ArrayList<>();
-    List<Double> runs = new ArrayList<>();
+    Training training = new Training();
     List<StepTime> before = new ArrayList<>();
-    List<StepTime> parts = new ArrayList<>();
-    long[] heap = new long[2];
     int steps = arguments.integer("--steps");
     int warmup = arguments.integer("--warmup");
     long warmupNanos = TimeUnit.SECONDS.toNanos(arguments.integer("--warmup-seconds"));
@@ -157,18 +189,18 @@ final class TrainBench {
       long start = System.nanoTime();
       Progress.Listener listener =
           progress -> {
-            losses.add(progress.loss());
+            training.losses.add(progress.loss());
             if (progress.step() % steps != 0) {
               return;
             }
             if (!before.isEmpty()) {
-              runs.add(progress.samplesPerSecond());
+              training.runs.add(progress.samplesPerSecond());
             } else if (progress.step() >= warmup && System.nanoTime() - start >= warmupNanos) {
               before.addAll(trainer.times());
-              heap[0] = heapBytes();
+              training.heap = heapBytes();
             }
-            if (runs.size() == repeats) {
-              heap[1] = heapBytes();
+            if (training.runs.size() == repeats) {
+              training.heap = heapBytes() - training.heap;
               trainer.requestStop();
             }
           };
@@ -176,23 +208,10 @@ final class TrainBench {
       DataReader reader = Readers.repeat(Readers.inMemory(data.schema(), batches), MANY_PASSES);
       trainer.fit(reader, Optional.empty(), listener);
       for (int i = 0; i < before.size(); i++) {
-        parts.add(trainer.times().get(i).since(before.get(i)));
+        training.parts.add(trainer.times().get(i).since(before.get(i)));
       }
     }
-    requireFall(losses);
-    gigaflops = (gigaflops + Limits.gigaflops(threads)) / 2;
-    peers(peers);
-    print(runs, peers);
-    // The mean, as that of the parts; the median would not add up.
-    double millis = runs.stream().mapToDouble(run -> 1000 * batch / run).average().orElseThrow();
-    new StepTable(
-            model, threads, gigaflops, Limits.triad(threads, TRIAD_ELEMENTS), arguments.json())
-        .lines(parts, millis)
-        .forEach(System.out::println);
-    if (!arguments.json()) {
-      long bytes = (heap[1] - heap[0]) / ((long) repeats * steps);
-      System.out.println("  " + model + " heap allocated a step: " + bytes + " bytes");
-    }
+    return training;
   }
 
   /** Allocated so far by the threads that compute, this one and the workers. */
