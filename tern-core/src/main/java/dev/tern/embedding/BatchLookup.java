@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
 public final class BatchLookup {
   private final List<EmbeddingTable> tables;
   private final Combiner combiner;
-  private final int width;
+  private final List<Integer> widths;
   private final Lookup[] lookups;
+
+  /** Per slot, where its vectors go or its gradients come from. */
+  private final RowParts[] parts;
 
   // Made once: a step makes no garbage.
   private final Workers.Task finding = (slot, worker) -> find(slot);
@@ -24,53 +27,75 @@ public final class BatchLookup {
   // The batch at hand.
   private @Nullable Batch batch;
   private boolean insert;
-  private long out;
-  private long gradient;
   private float lr;
   private long step;
 
-  BatchLookup(SlotTables slots) {
+  BatchLookup(SlotTables slots, List<Integer> widths) {
     tables = slots.tables();
     combiner = slots.combiner();
-    width = tables.isEmpty() ? 0 : tables.get(0).config().width();
+    this.widths = List.copyOf(widths);
+    requireWidths();
     lookups = new Lookup[tables.size()];
+    parts = new RowParts[lookups.length];
     for (int s = 0; s < lookups.length; s++) {
       lookups[s] = new Lookup();
+      parts[s] = new RowParts(this.widths);
+    }
+  }
+
+  private void requireWidths() {
+    int sum = widths.stream().mapToInt(Integer::intValue).sum();
+    boolean valid = widths.stream().allMatch(w -> w > 0);
+    for (EmbeddingTable table : tables) {
+      int width = table.config().width();
+      if (!valid || sum != width) {
+        throw new IllegalArgumentException(
+            "table %s: got rows in parts of widths %s, expected 1 or more each and %d in all"
+                .formatted(table.config().name(), widths, width));
+      }
     }
   }
 
   /**
-   * Writes the pooled row of each slot to {@code out}, {@code [B, S, W]}.
+   * Writes the pooled row of each slot.
    *
    * @param insert whether ids without a row get one (training)
+   * @param out per part, the address of {@code [B, S, D]} with {@code D} the part's width
    */
   @SuppressWarnings("exports")
-  public void find(Workers workers, Batch batch, boolean insert, long out) {
+  public void find(Workers workers, Batch batch, boolean insert, long[] out) {
     this.batch = batch;
     this.insert = insert;
-    this.out = out;
+    place(out);
     workers.run(lookups.length, finding);
+  }
+
+  private void place(long[] addresses) {
+    for (int s = 0; s < parts.length; s++) {
+      for (int p = 0; p < addresses.length; p++) {
+        long width = widths.get(p);
+        parts[s].set(p, addresses[p] + 4 * s * width, lookups.length * width);
+      }
+    }
   }
 
   private void find(int slot) {
     Batch rows = current();
     EmbeddingTable table = tables.get(slot);
     table.find(rows.ids(slot), rows.idCount(slot), lookups[slot], insert);
-    long stride = (long) lookups.length * width;
-    long first = out + 4L * slot * width;
-    table.pool(lookups[slot], rows.offsets(slot), 0, rows.size(), combiner, first, stride);
+    table.pool(lookups[slot], rows.offsets(slot), 0, rows.size(), combiner, parts[slot]);
   }
 
   /**
    * Applies the gradients of what {@link #find} wrote last.
    *
-   * @param gradient address of {@code [B, S, W]}
+   * @param gradients per part, the address of {@code [B, S, D]} with {@code D} the part's width
    * @param lr learning rate of this step
    * @param step the step, counted from 1
    */
   @SuppressWarnings("exports")
-  public void apply(Workers workers, long gradient, float lr, long step) {
-    this.gradient = gradient;
+  public void apply(Workers workers, long[] gradients, float lr, long step) {
+    place(gradients);
     this.lr = lr;
     this.step = step;
     workers.run(lookups.length, applying);
@@ -78,11 +103,9 @@ public final class BatchLookup {
 
   private void apply(int slot) {
     Batch rows = current();
-    long stride = (long) lookups.length * width;
-    long first = gradient + 4L * slot * width;
-    tables
-        .get(slot)
-        .apply(lookups[slot], rows.offsets(slot), rows.size(), combiner, first, stride, lr, step);
+    int[] offsets = rows.offsets(slot);
+    EmbeddingTable table = tables.get(slot);
+    table.apply(lookups[slot], offsets, rows.size(), combiner, parts[slot], lr, step);
   }
 
   private Batch current() {

@@ -41,9 +41,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   private final IntConsumer evictor = this::evict;
 
-  /** Positions pooled at once, but for a larger bag: their rows stay in the nearest cache. */
-  private static final int POSITIONS = 256;
-
+  private final Pooling pooling;
   private final RowLoops loops;
   private final UnknownRows unknown;
   private final RowUpdates updates;
@@ -58,6 +56,7 @@ public final class EmbeddingTable implements AutoCloseable {
     this.spare = spare;
     initial = new InitialRows(config);
     loops = RowLoops.fastest(config.storage());
+    pooling = new Pooling(config, initial, loops);
     rows = new RowSlabs(config.rowBytes(), allocator, holder(config, "rows"));
     unknown = new UnknownRows(config, rows, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
@@ -274,77 +273,21 @@ public final class EmbeddingTable implements AutoCloseable {
    */
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
+    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    pool(lookup, offsets, from, to, combiner, whole);
+  }
+
+  /** Likewise, to a target that may be in parts. */
+  void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
-    boolean mean = combiner == Combiner.MEAN;
-    long stride = 4 * outStride;
-    for (int begin = from; begin < to; ) {
-      int end = begin + 1;
-      while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
-        end++;
-      }
-      lookup.touch(offsets[begin], offsets[end], config.storage().bytes() * config.width());
-      poolBlock(lookup, offsets, begin, end, mean, single, out, stride);
-      begin = end;
-    }
-    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
-      for (int b = from; b < to; b++) {
-        float scale = combiner == Combiner.MEAN ? 1f / (offsets[b + 1] - offsets[b]) : 1;
-        addInitial(lookup, offsets[b], offsets[b + 1], scale, out + b * stride);
-      }
-    }
-  }
-
-  private void poolBlock(
-      Lookup lookup,
-      int[] offsets,
-      int from,
-      int to,
-      boolean mean,
-      boolean single,
-      long out,
-      long stride) {
-    long[] rows = lookup.addresses;
-    int width = config.width();
-    if (single) {
-      long first = out + from * stride;
-      loops.gather(rows, lookup.inverse, offsets[from], to - from, width, first, stride);
-    } else {
-      loops.pool(rows, lookup.inverse, offsets, from, to, mean, width, out, stride);
-    }
-  }
-
-  /** Pools one bag again if it holds an id without a row. */
-  private void addInitial(Lookup lookup, int begin, int end, float scale, long out) {
-    boolean known = true;
-    for (int i = begin; i < end; i++) {
-      known &= lookup.rows[lookup.inverse[i]] >= 0;
-    }
-    for (int j = 0; j < config.width() && !known; j++) {
-      float sum = 0;
-      for (int i = begin; i < end; i++) {
-        int u = lookup.inverse[i];
-        float w =
-            lookup.rows[u] < 0
-                ? initial.value(lookup.ids[u], j)
-                : ScalarHalves.get(config.storage(), lookup.addresses[u], j);
-        sum = Math.fma(scale, w, sum);
-      }
-      Memory.setFloat(out + 4L * j, sum);
-    }
+    pooling.pool(lookup, offsets, from, to, combiner, single, out);
   }
 
   /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
   public void ragged(Lookup lookup, long out) {
     requireReadable("ragged", lookup);
-    int width = config.width();
-    int count = lookup.count();
-    loops.gather(lookup.addresses, lookup.inverse, 0, count, width, out, 4L * width);
-    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
-      for (int i = 0; i < count; i++) {
-        addInitial(lookup, i, i + 1, 1, out + 4L * width * i);
-      }
-    }
+    pooling.ragged(lookup, out);
   }
 
   /**
@@ -369,6 +312,19 @@ public final class EmbeddingTable implements AutoCloseable {
       long gradStride,
       float lr,
       long step) {
+    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
+    apply(lookup, offsets, bags, combiner, whole, lr, step);
+  }
+
+  /** Likewise, of gradients that may be in parts. */
+  void apply(
+      Lookup lookup,
+      int[] offsets,
+      int bags,
+      Combiner combiner,
+      RowParts gradients,
+      float lr,
+      long step) {
     requireOpen("apply");
     requireMine("apply", lookup);
     if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
@@ -384,12 +340,12 @@ public final class EmbeddingTable implements AutoCloseable {
       changes.get().update(lookup);
     }
     rule.at(lr, step);
-    boolean direct = single && bags == lookup.count() && lookup.unique() == bags;
-    if (direct) {
-      updates.runDirect(lookup, grad, 4 * gradStride, rule);
+    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
+    if (distinct && gradients.count() == 1) {
+      updates.runDirect(lookup, gradients, rule);
     } else {
       lookup.group(offsets, 0, bags, single ? Combiner.SUM : combiner);
-      updates.run(lookup, bags, grad, 4 * gradStride, rule);
+      updates.run(lookup, bags, gradients, rule);
     }
     residents.endStep(step, evictor);
     version++;
@@ -478,7 +434,7 @@ public final class EmbeddingTable implements AutoCloseable {
     int width = config.width();
     long rowBytes = 4L * config.rowFloats();
     long[] addresses = lookup.addresses;
-    loops.gather(addresses, lookup.inverse, 0, count, width, buffer, rowBytes);
+    loops.gather(addresses, lookup.inverse, 0, count, 0, width, buffer, rowBytes);
     long stateBytes = rowBytes - 4L * width;
     for (int i = 0; i < count && stateBytes > 0; i++) {
       long state = addresses[lookup.inverse[i]] + config.weightBytes();

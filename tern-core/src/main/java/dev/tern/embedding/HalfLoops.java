@@ -19,17 +19,21 @@ final class HalfLoops {
     this.lanes = lanes;
   }
 
-  /** Positions {@code from} to {@code to - 1}, widened, the first to {@code out}. */
-  void gather(long[] rows, int[] inverse, int from, int to, int width, long out, long stride) {
-    int j = 0;
-    for (; j <= width - lanes; j += lanes) {
+  /**
+   * Columns {@code [begin, end)} of positions {@code from} to {@code to - 1}, widened, column
+   * {@code j} of the first to {@code out + 4 * j}.
+   */
+  void gather(
+      long[] rows, int[] inverse, int from, int to, int begin, int end, long out, long stride) {
+    int j = begin;
+    for (; j <= end - lanes; j += lanes) {
       if (storage == DType.F16) {
         VectorHalves.gatherF16(rows, inverse, from, to, out, stride, j);
       } else {
         VectorHalves.gatherBf16(rows, inverse, from, to, out, stride, j);
       }
     }
-    for (; j < width; j++) {
+    for (; j < end; j++) {
       ScalarHalves.gather(storage, rows, inverse, from, to, out, stride, j);
     }
   }
@@ -42,18 +46,19 @@ final class HalfLoops {
       int from,
       int to,
       boolean mean,
-      int width,
+      int begin,
+      int end,
       long out,
       long stride) {
-    int j = 0;
-    for (; j <= width - lanes; j += lanes) {
+    int j = begin;
+    for (; j <= end - lanes; j += lanes) {
       if (storage == DType.F16) {
         VectorHalves.poolF16(rows, inverse, offsets, from, to, mean, out, stride, j);
       } else {
         VectorHalves.poolBf16(rows, inverse, offsets, from, to, mean, out, stride, j);
       }
     }
-    for (; j < width; j++) {
+    for (; j < end; j++) {
       ScalarHalves.pool(storage, rows, inverse, offsets, from, to, mean, out, stride, j);
     }
   }

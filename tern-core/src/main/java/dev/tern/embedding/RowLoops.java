@@ -40,35 +40,37 @@ final class RowLoops {
   }
 
   /**
-   * Copies weights: {@code count} positions from {@code from} on, position {@code from + i} to
-   * {@code out + i * stride} (bytes).
+   * Copies weights of columns {@code [begin, end)}: {@code count} positions from {@code from} on,
+   * column {@code j} of position {@code from + i} to {@code out + i * stride + 4 * j}.
    */
-  void gather(long[] rows, int[] inverse, int from, int count, int width, long out, long stride) {
-    int block = width <= 2L * lanes ? Math.max(1, count) : BLOCK;
+  void gather(
+      long[] rows, int[] inverse, int from, int count, int begin, int end, long out, long stride) {
+    int block = end - begin <= 2L * lanes ? Math.max(1, count) : BLOCK;
     for (int done = 0; done < count; done += block) {
-      int begin = from + done;
-      int end = Math.min(from + count, begin + block);
+      int first = from + done;
+      int last = Math.min(from + count, first + block);
       long target = out + done * stride;
       if (storage != DType.F32) {
-        halves.gather(rows, inverse, begin, end, width, target, stride);
+        halves.gather(rows, inverse, first, last, begin, end, target, stride);
         continue;
       }
-      int j = 0;
-      for (; j <= width - 2L * lanes; j += 2 * lanes) {
-        VectorRows.gather2(rows, inverse, begin, end, target, stride, j);
+      int j = begin;
+      for (; j <= end - 2L * lanes; j += 2 * lanes) {
+        VectorRows.gather2(rows, inverse, first, last, target, stride, j);
       }
-      for (; j <= width - lanes; j += lanes) {
-        VectorRows.gather(rows, inverse, begin, end, target, stride, j);
+      for (; j <= end - lanes; j += lanes) {
+        VectorRows.gather(rows, inverse, first, last, target, stride, j);
       }
-      for (; j < width; j++) {
-        ScalarRows.gather(rows, inverse, begin, end, target, stride, j);
+      for (; j < end; j++) {
+        ScalarRows.gather(rows, inverse, first, last, target, stride, j);
       }
     }
   }
 
   /**
-   * Sums or means of the rows of bags {@code [from, to)}, bag {@code b} at {@code out + b * stride}
-   * (bytes), of rows in order of position; zeros for an empty bag.
+   * Sums or means of columns {@code [begin, end)} of the rows of bags {@code [from, to)}, column
+   * {@code j} of bag {@code b} at {@code out + b * stride + 4 * j}, of rows in order of position;
+   * zeros for an empty bag.
    */
   void pool(
       long[] rows,
@@ -77,48 +79,52 @@ final class RowLoops {
       int from,
       int to,
       boolean mean,
-      int width,
+      int begin,
+      int end,
       long out,
       long stride) {
     if (storage != DType.F32) {
-      halves.pool(rows, inverse, offsets, from, to, mean, width, out, stride);
+      halves.pool(rows, inverse, offsets, from, to, mean, begin, end, out, stride);
       return;
     }
-    int j = 0;
-    for (; j <= width - 2L * lanes; j += 2 * lanes) {
+    int j = begin;
+    for (; j <= end - 2L * lanes; j += 2 * lanes) {
       VectorRows.pool2(rows, inverse, offsets, from, to, mean, out, stride, j);
     }
-    for (; j <= width - lanes; j += lanes) {
+    for (; j <= end - lanes; j += lanes) {
       VectorRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
     }
-    for (; j < width; j++) {
+    for (; j < end; j++) {
       ScalarRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
     }
   }
 
   /**
-   * Adds up the gradients of ids {@code [from, to)} of a lookup that was grouped, id {@code u}'s at
-   * {@code out + (u - from) * outStride} (bytes), in order of position.
+   * Adds up columns {@code [begin, end)} of the gradients of ids {@code [from, to)} of a lookup
+   * that was grouped, column {@code j} of id {@code u} at {@code out + (u - from) * outStride + 4 *
+   * j}, in order of position.
    *
+   * @param grad address from which column {@code j} of bag 0's gradient lies {@code 4 * j} bytes
    * @param stride bytes from one bag's gradient to the next
    */
   void sumGradients(
       Lookup lookup,
       int from,
       int to,
-      int width,
+      int begin,
+      int end,
       long grad,
       long stride,
       long out,
       long outStride) {
-    int j = 0;
-    for (; j <= width - 2L * lanes; j += 2 * lanes) {
+    int j = begin;
+    for (; j <= end - 2L * lanes; j += 2 * lanes) {
       VectorRows.sumGradients2(lookup, from, to, grad, stride, out, outStride, j);
     }
-    for (; j <= width - lanes; j += lanes) {
+    for (; j <= end - lanes; j += lanes) {
       VectorRows.sumGradients(lookup, from, to, grad, stride, out, outStride, j);
     }
-    for (; j < width; j++) {
+    for (; j < end; j++) {
       ScalarRows.sumGradients(lookup, from, to, grad, stride, out, outStride, j);
     }
   }

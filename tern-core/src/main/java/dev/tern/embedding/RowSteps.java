@@ -63,7 +63,7 @@ final class RowSteps {
         states[i] = rows[i] + stateShift;
         keys[i] = (int) Hashing.mix(ids[begin + i] ^ stepKey);
       }
-      loops.gather(rows, order, 0, block, width, widened, 4L * width);
+      loops.gather(rows, order, 0, block, 0, width, widened, 4L * width);
       loops.update(step, weights, states, 0, block, grad + (begin - from) * stride, stride);
       loops.store(rows, keys, block, width, widened);
     }

@@ -63,20 +63,18 @@ final class RowUpdates {
 
   /**
    * One optimizer step on the rows of a lookup whose position i is bag i and which holds no id
-   * twice.
-   *
-   * @param stride bytes from one bag's gradient to the next
+   * twice; the gradients in one part.
    */
-  void runDirect(Lookup lookup, long grad, long stride, Step step) {
-    run(lookup, false, lookup.count(), grad, stride, step);
+  void runDirect(Lookup lookup, RowParts gradients, Step step) {
+    run(lookup, false, lookup.count(), gradients, step);
   }
 
   /** One optimizer step for bags 0 to {@code bags - 1} of a lookup that were grouped. */
-  void run(Lookup lookup, int bags, long grad, long stride, Step step) {
-    run(lookup, true, bags, grad, stride, step);
+  void run(Lookup lookup, int bags, RowParts gradients, Step step) {
+    run(lookup, true, bags, gradients, step);
   }
 
-  private void run(Lookup lookup, boolean grouped, int bags, long grad, long stride, Step step) {
+  private void run(Lookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
     if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
       return;
     }
@@ -84,16 +82,17 @@ final class RowUpdates {
     int width = config.width();
     long[] rows = targets(lookup, grouped);
     if (grouped && (long) bags * width <= NEAR_FLOATS) {
-      lookup.touched += touch(grad, stride, bags, 4 * width);
+      lookup.touched += touch(gradients, bags);
     }
     for (int from = 0; from < unique; from += BLOCK) {
       int to = Math.min(unique, from + BLOCK);
       lookup.touchRows(rows, from, to, config.rowBytes());
       if (grouped) {
-        loops.sumGradients(lookup, from, to, width, grad, stride, sums, 4L * width);
+        sum(lookup, from, to, gradients);
         steps.run(step, rows, lookup.ids, from, to, sums, 4L * width);
       } else {
-        steps.run(step, rows, lookup.ids, from, to, grad + from * stride, stride);
+        long stride = gradients.stride(0);
+        steps.run(step, rows, lookup.ids, from, to, gradients.base(0) + from * stride, stride);
       }
     }
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
@@ -101,12 +100,26 @@ final class RowUpdates {
     }
   }
 
+  /** Adds up the gradients of ids {@code [from, to)}. */
+  private void sum(Lookup lookup, int from, int to, RowParts gradients) {
+    for (int p = 0; p < gradients.count(); p++) {
+      int begin = gradients.begin(p);
+      int end = gradients.end(p);
+      long stride = gradients.stride(p);
+      loops.sumGradients(
+          lookup, from, to, begin, end, gradients.base(p), stride, sums, 4L * config.width());
+    }
+  }
+
   /** Loads from each line of the gradients, as {@link Lookup#touch} does of rows. */
-  private static int touch(long grad, long stride, int bags, int bytes) {
+  private static int touch(RowParts gradients, int bags) {
     int sum = 0;
-    for (int at = 0; at <= bytes - 4; at += LINE) {
-      for (int b = 0; b < bags; b++) {
-        sum += Memory.getInt(grad + b * stride + at);
+    for (int p = 0; p < gradients.count(); p++) {
+      for (int j = gradients.begin(p); j < gradients.end(p); j += LINE / 4) {
+        long at = gradients.base(p) + 4L * j;
+        for (int b = 0; b < bags; b++) {
+          sum += Memory.getInt(at + b * gradients.stride(p));
+        }
       }
     }
     return sum;

@@ -36,9 +36,13 @@ public final class SlotTables implements AutoCloseable {
     return tables.stream().map(EmbeddingTable::statistics).toList();
   }
 
-  /** Looks batches up, one after another. */
-  public BatchLookup newLookup() {
-    return new BatchLookup(this);
+  /**
+   * Looks batches up, one after another.
+   *
+   * @param parts widths of the tensors that a row is split over; their sum is {@code W}
+   */
+  public BatchLookup newLookup(List<Integer> parts) {
+    return new BatchLookup(this, parts);
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /**
  * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
@@ -31,8 +32,13 @@ final class DeepFm implements Model {
   }
 
   @Override
+  public List<Integer> embeddingParts() {
+    return List.of(1, width);
+  }
+
+  @Override
   public Tensor logits(Features x) {
-    Tensor vectors = x.embedded(1, 1 + width);
+    Tensor vectors = x.embedded(1);
     Tensor hidden = deep.apply(x.flat(vectors), x.pass());
     return linear
         .apply(x)

@@ -8,14 +8,34 @@ import java.util.List;
  * What a model sees of {@code B} rows.
  *
  * @param dense numbers, {@code [B, F]}
- * @param embedded the pooled embedding row of each slot, {@code [B, S, W]} with {@code W} as the
- *     model asked for
+ * @param parts the pooled embedding row of each slot in the parts that the model asked for, {@code
+ *     [B, S, D]} each
  * @param pass whether this is for training, and what layers draw and leave then
  */
-public record Features(Tensor dense, Tensor embedded, Pass pass) {
-  /** Columns {@code from} to {@code to} of every slot's row: {@code [B, S, to - from]}. */
-  public Tensor embedded(int from, int to) {
-    return embedded.slice(2, from, to);
+public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
+  /** Takes a copy of {@code parts}. */
+  public Features {
+    parts = List.copyOf(parts);
+  }
+
+  /**
+   * The pooled embedding row of each slot, {@code [B, S, W]}.
+   *
+   * @throws IllegalStateException if the model asked for several parts
+   */
+  public Tensor embedded() {
+    if (parts.size() != 1) {
+      throw new IllegalStateException(
+          "features: got a call for the row as a whole of a model that asked for "
+              + parts.size()
+              + " parts; name one: embedded(0)");
+    }
+    return parts.get(0);
+  }
+
+  /** Part {@code part} of every slot's row, {@code [B, S, D]}: {@link Model#embeddingParts}. */
+  public Tensor embedded(int part) {
+    return parts.get(part);
   }
 
   /** Vectors slot by slot, then the dense numbers: {@code [B, S * D + F]}. */

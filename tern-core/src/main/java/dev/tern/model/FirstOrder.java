@@ -7,7 +7,7 @@ import dev.tern.tensor.Tensor;
 
 /**
  * The linear part that several models share: one weight for each id, kept as the first float of its
- * embedding row, and a linear layer on the dense numbers.
+ * embedding row and a part by itself, and a linear layer on the dense numbers.
  */
 final class FirstOrder {
   private final Linear linear;
@@ -19,6 +19,6 @@ final class FirstOrder {
   /** {@code [B]}. */
   Tensor apply(Features x) {
     int batch = x.dense().shape().size(0);
-    return x.embedded(0, 1).reshape(batch, -1).sum(1).add(linear.apply(x.dense()).reshape(batch));
+    return x.embedded(0).reshape(batch, -1).sum(1).add(linear.apply(x.dense()).reshape(batch));
   }
 }

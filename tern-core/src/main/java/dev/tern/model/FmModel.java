@@ -4,6 +4,7 @@ import dev.tern.data.Schema;
 import dev.tern.nn.FactorizationMachine;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /** Factorization machine (Rendle, "Factorization Machines", ICDM 2010). */
 final class FmModel implements Model {
@@ -21,8 +22,13 @@ final class FmModel implements Model {
   }
 
   @Override
+  public List<Integer> embeddingParts() {
+    return List.of(1, width);
+  }
+
+  @Override
   public Tensor logits(Features x) {
-    Tensor vectors = x.embedded(1, 1 + width);
+    Tensor vectors = x.embedded(1);
     return linear.apply(x).add(FactorizationMachine.secondOrder(vectors));
   }
 }

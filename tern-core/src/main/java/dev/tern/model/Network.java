@@ -2,6 +2,7 @@ package dev.tern.model;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
@@ -121,6 +122,21 @@ public final class Network implements AutoCloseable {
     return tables;
   }
 
+  /** Room for what {@link Features} gives of {@code batch} rows: {@code [B, S, D]} per part. */
+  public List<Variable> newEmbedded(int batch) {
+    List<Variable> embedded = new ArrayList<>();
+    for (int width : model.embeddingParts()) {
+      Shape shape = Shape.of(batch, schema.slotCount(), width);
+      embedded.add(Variable.zeros(device, "embedded." + embedded.size(), shape));
+    }
+    return embedded;
+  }
+
+  /** Looks batches up in the tables, in the parts that the model asks for. */
+  public BatchLookup newLookup() {
+    return tables.newLookup(model.embeddingParts());
+  }
+
   /**
    * The model's logits, one for each row.
    *
@@ -128,7 +144,7 @@ public final class Network implements AutoCloseable {
    */
   public Tensor logits(Features features) {
     Tensor logits = model.logits(features);
-    Shape expected = Shape.of(features.embedded().shape().size(0));
+    Shape expected = Shape.of(features.dense().shape().size(0));
     if (!logits.shape().equals(expected)) {
       throw new IllegalArgumentException(
           model.getClass().getName()

@@ -20,7 +20,8 @@ public final class Scorer implements AutoCloseable {
   private final Network network;
   private final int capacity;
   private final Variable dense;
-  private final Variable embedded;
+  private final List<Variable> embedded;
+  private final long[] rows;
   private final Computation computation;
   private final BatchLookup lookup;
   private final float[] logits;
@@ -29,15 +30,15 @@ public final class Scorer implements AutoCloseable {
   public Scorer(Network network, int capacity) {
     this.network = network;
     this.capacity = capacity;
-    int slots = network.schema().slotCount();
-    int width = network.model().embeddingWidth();
     Shape denseShape = Shape.of(capacity, network.schema().denseDim());
     dense = Variable.zeros(network.device(), "dense", denseShape);
-    embedded = Variable.zeros(network.device(), "embedded", Shape.of(capacity, slots, width));
-    Features features = new Features(dense.tensor(), embedded.tensor(), Pass.scoring());
+    embedded = network.newEmbedded(capacity);
+    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
+    Features features = new Features(dense.tensor(), parts, Pass.scoring());
     Tensor scores = network.logits(features);
     computation = Computation.of(network.device(), List.of(scores), Map.of());
-    lookup = network.tables().newLookup();
+    lookup = network.newLookup();
     logits = new float[capacity];
   }
 
@@ -51,22 +52,22 @@ public final class Scorer implements AutoCloseable {
    * {@code target} from index {@code at}.
    */
   public void logits(Batch batch, float[] target, int at) {
-    int rows = batch.size();
-    if (rows > capacity) {
+    int count = batch.size();
+    if (count > capacity) {
       throw new IllegalArgumentException(
-          "score: got " + rows + " rows, expected at most " + capacity + "; score in pieces");
+          "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
     }
-    Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
-    lookup.find(network.device().interpreter().workers(), batch, false, embedded.address());
+    Memory.copyIn(batch.dense(), 0, dense.address(), count * network.schema().denseDim());
+    lookup.find(network.device().interpreter().workers(), batch, false, rows);
     computation.run();
     computation.copyOutput(0, logits, 0);
-    System.arraycopy(logits, 0, target, at, rows);
+    System.arraycopy(logits, 0, target, at, count);
   }
 
   @Override
   public void close() {
     computation.close();
     dense.close();
-    embedded.close();
+    embedded.forEach(Variable::close);
   }
 }

@@ -5,6 +5,7 @@ import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /** Wide and deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016). */
 final class WideAndDeep implements Model {
@@ -27,8 +28,13 @@ final class WideAndDeep implements Model {
   }
 
   @Override
+  public List<Integer> embeddingParts() {
+    return List.of(1, width);
+  }
+
+  @Override
   public Tensor logits(Features x) {
-    Tensor hidden = deep.apply(x.flat(x.embedded(1, 1 + width)), x.pass());
+    Tensor hidden = deep.apply(x.flat(x.embedded(1)), x.pass());
     return wide.apply(x).add(out.apply(hidden).reshape(-1));
   }
 }

@@ -24,13 +24,17 @@ import java.util.Map;
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
   private static final int LOGITS = 1;
+
+  /** And the gradients of the other parts of the rows behind it. */
   private static final int GRADIENT = 2;
 
   private final Network network;
   private final Workers workers;
   private final Variable dense;
   private final Variable labels;
-  private final Variable embedded;
+  private final List<Variable> embedded;
+  private final long[] rows;
+  private final long[] gradients;
   private final Variable seed;
   private final Computation computation;
   private final BatchLookup lookup;
@@ -44,22 +48,25 @@ final class TrainStep implements AutoCloseable {
     this.network = network;
     Device device = network.device();
     workers = device.interpreter().workers();
-    int slots = network.schema().slotCount();
-    int width = network.model().embeddingWidth();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
-    embedded = Variable.zeros(device, "embedded", Shape.of(batch, slots, width));
+    embedded = network.newEmbedded(batch);
+    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    gradients = new long[rows.length];
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
-    Tensor logits = network.logits(new Features(dense.tensor(), embedded.tensor(), pass));
+    List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
+    Tensor logits = network.logits(new Features(dense.tensor(), parts, pass));
     Tensor loss = logits.bceWithLogits(labels.tensor());
-    List<Tensor> wrt = new ArrayList<>(List.of(embedded.tensor()));
+    List<Tensor> wrt = new ArrayList<>(parts);
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
-    List<Tensor> gradients = Tensor.gradients(loss, wrt);
-    Map<Variable, Tensor> updates = optimizer.updates(gradients.subList(1, gradients.size()));
+    List<Tensor> all = Tensor.gradients(loss, wrt);
+    Map<Variable, Tensor> updates = optimizer.updates(all.subList(parts.size(), all.size()));
     updates.putAll(pass.updates());
-    computation = Computation.of(device, List.of(loss, logits, gradients.get(0)), updates);
-    lookup = network.tables().newLookup();
+    List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
+    outputs.addAll(all.subList(0, parts.size()));
+    computation = Computation.of(device, outputs, updates);
+    lookup = network.newLookup();
     this.logits = new float[batch];
   }
 
@@ -70,17 +77,19 @@ final class TrainStep implements AutoCloseable {
 
   /** Trains on {@code batch}; returns its mean loss before the update. */
   float run(Batch batch, long step, float learningRate, long noise) {
-    int rows = batch.size();
     long start = System.nanoTime();
-    Memory.copyIn(batch.dense(), 0, dense.address(), rows * network.schema().denseDim());
+    Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
-    lookup.find(workers, batch, true, embedded.address());
+    lookup.find(workers, batch, true, rows);
     long lookedUp = System.nanoTime();
     computation.run();
     long computed = System.nanoTime();
-    lookup.apply(workers, computation.address(GRADIENT), learningRate, step);
+    for (int p = 0; p < gradients.length; p++) {
+      gradients[p] = computation.address(GRADIENT + p);
+    }
+    lookup.apply(workers, gradients, learningRate, step);
     copying += copied - start;
     lookingUp += lookedUp - copied;
     updating += System.nanoTime() - computed;
@@ -105,13 +114,13 @@ final class TrainStep implements AutoCloseable {
 
   /** What its parts have cost so far. */
   List<StepTime> times() {
-    double rows = 4.0 * embedded.shape().elements();
+    double bytes = 4.0 * embedded.stream().mapToLong(v -> v.shape().elements()).sum();
     List<StepTime> times = new ArrayList<>();
     times.add(
         new StepTime("copy of the batch", "", runs, copying, 0, 8.0 * dense.shape().elements()));
-    times.add(new StepTime("lookup of rows", "", runs, lookingUp, 0, 2 * rows));
+    times.add(new StepTime("lookup of rows", "", runs, lookingUp, 0, 2 * bytes));
     times.addAll(computation.times());
-    times.add(new StepTime("update of rows", "", runs, updating, 0, 3 * rows));
+    times.add(new StepTime("update of rows", "", runs, updating, 0, 3 * bytes));
     return times;
   }
 
@@ -131,6 +140,7 @@ final class TrainStep implements AutoCloseable {
   @Override
   public void close() {
     computation.close();
-    List.of(dense, labels, embedded, seed).forEach(Variable::close);
+    List.of(dense, labels, seed).forEach(Variable::close);
+    embedded.forEach(Variable::close);
   }
 }

@@ -160,10 +160,10 @@ final class HalfTableTest {
       int[] inverse = random.ints(count, 0, Math.max(1, count)).toArray();
       loops.store(addresses, keys, count, width, weights.address);
       long stride = 4L * (width + 1);
-      loops.gather(addresses, inverse, 0, count, width, out.address, stride);
+      loops.gather(addresses, inverse, 0, count, 0, width, out.address, stride);
       for (boolean mean : new boolean[] {false, true}) {
         long target = out.address + (mean ? 2 : 1) * count * stride;
-        loops.pool(addresses, inverse, offsets, 0, bags, mean, width, target, stride);
+        loops.pool(addresses, inverse, offsets, 0, bags, mean, 0, width, target, stride);
       }
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < width; j++) {

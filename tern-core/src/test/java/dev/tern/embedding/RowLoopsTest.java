@@ -108,13 +108,25 @@ final class RowLoopsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 64, 65, 129})
   void copiesAndSumsHaveTheSameBits(int width) {
+    copiesAndSumsHaveTheSameBits(0, width);
+    copiesAndSumsHaveTheSameBits(1, width);
+  }
+
+  private void copiesAndSumsHaveTheSameBits(int begin, int width) {
     for (int count : new int[] {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000}) {
       both(
           width,
           count,
           (loops, d) ->
               loops.gather(
-                  d.addresses, d.lookup.inverse, 0, count, width, d.out.address, 4L * d.stride));
+                  d.addresses,
+                  d.lookup.inverse,
+                  0,
+                  count,
+                  begin,
+                  width,
+                  d.out.address,
+                  4L * d.stride));
       // Bags of 0, 1, 2, 3 ... positions.
       int[] offsets = IntStream.range(0, 50).map(b -> Math.min(count, b * (b - 1) / 2)).toArray();
       int bags = Math.min(count, (int) IntStream.of(offsets).filter(o -> o < count).count());
@@ -130,6 +142,7 @@ final class RowLoopsTest {
                     0,
                     bags,
                     mean,
+                    begin,
                     width,
                     d.out.address,
                     4L * d.stride));
@@ -142,6 +155,7 @@ final class RowLoopsTest {
                   d.lookup,
                   Math.min(1, count),
                   count,
+                  begin,
                   width,
                   d.grads.address,
                   4L * d.stride,
@@ -179,7 +193,7 @@ final class RowLoopsTest {
   @ValueSource(ints = {1, 8, 17})
   void gatherCopiesTheRowOfEachPosition(int width) {
     try (Data d = new Data(width, 100)) {
-      vectors.gather(d.addresses, d.lookup.inverse, 10, 50, width, d.out.address, 4L * d.stride);
+      vectors.gather(d.addresses, d.lookup.inverse, 10, 50, 0, width, d.out.address, 4L * d.stride);
       for (int i = 0; i < 50; i++) {
         for (int j = 0; j < width; j++) {
           long row = d.addresses[d.lookup.inverse[10 + i]];

@@ -194,10 +194,7 @@ final class ModelsTest {
       float[] dense = random(random, B * F);
       float[] embedded = random(random, B * S * width);
       Features features =
-          new Features(
-              Tensor.of(Shape.of(B, F), dense),
-              Tensor.of(Shape.of(B, S, width), embedded),
-              Pass.scoring());
+          new Features(Tensor.of(Shape.of(B, F), dense), parts(model, embedded), Pass.scoring());
       float[] logits = model.logits(features).toArray();
       assertThat(logits).hasSize(B);
       Map<String, Variable> byName =
@@ -208,6 +205,19 @@ final class ModelsTest {
         assertThat((double) logits[b]).as("row %d", b).isCloseTo(expected, within(1e-4));
       }
     }
+  }
+
+  /** Rows {@code [B, S, W]} in the parts of a model. */
+  private static List<Tensor> parts(Model model, float[] rows) {
+    List<Tensor> parts = new ArrayList<>();
+    int begin = 0;
+    Tensor all = Tensor.of(Shape.of(B, S, model.embeddingWidth()), rows);
+    for (int width : model.embeddingParts()) {
+      parts.add(all.slice(2, begin, begin + width));
+      begin += width;
+    }
+    assertThat(begin).isEqualTo(model.embeddingWidth());
+    return parts;
   }
 
   private static double[] row(float[] values, int from, int count) {
@@ -249,8 +259,10 @@ final class ModelsTest {
       try (Device device = Device.cpu(1, 1L << 24)) {
         Model model = config(type).create(schema, new Parameters(device, 9));
         Tensor dense = Tensor.full(Shape.of(B, schema.denseDim()), 1);
-        Tensor embedded =
-            Tensor.full(Shape.of(B, schema.slotCount(), model.embeddingWidth()), 0.5f);
+        List<Tensor> embedded =
+            model.embeddingParts().stream()
+                .map(width -> Tensor.full(Shape.of(B, schema.slotCount(), width), 0.5f))
+                .toList();
         float[] logits = model.logits(new Features(dense, embedded, Pass.scoring())).toArray();
         assertThat(logits).hasSize(B);
         for (float logit : logits) {
