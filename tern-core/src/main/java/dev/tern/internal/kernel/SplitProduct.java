@@ -18,7 +18,7 @@ final class SplitProduct {
   private static final int WORTH_SPLITTING = 4 * TERMS;
 
   /** Numbers in the largest C. */
-  private static final long MOST_RESULTS = 1 << 16;
+  private static final long MOST_RESULTS = 1 << 18;
 
   /** Numbers added by one task. */
   private static final int SUMS = 1 << 14;
