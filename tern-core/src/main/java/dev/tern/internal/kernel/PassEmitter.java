@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
@@ -13,8 +14,10 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
@@ -308,8 +311,15 @@ final class PassEmitter {
       vectorLoad(phases.home(value), u);
       code.astore(vectorValues[value]);
     }
-    for (int value : phases.computed(phase)) {
-      instruction(value, VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
+    List<Integer> computed = phases.computed(phase);
+    Set<Integer> folded = new HashSet<>();
+    computed.forEach(value -> folded.add(phases.comparisonOf(value, phase)));
+    for (int value : computed) {
+      if (phases.comparisonOf(value, phase) >= 0) {
+        vectorChoice(value);
+      } else if (!folded.contains(value)) {
+        instruction(value, VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
+      }
     }
     for (int value : phases.saved(phase)) {
       code.aload(vectorValues[value]);
@@ -429,6 +439,22 @@ final class PassEmitter {
   private void combine(Mode mode) {
     String name = mode == Mode.SUM ? "add" : "max";
     call(POINTWISE, name, MethodTypeDesc.of(F, F, F));
+  }
+
+  /** A choice by a comparison that nothing else reads: the mask goes straight to the blend. */
+  private void vectorChoice(int target) {
+    Instruction comparison = spec.instruction(phases.comparisonOf(target, phase));
+    List<Integer> choices = spec.instruction(target).arguments().subList(1, 3);
+    comparison.arguments().forEach(argument -> code.aload(vectorValues[argument]));
+    choices.forEach(argument -> code.aload(vectorValues[argument]));
+    String name =
+        switch (comparison.op()) {
+          case Op.Binary.LT -> "selectLt";
+          case Op.Binary.LE -> "selectLe";
+          default -> "selectEq";
+        };
+    call(VECTORS, name, MethodTypeDesc.of(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR));
+    code.astore(vectorValues[target]);
   }
 
   private void instruction(

@@ -158,6 +158,34 @@ final class Phases {
     return needed.get(p).stream().filter(v -> v < spec.loads().size()).toList();
   }
 
+  /**
+   * The comparison whose result pass {@code p} computes for element {@code value} alone, a choice
+   * between two others, so that it need not be there as numbers; -1 if there is none.
+   */
+  int comparisonOf(int value, int p) {
+    if (spec.instruction(value).op() != Op.Ternary.SELECT) {
+      return -1;
+    }
+    int condition = spec.instruction(value).arguments().get(0);
+    boolean isHere = condition >= firstInstruction && computed(p).contains(condition);
+    return isHere && isComparison(condition) && uses(condition) == 1 ? condition : -1;
+  }
+
+  private boolean isComparison(int value) {
+    Op op = spec.instruction(value).op();
+    return op == Op.Binary.LT || op == Op.Binary.LE || op == Op.Binary.EQ;
+  }
+
+  /** How often a value is an argument or stored, in all passes. */
+  private long uses(int value) {
+    long stored = spec.stores().stream().filter(store -> store.value() == value).count();
+    return stored
+        + spec.instructions().stream()
+            .flatMap(instruction -> instruction.arguments().stream())
+            .filter(argument -> argument == value)
+            .count();
+  }
+
   /** Elements that an earlier pass computed and pass {@code p} reads back. */
   List<Integer> reloaded(int p) {
     return needed.get(p).stream().filter(v -> kept[v] && phase[v] < p).toList();

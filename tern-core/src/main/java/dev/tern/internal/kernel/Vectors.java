@@ -271,4 +271,19 @@ final class Vectors {
   static FloatVector select(FloatVector condition, FloatVector a, FloatVector b) {
     return b.blend(a, condition.compare(VectorOperators.NE, 0f));
   }
+
+  /** {@code select(lt(x, y), a, b)}. */
+  static FloatVector selectLt(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.LT, y));
+  }
+
+  /** {@code select(le(x, y), a, b)}. */
+  static FloatVector selectLe(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.LE, y));
+  }
+
+  /** {@code select(eq(x, y), a, b)}. */
+  static FloatVector selectEq(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.EQ, y));
+  }
 }

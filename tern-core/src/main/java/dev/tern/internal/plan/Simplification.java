@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.tensor.DType;
 import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -53,6 +54,9 @@ final class Simplification {
         }
       }
     }
+    if (node.op() == Op.Binary.MAX || node.op() == Op.Binary.MIN) {
+      return limit(node, inputs);
+    }
     if (node.op() instanceof Op.MatMul && inputs.get(0).shape().size(-1) == 1) {
       // One term: a product of a column and a row, which fuses with what comes before and after.
       return Nodes.mul(inputs.get(0), inputs.get(1));
@@ -61,6 +65,31 @@ final class Simplification {
       return column(inputs.get(0), inputs.get(1));
     }
     return inputs.isEmpty() ? node : node.withInputs(inputs);
+  }
+
+  /**
+   * A limit that is a constant other than 0 and NaN as a choice, which is a third of the
+   * instructions: a processor's own maximum gives another result for NaN and for zeros of unlike
+   * sign, and only the other operand can be one here.
+   */
+  private static Node limit(Node node, List<Node> inputs) {
+    for (int i = 0; i < 2; i++) {
+      Node limit = inputs.get(i);
+      Node x = inputs.get(1 - i);
+      boolean isFloat = limit.type() == DType.F32 && x.type() == DType.F32;
+      if (isFloat && isNumberButZero(limit)) {
+        boolean isMax = node.op() == Op.Binary.MAX;
+        Node beyond = Nodes.binary(Op.Binary.LT, isMax ? x : limit, isMax ? limit : x);
+        return Nodes.select(beyond, limit, x);
+      }
+    }
+    return node.withInputs(inputs);
+  }
+
+  private static boolean isNumberButZero(Node node) {
+    return Group.base(node).op() instanceof Op.Constant constant
+        && constant.value() != 0
+        && !Float.isNaN(constant.value());
   }
 
   /** Whether a product has one column and is no batch of products. */

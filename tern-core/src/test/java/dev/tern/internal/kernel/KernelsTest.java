@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -54,6 +55,40 @@ final class KernelsTest {
       assertThat(run(spec, VectorSupport.lanes(), n))
           .as("%d elements", n)
           .containsExactly(expected);
+    }
+  }
+
+  /** Alone, the comparison is but a mask; read twice or stored as well, it is numbers too. */
+  @ParameterizedTest
+  @EnumSource(
+      value = Op.Binary.class,
+      names = {"LT", "LE", "EQ"})
+  void choicesByAComparisonGiveTheBitsOfScalarKernels(Op.Binary comparison) {
+    assumeThat(VectorSupport.available()).isTrue();
+    int first = LOADS.size() + 1;
+    List<Instruction> once =
+        List.of(
+            new Instruction(comparison, List.of(0, 1)),
+            new Instruction(Op.Ternary.SELECT, List.of(first, 3, 2)));
+    List<Instruction> twice = new ArrayList<>(once);
+    twice.add(new Instruction(Op.Binary.ADD, List.of(first, first + 1)));
+    List<Instruction> asChoice =
+        List.of(once.get(0), new Instruction(Op.Ternary.SELECT, List.of(0, first, 2)));
+    Store chosen = new Store(first + 1, Mode.WRITE, Access.CONTIGUOUS);
+    Store compared = new Store(first, Mode.WRITE, Access.CONTIGUOUS);
+    Store sum = new Store(first + 1, Mode.SUM, Access.BROADCAST);
+    for (KernelSpec spec :
+        List.of(
+            new KernelSpec(LOADS, 1, once, List.of(chosen, sum)),
+            new KernelSpec(LOADS, 1, once, List.of(chosen, compared)),
+            new KernelSpec(LOADS, 1, asChoice, List.of(chosen)),
+            new KernelSpec(
+                LOADS, 1, twice, List.of(new Store(first + 2, Mode.WRITE, Access.CONTIGUOUS))))) {
+      for (int n : SIZES) {
+        assertThat(run(spec, VectorSupport.lanes(), n))
+            .as("%d elements of %s", n, spec)
+            .containsExactly(run(spec, 1, n));
+      }
     }
   }
 

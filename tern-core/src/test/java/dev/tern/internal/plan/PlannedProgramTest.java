@@ -55,6 +55,54 @@ final class PlannedProgramTest {
     return Interpreter.put(shape, values);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      floats = {
+        0f,
+        -0f,
+        1,
+        -1,
+        Float.MIN_VALUE,
+        Float.MAX_VALUE,
+        Float.POSITIVE_INFINITY,
+        Float.NEGATIVE_INFINITY,
+        Float.NaN
+      })
+  void limitsThatAreConstantsAreThoseOfJava(float limit) {
+    float[] x = {
+      0f,
+      -0f,
+      Float.NaN,
+      1,
+      -1,
+      2,
+      -2,
+      Float.MIN_VALUE,
+      -Float.MIN_VALUE,
+      Float.MAX_VALUE,
+      -Float.MAX_VALUE,
+      Float.POSITIVE_INFINITY,
+      Float.NEGATIVE_INFINITY
+    };
+    Node values = Interpreter.put(Shape.of(x.length), x);
+    Node constant = Nodes.constant(limit);
+    List<Node> limited =
+        List.of(
+            Nodes.binary(Op.Binary.MAX, values, constant),
+            Nodes.binary(Op.Binary.MAX, constant, values),
+            Nodes.binary(Op.Binary.MIN, values, constant),
+            Nodes.binary(Op.Binary.MIN, constant, values));
+    List<float[]> results = Programs.run(Program.of(limited, List.of()), 1);
+    for (int i = 0; i < x.length; i++) {
+      int most = Float.floatToIntBits(Math.max(x[i], limit));
+      int least = Float.floatToIntBits(Math.min(x[i], limit));
+      assertThat(Float.floatToIntBits(results.get(0)[i])).as("max %s", x[i]).isEqualTo(most);
+      assertThat(Float.floatToIntBits(results.get(1)[i])).as("max %s", x[i]).isEqualTo(most);
+      assertThat(Float.floatToIntBits(results.get(2)[i])).as("min %s", x[i]).isEqualTo(least);
+      assertThat(Float.floatToIntBits(results.get(3)[i])).as("min %s", x[i]).isEqualTo(least);
+    }
+  }
+
   /** The empty part makes the storage, before what the other part is written over dies. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
