@@ -149,3 +149,36 @@ def pooling(mode, sizes, backward):
         lambda: step(lambda gradient: gradient.coalesce()),
         lambda: step(lambda gradient: bag.weight.data.add_(gradient, alpha=-0.01)),
     ]
+
+
+OPTIMIZERS = {
+    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.01),
+    "adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=0.01),
+    "adam": lambda parameters: torch.optim.SparseAdam(parameters, lr=0.01),
+}
+
+
+def table(rows, width, batch, stream, optimizer):
+    """A table's part of a step, one id a bag: pool alone, or gradient and step of an optimizer too."""
+    bag = torch.nn.EmbeddingBag(rows, width, mode="sum", sparse=True)
+    draw = zipf if stream == "zipf" else lambda bound, count: torch.randint(bound, (count,))
+    ids = [draw(rows, batch) for _ in range(BATCHES)]
+    offsets = torch.arange(batch)
+    upstream = torch.rand(batch, width) * 2e-3 - 1e-3
+    calls = [0]
+
+    def forward():
+        calls[0] += 1
+        return bag(ids[calls[0] % BATCHES], offsets)
+
+    if not optimizer:
+        return forward
+    rule = OPTIMIZERS[optimizer](bag.parameters())
+
+    def step():
+        rule.zero_grad()
+        with torch.enable_grad():
+            forward().backward(upstream)
+        rule.step()
+
+    return step

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times single operations in PyTorch, one request a line on stdin, one answer a line on stdout.
 
-`tern bench matmul`, `pointwise` and `layers` start it and ask for a round of each case in turn with
+`tern bench matmul`, `pointwise`, `layers` and `table` start it and ask for a round of each case in turn with
 their own, so that both see the same pace of the machine. A request is a JSON object with `op` and
 what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
 milliseconds, after one call to wake the threads, and after rounds that warmed up on first sight of
@@ -118,6 +118,12 @@ def pooling(request):
     return fastest(layers.pooling(request["mode"], request["sizes"], request["backward"]))
 
 
+def table(request):
+    return layers.table(
+        request["rows"], request["width"], request["batch"], request["ids"], request["optimizer"]
+    )
+
+
 def fastest(forms):
     return min(forms, key=lambda form: min(seconds(form) for _ in range(3))) if len(forms) > 1 else forms[0]
 
@@ -131,7 +137,7 @@ def seconds(work):
 
 
 COMPILE = True
-OPS = {"matmul": matmul, "pointwise": pointwise, "layer": layer, "pooling": pooling}
+OPS = {"matmul": matmul, "pointwise": pointwise, "layer": layer, "pooling": pooling, "table": table}
 
 
 def calls_for(work, nanos):

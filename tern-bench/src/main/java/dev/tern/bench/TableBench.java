@@ -12,6 +12,7 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -66,15 +67,27 @@ final class TableBench {
     defaults.put("--batch", "4096");
     defaults.put("--storage", "f32");
     defaults.put("--changes", "ignored");
+    defaults.put("--index", "");
+    defaults.put("--rounds", "5");
+    defaults.put("--round-ms", "50");
+    defaults.put("--peer-python", "");
+    defaults.put("--peers", Main.peers());
     Arguments arguments = Arguments.parse("table", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
-    int rows = arguments.positive("--rows");
     int batch = arguments.positive("--batch");
+    for (String ids : arguments.list("--index")) {
+      new IndexBench(batch, arguments.json()).run(Integer.parseInt(ids));
+    }
+    int rows = arguments.positive("--rows");
     DType storage = storage(arguments.text("--storage"));
     boolean tracking = tracking(arguments.text("--changes"));
-    new TableBench(arguments.json(), rows, batch, storage, tracking).run();
+    TableBench bench = new TableBench(arguments.json(), rows, batch, storage, tracking);
+    bench.run();
+    if (!arguments.text("--peer-python").isEmpty()) {
+      bench.besidePeer(arguments);
+    }
   }
 
   private static DType storage(String name) {
@@ -272,6 +285,78 @@ final class TableBench {
       allocator.free(pools[t]);
       tables[t].close();
     }
+  }
+
+  /** A table's part of a step, one id a bag, beside PyTorch's {@code EmbeddingBag}; one thread. */
+  private void besidePeer(Arguments arguments) {
+    double millis = arguments.positive("--round-ms");
+    Rounds rounds = new Rounds(arguments.positive("--rounds"), millis);
+    Map<String, Optimizer> optimizers = new LinkedHashMap<>();
+    optimizers.put("", Optimizer.sgd(LR));
+    optimizers.put("sgd", Optimizer.sgd(LR));
+    optimizers.put("adagrad", Optimizer.adagrad(LR));
+    optimizers.put("adam", Optimizer.lazyAdam(LR));
+    try (Peers peers =
+        new Peers(arguments.text("--peer-python"), arguments.text("--peers"), 1, millis)) {
+      for (String stream : List.of("uniform", "zipf")) {
+        Ids ids = stream.equals("zipf") ? Ids.zipf(rows, 1.05, 1) : Ids.uniform(rows, 1);
+        long[][] batches = batches(ids);
+        for (Map.Entry<String, Optimizer> each : optimizers.entrySet()) {
+          open.clear();
+          try (EmbeddingTable table = table(0, each.getValue())) {
+            fill(table, rows);
+            beside(table, stream, batches, each.getKey(), rounds, peers);
+          }
+        }
+      }
+    }
+  }
+
+  private void beside(
+      EmbeddingTable table,
+      String stream,
+      long[][] batches,
+      String optimizer,
+      Rounds rounds,
+      Peers peers) {
+    Lookup lookup = new Lookup();
+    int[] at = {0};
+    Runnable work =
+        () -> {
+          findAndPool(table, batches[at[0]++ % BATCHES], lookup, pooled);
+          if (!optimizer.isEmpty()) {
+            table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, at[0]);
+          }
+        };
+    for (int i = 0; i < STEP_ROUNDS * BATCHES; i++) {
+      work.run();
+    }
+    String request =
+        String.format(
+            Locale.ROOT,
+            "{\"op\": \"table\", \"rows\": %d, \"width\": %d, \"batch\": %d, \"ids\": \"%s\","
+                + " \"optimizer\": \"%s\"}",
+            rows,
+            WIDTH,
+            batch,
+            stream,
+            optimizer);
+    Rounds.Times times = peers.time(rounds, work, request);
+    String name =
+        "%s %s, %s, %d rows, batch %d"
+            .formatted(
+                optimizer.isEmpty() ? "find + pool" : "find + pool + " + optimizer,
+                stream,
+                storage,
+                rows,
+                batch);
+    Result result =
+        new Result("table", name, 1, rates(times.own()), "M ids/s", "pytorch", rates(times.peer()));
+    System.out.println(json ? result.toJson() : result.toText());
+  }
+
+  private List<Double> rates(List<Double> nanos) {
+    return nanos.stream().map(each -> batch * 1e3 / each).toList();
   }
 
   /** Work on one batch of ids. */

@@ -116,7 +116,7 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** What the table holds, and what became of the ids that training looked up. */
   public TableStatistics statistics() {
-    return residents.statistics(size(), bytes());
+    return residents.statistics(size(), bytes(), index.bytes());
   }
 
   /** What the table remembers beside its rows. */

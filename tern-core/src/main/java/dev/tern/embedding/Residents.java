@@ -77,11 +77,12 @@ final class Residents {
     return filter;
   }
 
-  TableStatistics statistics(long size, long bytes) {
+  TableStatistics statistics(long size, long bytes, long indexBytes) {
     return new TableStatistics(
         config.name(),
         size,
         bytes,
+        indexBytes,
         hits,
         misses,
         admitted,

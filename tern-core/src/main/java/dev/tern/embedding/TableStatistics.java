@@ -8,6 +8,7 @@ package dev.tern.embedding;
  * @param table name of the table
  * @param rows rows
  * @param bytes bytes held for all of the table
+ * @param indexBytes of these, for the index from ids to rows
  * @param hits ids that had a row
  * @param misses ids that had none: admitted and rejected
  * @param admitted ids that were given one
@@ -21,6 +22,7 @@ public record TableStatistics(
     String table,
     long rows,
     long bytes,
+    long indexBytes,
     long hits,
     long misses,
     long admitted,

@@ -92,6 +92,7 @@ public record MetricsLine(
             .put("table", table.table())
             .put("rows", table.rows())
             .put("bytes", table.bytes())
+            .put("index_bytes", table.indexBytes())
             .put("hits", table.hits())
             .put("misses", table.misses())
             .put("admitted", table.admitted())
@@ -110,6 +111,7 @@ public record MetricsLine(
         json.text("table"),
         json.integer("rows"),
         json.integer("bytes"),
+        json.has("index_bytes") ? json.integer("index_bytes") : 0,
         json.integer("hits"),
         json.integer("misses"),
         json.integer("admitted"),

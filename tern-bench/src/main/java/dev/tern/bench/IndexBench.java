@@ -1,0 +1,178 @@
+package dev.tern.bench;
+
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.Workers;
+import dev.tern.optim.Optimizer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Time per id to find and insert ids, in batches, beside maps of other libraries. Tern's is a table
+ * of one weight a row, so that its times hold what a lookup does beside: ids of a batch that are
+ * alike are found out, new rows get their weight. What is found is checked before it is timed.
+ */
+final class IndexBench {
+  private static final int BATCHES = 64;
+
+  /** Ids above which only Tern is measured: boxed ones would not fit into the heap. */
+  private static final int MOST_FOR_PEERS = 20_000_000;
+
+  private final int batch;
+  private final boolean json;
+
+  IndexBench(int batch, boolean json) {
+    this.batch = batch;
+    this.json = json;
+  }
+
+  /** All maps with {@code ids} ids each. */
+  void run(int ids) {
+    List<IndexPeers.Contender> contenders = new ArrayList<>();
+    contenders.add(new IndexPeers.Contender("tern", Own::new));
+    if (ids <= MOST_FOR_PEERS) {
+      contenders.addAll(IndexPeers.all());
+    }
+    for (IndexPeers.Contender contender : contenders) {
+      measure(contender, ids);
+    }
+  }
+
+  private static final class Own implements IndexPeers.Index {
+    private final Allocator allocator = Allocator.of(16L << 30);
+    private final EmbeddingTable table =
+        EmbeddingTable.create(
+            new TableConfig("index", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS), allocator);
+    private final ThreadLocal<Lookup> lookup = ThreadLocal.withInitial(Lookup::new);
+
+    @Override
+    public void insert(long[] ids, int count) {
+      table.find(ids, count, lookup.get(), true);
+    }
+
+    @Override
+    public long find(long[] ids, int count) {
+      Lookup mine = lookup.get();
+      table.find(ids, count, mine, false);
+      return mine.unique();
+    }
+
+    @Override
+    public long size() {
+      return table.size();
+    }
+
+    @Override
+    public void close() {
+      table.close();
+    }
+  }
+
+  private void measure(IndexPeers.Contender contender, int ids) {
+    try (IndexPeers.Index sequential = contender.maker().get()) {
+      double[] nanos = insert(sequential, ids, i -> i);
+      print(contender, ids, "insert, ascending", 1, List.of(perId(nanos, ids)), "ns/id");
+    }
+    try (IndexPeers.Index index = contender.maker().get()) {
+      double[] nanos = insert(index, ids, i -> Ids.scatter((int) i, ids));
+      print(contender, ids, "insert, shuffled", 1, List.of(perId(nanos, ids)), "ns/id");
+      double slowest = Arrays.stream(nanos).max().orElseThrow() / 1e6;
+      print(contender, ids, "insert, slowest batch", 1, List.of(slowest), "ms");
+      if (index instanceof Own own) {
+        double bytes = own.table.statistics().indexBytes() / (double) ids;
+        print(contender, ids, "bytes of the index", 1, List.of(bytes), "bytes/id");
+      }
+      check(index, ids);
+      for (int threads = 1; threads <= 2; threads++) {
+        find(contender, index, ids, "find uniform", Ids.uniform(ids, 1), threads);
+        find(contender, index, ids, "find zipf", Ids.zipf(ids, 1.05, 1), threads);
+      }
+    }
+  }
+
+  private static double perId(double[] nanos, int ids) {
+    return Arrays.stream(nanos).sum() / ids;
+  }
+
+  /** Nanoseconds for each batch of the ids that {@code order} gives of 0, 1, 2 ... */
+  private double[] insert(IndexPeers.Index index, int ids, LongUnaryOperator order) {
+    long[] next = new long[batch];
+    double[] nanos = new double[(ids + batch - 1) / batch];
+    for (int done = 0; done < ids; done += batch) {
+      int count = Math.min(batch, ids - done);
+      for (int i = 0; i < count; i++) {
+        next[i] = order.applyAsLong(done + i);
+      }
+      long start = System.nanoTime();
+      index.insert(next, count);
+      nanos[done / batch] = System.nanoTime() - start;
+    }
+    require(index.size() == ids, "insert");
+    return nanos;
+  }
+
+  /** Ids that are there are not inserted again; others are. */
+  private void check(IndexPeers.Index index, int ids) {
+    long[] some = new long[batch];
+    Ids uniform = Ids.uniform(ids, 5);
+    for (int round = 0; round < BATCHES; round++) {
+      Arrays.setAll(some, _ -> uniform.next());
+      index.insert(some, batch);
+      require(index.size() == ids, "insert of ids that are there");
+    }
+    index.insert(new long[] {-1, Long.MIN_VALUE + 1, -1}, 3);
+    require(index.size() == ids + 2L, "insert of ids that are not there");
+  }
+
+  private void find(
+      IndexPeers.Contender contender,
+      IndexPeers.Index index,
+      int ids,
+      String name,
+      Ids stream,
+      int threads) {
+    long[][] batches = new long[BATCHES][batch];
+    for (long[] each : batches) {
+      Arrays.setAll(each, _ -> stream.next());
+    }
+    int rounds = Math.max(4, 4_000_000 / (batch * BATCHES));
+    long[] found = new long[16 * threads];
+    List<Double> runs = new ArrayList<>();
+    try (Workers workers = Workers.of(threads)) {
+      for (int round = 0; round < 2 * rounds; round++) {
+        long start = System.nanoTime();
+        workers.run(BATCHES, (b, worker) -> found[16 * worker] += index.find(batches[b], batch));
+        if (round >= rounds) {
+          runs.add((System.nanoTime() - start) / ((double) batch * BATCHES));
+        }
+      }
+    }
+    require(Arrays.stream(found).sum() > 0, "find");
+    print(contender, ids, name, threads, runs, "ns/id");
+  }
+
+  private void print(
+      IndexPeers.Contender contender,
+      int ids,
+      String name,
+      int threads,
+      List<Double> runs,
+      String unit) {
+    String full =
+        String.format(Locale.ROOT, "%s: %s, %d ids, batch %d", contender.name(), name, ids, batch);
+    Result result = new Result("table", full, threads, runs, unit, "", List.of());
+    System.out.println(json ? result.toJson() : result.toText());
+  }
+
+  private static void require(boolean holds, String what) {
+    if (!holds) {
+      throw new IllegalStateException("table bench: got a wrong result from " + what);
+    }
+  }
+}
