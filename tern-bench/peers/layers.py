@@ -159,7 +159,7 @@ OPTIMIZERS = {
 
 
 def table(rows, width, batch, stream, optimizer):
-    """A table's part of a step, one id a bag: pool alone, or gradient and step of an optimizer too."""
+    """A table's part of a step, one id a bag: pool, gradient, step of the optimizer."""
     bag = torch.nn.EmbeddingBag(rows, width, mode="sum", sparse=True)
     draw = zipf if stream == "zipf" else lambda bound, count: torch.randint(bound, (count,))
     ids = [draw(rows, batch) for _ in range(BATCHES)]
@@ -167,18 +167,13 @@ def table(rows, width, batch, stream, optimizer):
     upstream = torch.rand(batch, width) * 2e-3 - 1e-3
     calls = [0]
 
-    def forward():
-        calls[0] += 1
-        return bag(ids[calls[0] % BATCHES], offsets)
-
-    if not optimizer:
-        return forward
     rule = OPTIMIZERS[optimizer](bag.parameters())
 
     def step():
+        calls[0] += 1
         rule.zero_grad()
         with torch.enable_grad():
-            forward().backward(upstream)
+            bag(ids[calls[0] % BATCHES], offsets).backward(upstream)
         rule.step()
 
     return step

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times single operations in PyTorch, one request a line on stdin, one answer a line on stdout.
 
-`tern bench matmul`, `pointwise`, `layers` and `table` start it and ask for a round of each case in turn with
-their own, so that both see the same pace of the machine. A request is a JSON object with `op` and
-what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
+`tern bench matmul`, `pointwise`, `layers` and `table` start it and ask for a round of each case in
+turn with their own, so that both see the same pace of the machine. A request is a JSON object with
+`op` and what the case is; the answer has `ns`, nanoseconds a call over one round of about `--round-ms`
 milliseconds, after one call to wake the threads, and after rounds that warmed up on first sight of
 the case.
 """

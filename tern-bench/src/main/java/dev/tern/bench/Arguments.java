@@ -61,6 +61,19 @@ final class Arguments {
     return value;
   }
 
+  /** A list of whole numbers of 1 or more. */
+  List<Integer> positives(String name) {
+    List<Integer> numbers = new ArrayList<>();
+    for (String item : list(name)) {
+      if (!item.matches("0*[1-9][0-9]{0,8}")) {
+        throw new IllegalArgumentException(
+            name + ": got " + item + ", expected whole numbers from 1 to 999999999");
+      }
+      numbers.add(Integer.parseInt(item));
+    }
+    return numbers;
+  }
+
   List<String> list(String name) {
     List<String> items = new ArrayList<>();
     for (String item : text(name).split(",", -1)) {

@@ -7,7 +7,10 @@ import java.util.function.Supplier;
 import org.agrona.collections.Long2LongHashMap;
 import org.jctools.maps.NonBlockingHashMapLong;
 
-/** Maps of other libraries from ids to row numbers, which grow from nothing. */
+/**
+ * Maps of other libraries from ids to row numbers, which grow from nothing. Each has loops of its
+ * own: in shared ones the JIT would see all maps, and inline none.
+ */
 final class IndexPeers {
   private IndexPeers() {}
 
@@ -16,8 +19,8 @@ final class IndexPeers {
     /** Gives each id that has no row the next one. */
     void insert(long[] ids, int count);
 
-    /** Looks {@code ids} up; returns the sum of their rows, -1 for one that has none. */
-    long find(long[] ids, int count);
+    /** Whether every one of {@code ids[0 .. count)} has a row; looks all of them up. */
+    boolean find(long[] ids, int count);
 
     long size();
 
@@ -51,12 +54,12 @@ final class IndexPeers {
     }
 
     @Override
-    public long find(long[] ids, int count) {
-      long sum = 0;
+    public boolean find(long[] ids, int count) {
+      long found = 0;
       for (int i = 0; i < count; i++) {
-        sum += map.get(ids[i]);
+        found |= map.get(ids[i]);
       }
-      return sum;
+      return found >= 0;
     }
 
     @Override
@@ -78,12 +81,12 @@ final class IndexPeers {
     }
 
     @Override
-    public long find(long[] ids, int count) {
-      long sum = 0;
+    public boolean find(long[] ids, int count) {
+      long found = 0;
       for (int i = 0; i < count; i++) {
-        sum += map.get(ids[i]);
+        found |= map.get(ids[i]);
       }
-      return sum;
+      return found >= 0;
     }
 
     @Override
@@ -106,13 +109,13 @@ final class IndexPeers {
     }
 
     @Override
-    public long find(long[] ids, int count) {
-      long sum = 0;
+    public boolean find(long[] ids, int count) {
+      long found = 0;
       for (int i = 0; i < count; i++) {
         Integer row = map.get(ids[i]);
-        sum += row == null ? -1 : row;
+        found |= row == null ? -1 : row;
       }
-      return sum;
+      return found >= 0;
     }
 
     @Override
@@ -135,13 +138,13 @@ final class IndexPeers {
     }
 
     @Override
-    public long find(long[] ids, int count) {
-      long sum = 0;
+    public boolean find(long[] ids, int count) {
+      long found = 0;
       for (int i = 0; i < count; i++) {
         Integer row = map.get(ids[i]);
-        sum += row == null ? -1 : row;
+        found |= row == null ? -1 : row;
       }
-      return sum;
+      return found >= 0;
     }
 
     @Override

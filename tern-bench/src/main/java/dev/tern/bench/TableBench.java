@@ -77,8 +77,8 @@ final class TableBench {
       System.out.println(Main.machine());
     }
     int batch = arguments.positive("--batch");
-    for (String ids : arguments.list("--index")) {
-      new IndexBench(batch, arguments.json()).run(Integer.parseInt(ids));
+    for (int ids : arguments.positives("--index")) {
+      new IndexBench(batch, arguments.json()).run(ids);
     }
     int rows = arguments.positive("--rows");
     DType storage = storage(arguments.text("--storage"));
@@ -292,7 +292,6 @@ final class TableBench {
     double millis = arguments.positive("--round-ms");
     Rounds rounds = new Rounds(arguments.positive("--rounds"), millis);
     Map<String, Optimizer> optimizers = new LinkedHashMap<>();
-    optimizers.put("", Optimizer.sgd(LR));
     optimizers.put("sgd", Optimizer.sgd(LR));
     optimizers.put("adagrad", Optimizer.adagrad(LR));
     optimizers.put("adam", Optimizer.lazyAdam(LR));
@@ -324,9 +323,7 @@ final class TableBench {
     Runnable work =
         () -> {
           findAndPool(table, batches[at[0]++ % BATCHES], lookup, pooled);
-          if (!optimizer.isEmpty()) {
-            table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, at[0]);
-          }
+          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, at[0]);
         };
     for (int i = 0; i < STEP_ROUNDS * BATCHES; i++) {
       work.run();
@@ -343,13 +340,8 @@ final class TableBench {
             optimizer);
     Rounds.Times times = peers.time(rounds, work, request);
     String name =
-        "%s %s, %s, %d rows, batch %d"
-            .formatted(
-                optimizer.isEmpty() ? "find + pool" : "find + pool + " + optimizer,
-                stream,
-                storage,
-                rows,
-                batch);
+        "find + pool + %s %s, %s, %d rows, batch %d"
+            .formatted(optimizer, stream, storage, rows, batch);
     Result result =
         new Result("table", name, 1, rates(times.own()), "M ids/s", "pytorch", rates(times.peer()));
     System.out.println(json ? result.toJson() : result.toText());

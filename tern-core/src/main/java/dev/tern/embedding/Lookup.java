@@ -81,6 +81,11 @@ public final class Lookup {
     return unique;
   }
 
+  /** Whether every id has a row. */
+  public boolean isComplete() {
+    return complete;
+  }
+
   /** {@link EmbeddingTable#version()} of the rows that this lookup stands for. */
   public long version() {
     return version;

@@ -33,8 +33,20 @@ public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
     return parts.get(0);
   }
 
-  /** Part {@code part} of every slot's row, {@code [B, S, D]}: {@link Model#embeddingParts}. */
+  /**
+   * Part {@code part} of every slot's row, {@code [B, S, D]}: {@link Model#embeddingParts}.
+   *
+   * @throws IllegalArgumentException if the model did not ask for so many
+   */
   public Tensor embedded(int part) {
+    if (part < 0 || part >= parts.size()) {
+      throw new IllegalArgumentException(
+          "features: got part "
+              + part
+              + " of rows in "
+              + parts.size()
+              + " parts; name the widths of all parts in the model's embeddingParts");
+    }
     return parts.get(part);
   }
 

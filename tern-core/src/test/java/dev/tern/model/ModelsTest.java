@@ -233,6 +233,21 @@ final class ModelsTest {
   }
 
   @Test
+  void aPartThatAModelDidNotAskForIsRefused() {
+    Tensor dense = Tensor.full(Shape.of(B, F), 1);
+    Tensor one = Tensor.full(Shape.of(B, S, 1), 1);
+    Features whole = new Features(dense, List.of(one), Pass.scoring());
+    Features parts = new Features(dense, List.of(one, one), Pass.scoring());
+    assertThatThrownBy(() -> whole.embedded(1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("features: got part 1 of rows in 1 parts; name the widths");
+    assertThatThrownBy(() -> parts.embedded(-1)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(parts::embedded)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("2 parts; name one");
+  }
+
+  @Test
   void dlrmJoinsTheBottomVectorWithAllPairs() {
     try (Device device = Device.cpu(1, 1L << 24)) {
       Parameters parameters = new Parameters(device, 9);

@@ -152,6 +152,11 @@ final class MatMulTest {
     }
   }
 
+  @Test
+  void aGradientOfWideWeightsIsSummedInPieces() {
+    check(270, 257, 2048, 1, 270, 257, 1, false);
+  }
+
   private static double bound(double size, int k) {
     return (k + 1) * size * Math.ulp(1f) / 2;
   }
