@@ -36,6 +36,9 @@ Optimizers: `adam` is fused Adam for dense weights and SparseAdam for tables (on
 move), `adagrad` and `sgd` apply to both. lr 0.001 (adam), 0.01 (adagrad), 0.05 (sgd).
 Initial values: torch's own for linear layers, normal(0, 0.01) for tables.
 
+With --in-turn each line on standard input asks for one repeat, which the answer, a JSON object with
+`value`, gives in samples a second; --repeats does not count, and the result comes when the input ends.
+
 With --compile the dense part (everything after the look-up) goes through torch.compile; the look-up
 stays eager, because the compiler does not produce sparse gradients.
 """
@@ -56,6 +59,7 @@ SLOTS, DIM, DENSE, ALPHA = 26, 16, 13, 1.05
 FLAT = SLOTS * DIM + DENSE
 MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm")
 FIRST_ORDER = ("lr", "fm", "wdl", "deepfm")
+WAKING = 5  # steps before a repeat in turn that do not count: threads wake up, caches fill
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "sgd": 5e-2}
 
 
@@ -213,7 +217,8 @@ def optimizers(kind, dense, sparse):
 
 
 def measure(options, model, kind, threads, sizes, batches):
-    """Samples per second of one case: median over repeats of `steps` steps each."""
+    """Samples per second of one case: median over repeats of `steps` steps each. They follow on each
+    other, or come when standard input asks for them."""
     torch.set_num_threads(threads)
     torch.manual_seed(options.seed)
     lookup, net = Lookup(model, sizes, options.tables), dense_part(model)
@@ -235,11 +240,17 @@ def measure(options, model, kind, threads, sizes, batches):
         losses.append(loss.item())
 
     run(options.warmup, 0)
-    runs = []
-    for repeat in range(options.repeats):
+    runs, done = [], options.warmup
+    for _ in sys.stdin if options.in_turn else range(options.repeats):
+        if options.in_turn:
+            run(WAKING, done)
+            done += WAKING
         start = time.perf_counter()
-        run(options.steps, options.warmup + repeat * options.steps)
+        run(options.steps, done)
+        done += options.steps
         runs.append(1000 * (time.perf_counter() - start) / options.steps)
+        if options.in_turn:
+            print(json.dumps({"value": 1000 * options.batch / runs[-1]}), flush=True)
     median = statistics.median(runs)
     name = f"{model} batch={options.batch} optimizer={kind}" + (" compile" if options.compile else "")
     return {
@@ -273,6 +284,7 @@ def parse():
     parser.add_argument("--batches", type=int, default=32, help="distinct batches, used in turn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compile", action="store_true", help="torch.compile the dense part")
+    parser.add_argument("--in-turn", action="store_true", help="a repeat for each line on standard input")
     parser.add_argument("--json", action="store_true", help="only JSON lines on stdout, no heading")
     options = parser.parse_args()
     for flag, given, known in (("--models", options.models, MODELS), ("--optimizer", options.optimizer, RATES)):

@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -10,7 +11,8 @@ import java.util.stream.Collectors;
  *
  * @param runs what was measured, in order; the median counts
  * @param peer name of the peer
- * @param peerRuns what the peer measured of itself, empty if none ran
+ * @param peerRuns what the peer measured of itself, empty if none ran; as many as {@code runs} and
+ *     in turn with them, or else not in turn
  */
 record Result(
     String bench,
@@ -28,9 +30,19 @@ record Result(
     return median(peerRuns);
   }
 
-  /** For rates: above 1, Tern is faster. */
+  /**
+   * For rates: above 1, Tern is faster. Of rounds in turn the median of each round's own ratio, as
+   * both of a pair ran at the same pace of a shared machine; else the ratio of the medians.
+   */
   double ratio() {
-    return value() / peerValue();
+    if (runs.size() != peerRuns.size()) {
+      return value() / peerValue();
+    }
+    List<Double> pairs = new ArrayList<>();
+    for (int i = 0; i < runs.size(); i++) {
+      pairs.add(runs.get(i) / peerRuns.get(i));
+    }
+    return median(pairs);
   }
 
   static double median(List<Double> runs) {

@@ -5,11 +5,18 @@ import java.util.List;
 
 /**
  * Times work beside a peer's: rounds of equal length in turn, so that both see the same pace of a
- * shared machine.
+ * shared machine. Where the rounds of either swing, there are up to {@value #MOST_TIMES} times as
+ * many: the neighbours on such a machine slow it down for spells as long as several rounds.
  */
 final class Rounds {
   private static final int LEAST = 5;
   private static final int SETTLE_MILLIS = 20;
+
+  /** Rounds at most, as a multiple of those asked for. */
+  private static final int MOST_TIMES = 3;
+
+  /** The middle half of the rounds, as a share of the median, from which they swing. */
+  private static final double STEADY = 0.1;
 
   private final double nanos;
   private final int count;
@@ -51,7 +58,8 @@ final class Rounds {
     int calls = calls(work);
     List<Double> own = new ArrayList<>();
     List<Double> other = new ArrayList<>();
-    for (int round = 0; round < count; round++) {
+    while (own.size() < count
+        || own.size() < MOST_TIMES * count && (swings(own) || swings(other))) {
       settle();
       other.add(peer.nanos());
       settle();
@@ -61,8 +69,16 @@ final class Rounds {
     return new Times(own, other);
   }
 
+  /** Whether the middle half of {@code rounds} spreads over more than {@link #STEADY}. */
+  private static boolean swings(List<Double> rounds) {
+    List<Double> sorted = rounds.stream().sorted().toList();
+    int quarter = sorted.size() / 4;
+    double spread = sorted.get(sorted.size() - 1 - quarter) - sorted.get(quarter);
+    return spread > STEADY * Result.median(rounds);
+  }
+
   /** Idle threads of either side spin for a while, on cores that the other side needs. */
-  private static void settle() {
+  static void settle() {
     try {
       Thread.sleep(SETTLE_MILLIS);
     } catch (InterruptedException e) {

@@ -37,6 +37,16 @@ final class StepTable {
     this.json = json;
   }
 
+  /** {@code sum}, empty at first, and what was spent from {@code before} to {@code after}. */
+  static List<StepTime> sum(List<StepTime> sum, List<StepTime> before, List<StepTime> after) {
+    List<StepTime> parts = new ArrayList<>();
+    for (int i = 0; i < after.size(); i++) {
+      StepTime part = after.get(i).since(before.get(i));
+      parts.add(sum.isEmpty() ? part : part.plus(sum.get(i)));
+    }
+    return parts;
+  }
+
   /** Lines for people, or JSON: milliseconds of each part of a step and its floor. */
   List<String> lines(List<StepTime> parts, double stepMillis) {
     Map<String, double[]> kinds = new LinkedHashMap<>();

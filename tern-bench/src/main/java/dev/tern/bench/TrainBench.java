@@ -17,36 +17,29 @@ import dev.tern.tensor.StepTime;
 import dev.tern.train.Progress;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * {@code bench train}: samples a second of whole training steps (look up, forward, backward, both
- * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, which is run before
- * and after, with half of the repeats each, when {@code --peer-python} names a Python with PyTorch:
- * the machine's pace may drift, and both must see the same of it. Of its modes, eager and compiled,
- * the faster one counts. A table says where the time of a step goes.
+ * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, whose repeats come
+ * in turn with these when {@code --peer-python} names a Python with PyTorch: the machine's pace may
+ * drift, and both must see the same of it. Of its modes, eager and compiled, the faster one counts.
+ * A table says where the time of a step goes.
  *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
  * which counts steps and leaves out reports and waits for the reader, whose work shares the
  * processors with the steps. The first steps warm up and do not count: {@code --warmup} of them,
- * and {@code --warmup-seconds}, in which the JIT compiles what a step runs; of the peer, which
- * needs no such time, 20. A run whose loss did not fall is an error.
+ * and {@code --warmup-seconds}, in which the JIT compiles what a step runs. Nor do the first
+ * {@value #WAKING} after each turn of the peer. A run whose loss did not fall is an error.
  */
 final class TrainBench {
   private static final int DISTINCT_BATCHES = 32;
@@ -54,8 +47,8 @@ final class TrainBench {
   /** More than are read: the run is stopped. */
   private static final int MANY_PASSES = 1 << 20;
 
-  /** Of the peer, which compiles before its first step if at all. */
-  private static final String PEER_WARMUP = "20";
+  /** Steps before a repeat that do not count: threads wake up, caches fill. */
+  private static final int WAKING = 5;
 
   /** Of arrays that no cache holds. */
   private static final int TRIAD_ELEMENTS = 1 << 24;
@@ -128,17 +121,28 @@ final class TrainBench {
   }
 
   private void measure() {
-    Map<String, List<Double>> peers = new LinkedHashMap<>();
-    peers(peers);
-    double gigaflops = Limits.gigaflops(threads);
+    if (arguments.positive("--steps") % WAKING != 0) {
+      throw new IllegalArgumentException(
+          "--steps: got " + arguments.text("--steps") + ", expected a multiple of " + WAKING);
+    }
     Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     long rows = Long.parseLong(arguments.text("--rows-total"));
     CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
-    Training training = train(data);
+    List<TrainPeer> peers = new ArrayList<>();
+    Repeats training;
+    try {
+      if (!arguments.text("--peer-python").isEmpty()) {
+        for (String mode : arguments.list("--peer-modes")) {
+          peers.add(TrainPeer.start(arguments, model, threads, mode));
+        }
+      }
+      training = train(data, peers);
+    } finally {
+      peers.forEach(TrainPeer::close);
+    }
     requireFall(training.losses);
-    gigaflops = (gigaflops + Limits.gigaflops(threads)) / 2;
-    peers(peers);
     print(training.runs, peers);
+    double gigaflops = Result.median(training.gigaflops);
     // The mean, as that of the parts; the median would not add up.
     double batch = arguments.integer("--batch");
     double millis =
@@ -154,64 +158,98 @@ final class TrainBench {
     }
   }
 
-  /** What is measured; all but the losses after the warm-up. */
-  private static final class Training {
-    /** Of all reports. */
+  /** What is measured, from the end of the warm-up on: turn by turn the peers, then a repeat. */
+  private final class Repeats implements Progress.Listener {
+    /** Of all reports, those of the warm-up too. */
     final List<Double> losses = new ArrayList<>();
 
     /** Samples a second of each repeat. */
     final List<Double> runs = new ArrayList<>();
 
-    final List<StepTime> parts = new ArrayList<>();
+    /** Of fused multiply-adds, in billions a second, beside each repeat. */
+    final List<Double> gigaflops = new ArrayList<>();
+
+    /** Of all repeats. */
+    List<StepTime> parts = List.of();
 
     /** Bytes allocated on the heap in all repeats. */
     long heap;
+
+    private final Trainer trainer;
+    private final List<TrainPeer> peers;
+    private final long warmUntil;
+    private List<StepTime> partsBefore = List.of();
+    private long heapBefore;
+    private double seconds;
+
+    /**
+     * Reports of {@value #WAKING} steps each since the last turn of the peers; less than 0 before.
+     */
+    private int reports = -1;
+
+    Repeats(Trainer trainer, List<TrainPeer> peers) {
+      this.trainer = trainer;
+      this.peers = peers;
+      warmUntil =
+          System.nanoTime() + TimeUnit.SECONDS.toNanos(arguments.integer("--warmup-seconds"));
+    }
+
+    @Override
+    public void report(Progress progress) {
+      losses.add(progress.loss());
+      if (reports < 0) {
+        if (progress.step() >= arguments.integer("--warmup") && System.nanoTime() >= warmUntil) {
+          peersTurn();
+        }
+        return;
+      }
+      int batch = arguments.integer("--batch");
+      if (reports == 0) {
+        partsBefore = trainer.times();
+        heapBefore = heapBytes();
+        seconds = 0;
+      } else {
+        seconds += WAKING * batch / progress.samplesPerSecond();
+      }
+      int steps = arguments.integer("--steps");
+      if (reports++ == steps / WAKING) {
+        heap += heapBytes() - heapBefore;
+        parts = StepTable.sum(parts, partsBefore, trainer.times());
+        runs.add(steps * batch / seconds);
+        peersTurn();
+      }
+    }
+
+    /** Lets the peers run, unless all is measured. */
+    private void peersTurn() {
+      reports = 0;
+      if (runs.size() == arguments.integer("--repeats")) {
+        trainer.requestStop();
+        return;
+      }
+      peers.forEach(TrainPeer::repeat);
+      gigaflops.add(Limits.gigaflops(threads));
+    }
   }
 
-  private Training train(CriteoLike data) {
+  private Repeats train(CriteoLike data, List<TrainPeer> peers) {
     int batch = arguments.integer("--batch");
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
-    Training training = new Training();
-    List<StepTime> before = new ArrayList<>();
-    int steps = arguments.integer("--steps");
-    int warmup = arguments.integer("--warmup");
-    long warmupNanos = TimeUnit.SECONDS.toNanos(arguments.integer("--warmup-seconds"));
-    int repeats = arguments.integer("--repeats");
     TrainOptions options =
         TrainOptions.of(optimizer(arguments.text("--optimizer")))
             .batch(batch)
             .epochs(1)
             .shuffleRows(0)
-            .reportEvery(steps);
+            .reportEvery(WAKING);
     try (Device device = Device.cpu(threads, 16L << 30);
         Trainer trainer = Trainer.create(device, encoder(data), model(model), options)) {
       fill(trainer, data.sizes());
-      long start = System.nanoTime();
-      Progress.Listener listener =
-          progress -> {
-            training.losses.add(progress.loss());
-            if (progress.step() % steps != 0) {
-              return;
-            }
-            if (!before.isEmpty()) {
-              training.runs.add(progress.samplesPerSecond());
-            } else if (progress.step() >= warmup && System.nanoTime() - start >= warmupNanos) {
-              before.addAll(trainer.times());
-              training.heap = heapBytes();
-            }
-            if (training.runs.size() == repeats) {
-              training.heap = heapBytes() - training.heap;
-              trainer.requestStop();
-            }
-          };
+      Repeats repeats = new Repeats(trainer, peers);
       // One epoch without an end, as its end would cut a run short.
       DataReader reader = Readers.repeat(Readers.inMemory(data.schema(), batches), MANY_PASSES);
-      trainer.fit(reader, Optional.empty(), listener);
-      for (int i = 0; i < before.size(); i++) {
-        training.parts.add(trainer.times().get(i).since(before.get(i)));
-      }
+      trainer.fit(reader, Optional.empty(), repeats);
+      return repeats;
     }
-    return training;
   }
 
   /** Allocated so far by the threads that compute, this one and the workers. */
@@ -240,32 +278,17 @@ final class TrainBench {
   }
 
   /** Each of the peer's modes, and in the ratio the faster one. */
-  private void print(List<Double> runs, Map<String, List<Double>> peers) {
+  private void print(List<Double> runs, List<TrainPeer> peers) {
     String name = model + " batch=" + arguments.text("--batch");
     name += " optimizer=" + arguments.text("--optimizer");
     Result best = new Result("train", name, threads, runs, "samples/s", "pytorch", List.of());
-    for (Map.Entry<String, List<Double>> peer : peers.entrySet()) {
+    for (TrainPeer peer : peers) {
       Result beside =
           new Result(
-              "train",
-              name,
-              threads,
-              runs,
-              "samples/s",
-              "pytorch " + peer.getKey(),
-              peer.getValue());
+              "train", name, threads, runs, "samples/s", "pytorch " + peer.mode(), peer.runs());
       best = best.peerRuns().isEmpty() || beside.ratio() < best.ratio() ? beside : best;
     }
     System.out.println(arguments.json() ? best.toJson() : best.toText());
-  }
-
-  private void peers(Map<String, List<Double>> runs) {
-    for (String mode : arguments.list("--peer-modes")) {
-      List<Double> measured = peer(mode);
-      if (!measured.isEmpty()) {
-        runs.computeIfAbsent(mode, m -> new ArrayList<>()).addAll(measured);
-      }
-    }
   }
 
   /** Takes the rows as they are. */
@@ -291,56 +314,6 @@ final class TrainBench {
         }
         table.find(block, count, lookup, true);
       }
-    }
-  }
-
-  /** Samples a second of the peer's repeats; none without a peer. */
-  private List<Double> peer(String mode) {
-    String python = arguments.text("--peer-python");
-    if (python.isEmpty()) {
-      return List.of();
-    }
-    List<String> command = new ArrayList<>();
-    Collections.addAll(
-        command,
-        python,
-        Path.of(arguments.text("--peers"), "train.py").toString(),
-        "--json",
-        "--models",
-        model,
-        "--threads",
-        Integer.toString(threads),
-        "--batch",
-        arguments.text("--batch"),
-        "--steps",
-        arguments.text("--steps"),
-        "--warmup",
-        PEER_WARMUP,
-        "--repeats",
-        Integer.toString((arguments.integer("--repeats") + 1) / 2),
-        "--optimizer",
-        arguments.text("--optimizer"),
-        "--rows-total",
-        arguments.text("--rows-total"),
-        "--seed",
-        arguments.text("--seed"));
-    if (mode.equals("compile")) {
-      command.add("--compile");
-    }
-    try {
-      Process process =
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      Matcher runs = Pattern.compile("\"runs\":\\[([0-9., ]+)]").matcher(output);
-      if (process.waitFor() != 0 || !runs.find()) {
-        throw new IllegalArgumentException("peer: got no result from " + command + ": " + output);
-      }
-      return Arrays.stream(runs.group(1).split(",")).map(Double::valueOf).toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException("peer: cannot run " + python, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("peer: interrupted", e);
     }
   }
 }

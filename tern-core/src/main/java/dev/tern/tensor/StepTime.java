@@ -20,6 +20,11 @@ public record StepTime(
     return new StepTime(what, state, runs - before.runs, nanos - before.nanos, flops, bytes);
   }
 
+  /** The same with what {@code other}, of the same step, has cost. */
+  public StepTime plus(StepTime other) {
+    return new StepTime(what, state, runs + other.runs, nanos + other.nanos, flops, bytes);
+  }
+
   /** Milliseconds of one run. */
   public double milliseconds() {
     return runs == 0 ? 0 : nanos / 1e6 / runs;

@@ -88,6 +88,13 @@ final class Warmup {
   /** At most, while the JIT is kept busy by other code, or has too little of a processor. */
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
+  /**
+   * As long, what a round allocates having become less but staying the same since: then a part is
+   * compiled such that it boxes for good, however busy the JIT is with other code. Twice as long
+   * for each further attempt, lest a slow machine never gets through.
+   */
+  private static final long STUCK_NANOS = 600_000_000L;
+
   /** Matrix products hardly go without. */
   private static final int ATTEMPTS = 20;
 
@@ -174,6 +181,12 @@ final class Warmup {
 
     private long jitMoved = started;
 
+    /** What a round allocated: the first of this attempt, and the last, the same since a time. */
+    private long allocatedFirst;
+
+    private long allocatedLast;
+    private long allocatedSince;
+
     Drive(Candidate candidate) {
       this.candidate = candidate;
     }
@@ -195,7 +208,25 @@ final class Warmup {
         jitMoved = now;
       }
       return now - Math.max(started, jitMoved) < PATIENCE_NANOS
-          && now - started < MOST_PATIENCE_NANOS;
+          && now - started < MOST_PATIENCE_NANOS
+          && !isStuck(now);
+    }
+
+    private boolean isStuck(long now) {
+      return !isBusy()
+          && allocatedLast < allocatedFirst
+          && now - allocatedSince > STUCK_NANOS << Math.min(attempts, 4);
+    }
+
+    private void note(long allocated) {
+      long now = System.nanoTime();
+      if (rounds == 0) {
+        allocatedFirst = allocated;
+      }
+      if (rounds == 0 || allocated != allocatedLast) {
+        allocatedLast = allocated;
+        allocatedSince = now;
+      }
     }
 
     /** Drives the candidate on; true when done with it. */
@@ -205,6 +236,7 @@ final class Warmup {
         long before = bean.getCurrentThreadAllocatedBytes();
         candidate.round(quiet > 0);
         long allocated = bean.getCurrentThreadAllocatedBytes() - before;
+        note(allocated);
         rounds++;
         quiet = allocated < FEW_BYTES ? quiet + 1 : 0;
         if (quiet >= QUIET) {
