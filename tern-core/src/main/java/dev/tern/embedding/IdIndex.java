@@ -17,7 +17,8 @@ import dev.tern.internal.memory.Memory;
  * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
  * says so. A bucket that passes ids on is full, also after ids were erased. A segment doubles until
  * it has {@link #MAX_BUCKETS} buckets, then splits in two, so growth never touches more than one
- * segment at a time.
+ * segment at a time. As ids spread evenly, all segments fill up at about the same time; between two
+ * splits there are {@link #SPLIT_EVERY} inserts all the same, while the rest fill a little further.
  */
 final class IdIndex {
   private static final int LINE_SHIFT = 6;
@@ -39,7 +40,12 @@ final class IdIndex {
   private static final int AFTER_TAGS = 1 << TAG_BITS * SLOTS;
 
   private static final int ELSEWHERE = 32;
-  private static final int MAX_BUCKETS = 1 << 16;
+
+  /** Makes a segment a huge page of memory. */
+  private static final int MAX_BUCKETS = 1 << 15;
+
+  /** Inserts between two splits, each of which costs as much as some thousand of them. */
+  private static final int SPLIT_EVERY = 4096;
 
   /** Ids whose cache lines are asked for before the first of them is needed. */
   private static final int GROUP = 256;
@@ -54,6 +60,7 @@ final class IdIndex {
 
   private long size;
   private long bytes;
+  private long insertsSinceSplit;
 
   private static final class Segment {
     final long base;
@@ -70,6 +77,11 @@ final class IdIndex {
     /** Ids before it must grow: 4 of 5 slots. */
     int limit() {
       return buckets * (SLOTS - 1);
+    }
+
+    /** Ids before it must grow even if another one has just grown. */
+    int lastLimit() {
+      return limit() + buckets / 4;
     }
 
     long mask() {
@@ -253,11 +265,17 @@ final class IdIndex {
   void reserve(long hash) {
     while (true) {
       Segment segment = segments[prefix(hash)];
-      if (segment.size < segment.limit()) {
+      if (segment.size < segment.limit() || mayWait(segment)) {
         return;
       }
       grow(segment, prefix(hash));
     }
+  }
+
+  private boolean mayWait(Segment segment) {
+    return segment.buckets == MAX_BUCKETS
+        && insertsSinceSplit < SPLIT_EVERY
+        && segment.size < segment.lastLimit();
   }
 
   /** Adds an id that is not there, after {@link #reserve}. */
@@ -265,6 +283,7 @@ final class IdIndex {
     Segment segment = segments[prefix(hash)];
     put(segment, hash, id, row);
     size++;
+    insertsSinceSplit++;
   }
 
   private static void put(Segment segment, long hash, long id, int row) {
@@ -404,6 +423,7 @@ final class IdIndex {
         throw e;
       }
       replace(old, prefix, low, high);
+      insertsSinceSplit = 0;
     }
   }
 

@@ -63,6 +63,24 @@ final class IdIndexTest {
     }
   }
 
+  @Test
+  void noFewThousandInsertsSplitMoreThanTwoSegments() {
+    int grown = 1_000_000;
+    long before = 0;
+    for (int i = 0; i < 3_000_000; i++) {
+      long hash = IdIndex.hash(i);
+      index.reserve(hash);
+      index.insert(hash, i, i);
+      if (i % 4096 == 0) {
+        if (i > grown) {
+          assertThat(index.bytes() - before).as("bytes at %d", i).isLessThanOrEqualTo(4L << 20);
+        }
+        before = index.bytes();
+      }
+    }
+    index.requireSound();
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1, -13, 65_536, 1L << 44})
   void regularIdsKeepTheirRowsPastSeveralSplits(long factor) {
