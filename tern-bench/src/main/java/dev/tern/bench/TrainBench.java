@@ -199,6 +199,8 @@ final class TrainBench {
       losses.add(progress.loss());
       if (reports < 0) {
         if (progress.step() >= arguments.integer("--warmup") && System.nanoTime() >= warmUntil) {
+          // All of them first: a repeat of one must not run beside the warm-up of another.
+          peers.forEach(TrainPeer::warmUp);
           peersTurn();
         }
         return;

@@ -61,7 +61,13 @@ final class TrainPeer implements AutoCloseable {
     return runs;
   }
 
-  /** Runs one repeat; the first waits for the warm-up. */
+  /** Waits until it is warmed up, by a repeat that does not count. */
+  void warmUp() {
+    repeat();
+    runs.clear();
+  }
+
+  /** Runs one repeat. */
   void repeat() {
     Rounds.settle();
     try {

@@ -40,9 +40,9 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void lanes(long row, long scratch, int n, int d) {
-    // Without vectors: this short method may be compiled before its calls have a profile, and then
-    // would box what a helper returns.
-    Memory.zero(scratch, Lanes.BYTES);
+    for (int lane = 0; lane < Lanes.COUNT; lane += LENGTH) {
+      Vectors.store(Vectors.broadcast(0), scratch + 4L * lane);
+    }
     int p = 0;
     for (; p + LENGTH <= d && n > 0; p += LENGTH) {
       elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));

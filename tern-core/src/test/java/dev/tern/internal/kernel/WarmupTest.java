@@ -1,6 +1,7 @@
 package dev.tern.internal.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Optional;
@@ -90,7 +91,7 @@ final class WarmupTest {
     Boxing candidate = new Boxing(2);
     Warmup.enqueue(() -> Optional.of(candidate));
     assertTrue(candidate.isDone());
-    assertTrue(!candidate.adopted);
+    assertFalse(candidate.adopted);
     assertEquals(1, candidate.renewals);
   }
 }
