@@ -15,6 +15,7 @@ public final class Main {
       switch (suite) {
         case "allocator" -> AllocatorBench.run(rest);
         case "budget" -> BudgetBench.run(rest);
+        case "tier" -> TierBench.run(rest);
         case "train" -> TrainBench.run(rest);
         case "matmul" -> MatMulBench.run(rest);
         case "pointwise" -> PointwiseBench.run(rest);
@@ -45,6 +46,7 @@ public final class Main {
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("table  embedding tables: find, insert, pool, update");
+          System.out.println("tier  a table larger than its memory, beside one in memory");
           System.out.println("train  whole training steps of the models");
         }
         default ->

@@ -14,6 +14,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.TextDictionary;
 import dev.tern.embedding.Combiner;
+import dev.tern.embedding.FileTier;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.files.Optimum;
@@ -156,6 +157,10 @@ final class TrainRun {
         options(config.train(), config.model())
             .checkpoints(folder.checkpoints(), steps(config.train().checkpointEvery()))
             .deltas(config.train().deltas());
+    long tableMemory = config.train().tableMemory();
+    if (tableMemory > 0) {
+      options = options.tier(FileTier.of(folder.dir(), tableMemory));
+    }
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), model, options);
     }

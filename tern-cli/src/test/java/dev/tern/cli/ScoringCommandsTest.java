@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,6 +99,35 @@ final class ScoringCommandsTest {
     Result other = tern("train", config.toString(), "--resume", "--set", dir);
     assertThat(other.code()).isNotZero();
     assertThat(other.err()).contains("model.table_storage");
+  }
+
+  @Test
+  void tablesInAShareOfTheMemoryAreTrainedToTheSameBytes() throws IOException {
+    List<byte[]> weights = new ArrayList<>();
+    for (String memory : List.of("0", "16m")) {
+      Path run = temp.resolve("memory-" + memory);
+      Result trained =
+          tern(
+              "train",
+              shared.resolve("c.yaml").toString(),
+              "--set",
+              "run.dir=" + run,
+              "--set",
+              "train.table_memory=" + memory);
+      assertThat(trained.code()).as(trained.err()).isZero();
+      try (Stream<Path> files = Files.walk(run.resolve("checkpoints"))) {
+        for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+          weights.add(Files.readAllBytes(file));
+        }
+      }
+      try (Stream<Path> files = Files.list(run)) {
+        assertThat(files.filter(f -> f.toString().endsWith(".scratch"))).isEmpty();
+      }
+    }
+    assertThat(weights.size()).isPositive().isEven();
+    for (int i = 0; i < weights.size() / 2; i++) {
+      assertThat(weights.get(weights.size() / 2 + i)).isEqualTo(weights.get(i));
+    }
   }
 
   @Test

@@ -26,7 +26,8 @@ import java.util.function.IntConsumer;
  * No result depends on which threads did the work.
  */
 public final class EmbeddingTable implements AutoCloseable {
-  private static final int EXPORT_BLOCK = 1024;
+  /** Rows that are exported, or imported, at once. */
+  static final int EXPORT_BLOCK = 1024;
 
   private final TableConfig config;
   private final Allocator allocator;
@@ -36,10 +37,14 @@ public final class EmbeddingTable implements AutoCloseable {
   private final InitialRows initial;
   private final Residents residents;
 
+  /** Has rows lie in a file, if memory is too small for all. */
+  private final Optional<Spilling> tier;
+
   /** Whether every id has a row for good. */
   private final boolean all;
 
   private final IntConsumer evictor = this::evict;
+  private final IntConsumer spiller = this::moved;
 
   private final Pooling pooling;
   private final RowLoops loops;
@@ -50,26 +55,31 @@ public final class EmbeddingTable implements AutoCloseable {
   private long version;
   private boolean closed;
 
-  private EmbeddingTable(TableConfig config, Allocator allocator, long spare) {
+  private EmbeddingTable(
+      TableConfig config, Optional<FileTier> tier, Allocator allocator, long spare) {
     this.config = config;
     this.allocator = allocator;
     this.spare = spare;
     initial = new InitialRows(config);
     loops = RowLoops.fastest(config.storage());
     pooling = new Pooling(config, initial, loops);
-    rows = new RowSlabs(config.rowBytes(), allocator, holder(config, "rows"));
+    int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
+    rows = new RowSlabs(rowBytes, allocator, holder(config, "rows"));
     unknown = new UnknownRows(config, rows, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     residents = new Residents(config, rows, allocator);
     all = config.rows().isAll();
-    index = newIndex(config, allocator, residents);
-  }
-
-  private static IdIndex newIndex(TableConfig config, Allocator allocator, Residents residents) {
     try {
-      return new IdIndex(allocator, holder(config, "index"));
+      index = new IdIndex(allocator, holder(config, "index"));
     } catch (RuntimeException | Error e) {
+      residents.free();
+      throw e;
+    }
+    try {
+      this.tier = tier.map(t -> new Spilling(config, t, rows, index, allocator));
+    } catch (RuntimeException | Error e) {
+      index.free();
       residents.free();
       throw e;
     }
@@ -77,10 +87,30 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
   public static EmbeddingTable create(TableConfig config, Allocator allocator) {
+    return create(config, Optional.empty(), allocator);
+  }
+
+  /**
+   * An empty table that keeps rows in a file while its memory is too small for them all. Rows in
+   * use are in memory, and every result is that of a table without a file. A batch must not have
+   * more different ids than memory has room for rows. Such a table has no eviction, an optimizer
+   * that updates rows in a batch alone, and unknown ids do not read as the mean.
+   *
+   * @throws IllegalArgumentException if that cannot be, or too little memory is left in the tier
+   * @throws java.io.UncheckedIOException if no file can be made; later, from whatever reads or
+   *     writes it, if the disk fails or is full
+   */
+  public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
+    Spilling.require(config);
+    return create(config, Optional.of(tier), allocator);
+  }
+
+  private static EmbeddingTable create(
+      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
     Objects.requireNonNull(config, "config");
     long spare = allocator.allocate(spareBytes(config), holder(config, "spare rows"));
     try {
-      return new EmbeddingTable(config, allocator, spare);
+      return new EmbeddingTable(config, tier, allocator, spare);
     } catch (RuntimeException | Error e) {
       allocator.free(spare);
       throw e;
@@ -88,7 +118,7 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /** Room for the row of unknown ids and for updates. */
-  private static long spareBytes(TableConfig config) {
+  static long spareBytes(TableConfig config) {
     return config.weightBytes() + RowUpdates.spareBytes(config);
   }
 
@@ -106,17 +136,24 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** Rows. */
   public long size() {
-    return index.size();
+    return index.size() + inFile();
   }
 
-  /** Bytes held for rows, state, index and what {@link TableConfig#rows} needs. */
+  /** Rows of these that are not in memory. */
+  private long inFile() {
+    return tier.isPresent() ? tier.get().size() : 0;
+  }
+
+  /** Bytes of memory held for rows, state, index and what {@link TableConfig#rows} needs. */
   public long bytes() {
-    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config);
+    long tierBytes = tier.map(Spilling::bytes).orElse(0L);
+    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config) + tierBytes;
   }
 
   /** What the table holds, and what became of the ids that training looked up. */
   public TableStatistics statistics() {
-    return residents.statistics(size(), bytes(), index.bytes());
+    FileStatistics file = tier.map(Spilling::statistics).orElse(FileStatistics.NONE);
+    return residents.statistics(size(), bytes(), index.bytes(), file);
   }
 
   /** What the table remembers beside its rows. */
@@ -144,11 +181,39 @@ public final class EmbeddingTable implements AutoCloseable {
   public void find(long[] ids, int count, Lookup into, boolean insert) {
     requireOpen("find");
     into.fill(ids, count);
-    int missing = locate(into);
+    int missing = insert ? locateForTraining(into) : locateAll(into);
     int inserted = insert ? give(into, missing) : 0;
     into.complete = inserted == missing;
     readAsUnknown(into, inserted, missing);
-    into.found(this, version, residents.evicted());
+    into.found(this, version, gone());
+  }
+
+  /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
+  private long gone() {
+    return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
+  }
+
+  /** Locates rows, and brings those of a file back to memory. */
+  private int locateForTraining(Lookup lookup) {
+    int missing = locate(lookup);
+    if (tier.isPresent()) {
+      tier.get().see(lookup);
+      missing = tier.get().fetch(lookup, missing, spiller);
+    }
+    return missing;
+  }
+
+  /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
+  private int locateAll(Lookup lookup) {
+    int missing = locate(lookup);
+    return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
+  }
+
+  /** A row left memory. */
+  private void moved(int row) {
+    if (changes.isPresent()) {
+      changes.get().moved(row);
+    }
   }
 
   /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
@@ -222,6 +287,9 @@ public final class EmbeddingTable implements AutoCloseable {
   /** Gives rows to the first {@code missing} ids. */
   private void add(Lookup lookup, int missing) {
     residents.reserve(missing);
+    if (tier.isPresent()) {
+      tier.get().makeRoom(missing, spiller);
+    }
     long size = size();
     try {
       insert(lookup, missing);
@@ -230,6 +298,9 @@ public final class EmbeddingTable implements AutoCloseable {
       int inserted = (int) (size() - size);
       initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
       residents.enter(lookup, inserted);
+      if (tier.isPresent()) {
+        tier.get().enter(lookup, inserted);
+      }
       if (changes.isPresent()) {
         changes.get().note(lookup);
       }
@@ -256,12 +327,24 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     requireOpen("refresh");
     requireMine("refresh", lookup);
-    if (lookup.isBefore(residents.evicted())) {
-      int missing = locate(lookup);
-      lookup.complete = missing == 0;
-      readAsUnknown(lookup, 0, missing);
+    if (lookup.isBefore(gone()) || lookup.copied > 0) {
+      lookup.copied = 0;
+      locatedAgain(lookup, locateAll(lookup));
     }
-    lookup.found(this, version, residents.evicted());
+    lookup.found(this, version, gone());
+  }
+
+  private void locatedAgain(Lookup lookup, int missing) {
+    lookup.complete = missing == 0;
+    readAsUnknown(lookup, 0, missing);
+  }
+
+  /** Has a lookup stand for rows in memory that are to be updated. */
+  private void locateForUpdate(Lookup lookup) {
+    if (lookup.isBefore(gone()) || lookup.copied > 0) {
+      lookup.copied = 0;
+      locatedAgain(lookup, locateForTraining(lookup));
+    }
   }
 
   /**
@@ -333,9 +416,7 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    if (lookup.isBefore(residents.evicted())) {
-      refresh(lookup);
-    }
+    locateForUpdate(lookup);
     if (changes.isPresent()) {
       changes.get().update(lookup);
     }
@@ -354,10 +435,15 @@ public final class EmbeddingTable implements AutoCloseable {
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     requireOpen("export");
-    SortedIds sorted = new SortedIds(index);
+    SortedIds sorted = new SortedIds(this::forEachId, size());
     for (int count = sorted.next(); count > 0; count = sorted.next()) {
       export(sorted.ids(), count, sink);
     }
+  }
+
+  private void forEachId(IdIndex.IdSink sink) {
+    index.forEachId(sink);
+    tier.ifPresent(t -> t.forEachId(sink));
   }
 
   /**
@@ -400,7 +486,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void trackChanges() {
     requireOpen("trackChanges");
     if (changes.isEmpty()) {
-      changes = Optional.of(new RowChanges(config, rows));
+      changes = Optional.of(new RowChanges(config, () -> rows.size() + inFile()));
     }
     changes.get().clear();
     residents.filter().ifPresent(CountingFilter::trackChanges);
@@ -426,7 +512,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   private boolean hasRow(long id) {
-    return index.find(IdIndex.hash(id), id) >= 0;
+    long hash = IdIndex.hash(id);
+    return index.find(hash, id) >= 0 || (tier.isPresent() && tier.get().has(hash, id));
   }
 
   /** The rows of a lookup, each its weights as F32, then its state and metadata. */
@@ -497,21 +584,29 @@ public final class EmbeddingTable implements AutoCloseable {
   private void importRows(long[] ids, int count, Lookup lookup) {
     find(ids, count, lookup, false);
     for (int i = 0; i < count; i++) {
-      if (lookup.inverse[i] != i || lookup.rows[i] >= 0) {
+      if (lookup.inverse[i] != i || lookup.rows[i] != Lookup.NONE) {
         throw new IllegalArgumentException(
             "table %s: got id %d twice in an import, expected each id once; the source is damaged"
                 .formatted(config.name(), ids[i]));
       }
       lookup.missing[i] = i;
     }
+    if (tier.isPresent()) {
+      tier.get().see(lookup);
+      tier.get().makeRoom(count, spiller);
+    }
     insert(lookup, count);
+    if (tier.isPresent()) {
+      tier.get().enter(lookup, count);
+    }
   }
 
-  /** Gives the table's memory back. */
+  /** Gives the table's memory back, and the file. */
   @Override
   public void close() {
     if (!closed) {
       closed = true;
+      tier.ifPresent(Spilling::free);
       index.free();
       rows.free();
       residents.free();
@@ -522,11 +617,11 @@ public final class EmbeddingTable implements AutoCloseable {
   private void requireReadable(String operation, Lookup lookup) {
     requireOpen(operation);
     requireMine(operation, lookup);
-    if (lookup.version() != version) {
+    if (lookup.version() != version || lookup.isBefore(gone())) {
       throw new IllegalStateException(
-          "table %s: got %s of a lookup at version %d, but its rows changed since (version %d);"
-                  .formatted(config.name(), operation, lookup.version(), version)
-              + " refresh it to read them as they are now");
+          "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
+                  .formatted(config.name(), operation, lookup.version())
+              + " (version %d); refresh it to read them as they are now".formatted(version));
     }
   }
 

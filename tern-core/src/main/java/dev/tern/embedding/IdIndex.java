@@ -41,8 +41,10 @@ final class IdIndex {
 
   private static final int ELSEWHERE = 32;
 
-  /** Makes a segment a huge page of memory. */
-  private static final int MAX_BUCKETS = 1 << 15;
+  /** Low bits of a hash that find its bucket, in the largest segments: huge pages of memory. */
+  static final int BUCKET_BITS = 15;
+
+  private static final int MAX_BUCKETS = 1 << BUCKET_BITS;
 
   /** Inserts between two splits, each of which costs as much as some thousand of them. */
   private static final int SPLIT_EVERY = 4096;
@@ -99,6 +101,14 @@ final class IdIndex {
 
   static long hash(long id) {
     return Hashing.mix(id);
+  }
+
+  /** Bytes that an index of so many ids takes at most, while it grows. */
+  static long mostBytes(int ids) {
+    long segment = (long) MAX_BUCKETS << LINE_SHIFT;
+    long growing = 12L * LINE * ids / (SLOTS - 1) / 4 + 3 * (LINE << 4);
+    long splitting = 2L * LINE * ids / (SLOTS - 1) + 4 * segment;
+    return Math.min(growing, splitting);
   }
 
   long size() {
@@ -485,6 +495,41 @@ final class IdIndex {
         }
       }
       prefix += 1 << (depth - segment.prefixBits);
+    }
+  }
+
+  /** Takes rows one at a time. */
+  @FunctionalInterface
+  interface RowSink {
+    void accept(long hash, int row);
+  }
+
+  /**
+   * Gives every row once of whose id's hash the low {@link #BUCKET_BITS} bits are from {@code
+   * first} to {@code first + width - 1}, powers of two apart.
+   */
+  void forEachRow(int first, int width, RowSink sink) {
+    for (int prefix = 0; prefix < segments.length; ) {
+      Segment segment = segments[prefix];
+      forEachRow(segment, first, width, sink);
+      prefix += 1 << (depth - segment.prefixBits);
+    }
+  }
+
+  private static void forEachRow(Segment segment, int first, int width, RowSink sink) {
+    boolean passed = false;
+    for (int k = 0; k < segment.buckets && (k < width || passed); k++) {
+      long line = segment.base + ((long) (first + k) << LINE_SHIFT & segment.mask());
+      int meta = Memory.getInt(line + META);
+      int count = count(meta);
+      for (int slot = 0; slot < count; slot++) {
+        long hash = hash(Memory.getLong(line + 8L * slot));
+        int bits = (int) hash & (MAX_BUCKETS - 1);
+        if (bits >= first && bits < first + width) {
+          sink.accept(hash, Memory.getInt(line + ROWS + 4L * slot));
+        }
+      }
+      passed = (meta & PASSED_ON) != 0;
     }
   }
 

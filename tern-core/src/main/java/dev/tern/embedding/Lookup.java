@@ -1,6 +1,8 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +35,22 @@ public final class Lookup {
   /** Whether every id has a row. */
   boolean complete;
 
+  /** In {@link #rows}: there is no row. */
+  static final int NONE = -1;
+
+  /** In {@link #rows}: the row is not in memory, and this lookup has a copy. */
+  static final int COPY = -2;
+
+  /** Distinct ids whose rows are copies. */
+  int copied;
+
+  /** Room for copies of rows. */
+  private MemorySegment copies = MemorySegment.NULL;
+
   /** Per position: index of its id among the distinct ones. */
   int[] inverse = new int[0];
 
-  /** Per distinct id, in order of first position: the id, its hash, row number or -1, address. */
+  /** Per distinct id, by first position: the id, its hash, row number or below 0, address. */
   long[] ids = new long[0];
 
   long[] hashes = new long[0];
@@ -98,6 +112,14 @@ public final class Lookup {
     return table;
   }
 
+  /** The address of room for {@code bytes} of copies of rows; it may be another than before. */
+  long copies(long bytes) {
+    if (copies.byteSize() < bytes) {
+      copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
+    }
+    return copies.address();
+  }
+
   /** Says whose rows these are, of which version, and how many had gone then. */
   void found(EmbeddingTable owner, long rowVersion, long rowsGone) {
     table = owner;
@@ -117,6 +139,7 @@ public final class Lookup {
   void fill(long[] batch, int positions) {
     Objects.checkFromIndexSize(0, positions, batch.length);
     table = null;
+    copied = 0;
     count = positions;
     if (inverse.length < positions) {
       grow(positions);

@@ -103,7 +103,7 @@ final class Pooling {
   private void addInitial(Lookup lookup, int begin, int end, float scale, RowParts out, int bag) {
     boolean known = true;
     for (int i = begin; i < end; i++) {
-      known &= lookup.rows[lookup.inverse[i]] >= 0;
+      known &= lookup.rows[lookup.inverse[i]] != Lookup.NONE;
     }
     for (int p = 0; p < out.count() && !known; p++) {
       for (int j = out.begin(p); j < out.end(p); j++) {
@@ -118,7 +118,7 @@ final class Pooling {
     for (int i = begin; i < end; i++) {
       int u = lookup.inverse[i];
       float w =
-          lookup.rows[u] < 0
+          lookup.rows[u] == Lookup.NONE
               ? initial.value(lookup.ids[u], j)
               : ScalarHalves.get(config.storage(), lookup.addresses[u], j);
       sum = Math.fma(scale, w, sum);

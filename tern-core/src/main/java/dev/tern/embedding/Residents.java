@@ -77,7 +77,7 @@ final class Residents {
     return filter;
   }
 
-  TableStatistics statistics(long size, long bytes, long indexBytes) {
+  TableStatistics statistics(long size, long bytes, long indexBytes, FileStatistics file) {
     return new TableStatistics(
         config.name(),
         size,
@@ -89,7 +89,8 @@ final class Residents {
         rejected,
         evicted,
         filterBytes(),
-        filter.map(CountingFilter::shared).orElse(0.0));
+        filter.map(CountingFilter::shared).orElse(0.0),
+        file);
   }
 
   /** All that must be kept beside rows and filter. */

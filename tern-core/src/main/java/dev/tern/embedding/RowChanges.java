@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.optim.Optimizer;
 import java.util.Arrays;
+import java.util.function.LongSupplier;
 
 /**
  * The ids of a table whose rows changed, came or went since a moment. One bit a row says whether
@@ -11,7 +12,8 @@ import java.util.Arrays;
 final class RowChanges {
   private static final int LEAST = 1024;
 
-  private final RowSlabs rows;
+  /** Rows of the table, about. */
+  private final LongSupplier rows;
 
   /** Whether each step changes all rows. */
   private final boolean everyRow;
@@ -21,7 +23,7 @@ final class RowChanges {
   private int count;
   private boolean all;
 
-  RowChanges(TableConfig config, RowSlabs rows) {
+  RowChanges(TableConfig config, LongSupplier rows) {
     this.rows = rows;
     everyRow = config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy();
   }
@@ -59,9 +61,14 @@ final class RowChanges {
     }
   }
 
+  /** Notes that a row is not in memory any more, and may become another id's there. */
+  void moved(int row) {
+    listed.remove(row);
+  }
+
   private void list(long id) {
     if (count == ids.length) {
-      if (count >= rows.size()) {
+      if (count >= rows.getAsLong()) {
         giveUp();
         return;
       }

@@ -45,6 +45,14 @@ final class RowSlabs {
     return rowBytes > 8 ? (rowBytes + 15) & -16 : Integer.highestOneBit(2 * rowBytes - 1);
   }
 
+  /** Bytes that slabs of so many rows hold at most. */
+  static long mostBytes(int rowBytes, int rows) {
+    long bytes = (long) strideOf(rowBytes) * rows;
+    return bytes
+        + Math.min(bytes, Math.max(MAX_SLAB, rowBytes))
+        + 2L * Math.max(UNIT_BYTES, rowBytes);
+  }
+
   /** Rows ever in use: numbers are below it. */
   int size() {
     return size;

@@ -1,15 +1,18 @@
 package dev.tern.embedding;
 
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
- * Walks the ids of an index in ascending order with bounded memory: each pass over the index keeps
- * the {@link #BLOCK} smallest ids above the last one given.
+ * Walks ids in ascending order with bounded memory: each pass over them keeps the {@link #BLOCK}
+ * smallest above the last one given.
  */
 final class SortedIds {
   private static final int BLOCK = 1 << 23;
 
-  private final IdIndex index;
+  /** Gives all ids, each once, in any order. */
+  private final Consumer<IdIndex.IdSink> ids;
+
   private final long[] kept;
   private final int block;
   private int count;
@@ -19,14 +22,14 @@ final class SortedIds {
   /** Ids above this one cannot be among the block's smallest. */
   private long bound;
 
-  SortedIds(IdIndex index) {
-    this(index, BLOCK);
+  SortedIds(Consumer<IdIndex.IdSink> ids, long size) {
+    this(ids, size, BLOCK);
   }
 
-  SortedIds(IdIndex index, int block) {
-    this.index = index;
+  SortedIds(Consumer<IdIndex.IdSink> ids, long size, int block) {
+    this.ids = ids;
     this.block = block;
-    kept = new long[(int) Math.min(2L * block, Math.max(1, index.size()))];
+    kept = new long[(int) Math.min(2L * block, Math.max(1, size))];
   }
 
   /** The next block of ids, ascending; none at the end. The array is used again. */
@@ -36,7 +39,7 @@ final class SortedIds {
     }
     count = 0;
     bound = Long.MAX_VALUE;
-    index.forEachId(this::keep);
+    ids.accept(this::keep);
     Arrays.sort(kept, 0, count);
     count = Math.min(count, block);
     if (count > 0) {

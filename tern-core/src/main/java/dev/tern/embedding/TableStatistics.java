@@ -17,6 +17,7 @@ package dev.tern.embedding;
  * @param filterBytes bytes of the counting filter; 0 where there is none
  * @param sharedCounters ids that are expected to share their counter in the filter with an earlier
  *     one, and may have been admitted early
+ * @param file what lies in a file; the counts of a {@link FileTier} begin with the process
  */
 public record TableStatistics(
     String table,
@@ -29,4 +30,5 @@ public record TableStatistics(
     long rejected,
     long evicted,
     long filterBytes,
-    double sharedCounters) {}
+    double sharedCounters,
+    FileStatistics file) {}

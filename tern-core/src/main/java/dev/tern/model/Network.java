@@ -5,10 +5,12 @@ import dev.tern.data.Slot;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
+import dev.tern.internal.memory.Allocator;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
@@ -18,6 +20,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** A model on a device, with the embedding table of each slot. */
@@ -32,6 +35,7 @@ public final class Network implements AutoCloseable {
    * @param unknown what an id without a row reads as
    * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
    * @param rows which ids have rows in each table
+   * @param tier where rows go that memory has no room for; none where all are to be in memory
    */
   public record Tables(
       Optimizer optimizer,
@@ -40,11 +44,19 @@ public final class Network implements AutoCloseable {
       Combiner combiner,
       UnknownRow unknown,
       DType storage,
-      RowPolicy rows) {
-    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, a row for every id. */
+      RowPolicy rows,
+      Optional<FileTier> tier) {
+    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, in memory. */
     public static Tables of(Optimizer optimizer) {
       return new Tables(
-          optimizer, 0.0173f, 0, Combiner.SUM, UnknownRow.ZEROS, DType.F32, RowPolicy.ALL);
+          optimizer,
+          0.0173f,
+          0,
+          Combiner.SUM,
+          UnknownRow.ZEROS,
+          DType.F32,
+          RowPolicy.ALL,
+          Optional.empty());
     }
   }
 
@@ -84,10 +96,17 @@ public final class Network implements AutoCloseable {
               options.unknown(),
               options.storage(),
               options.rows());
-      tables.add(EmbeddingTable.create(config, device.interpreter().allocator()));
+      tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
     }
     SlotTables slots = new SlotTables(tables, options.combiner());
     return new Network(device, schema, model, parameters, slots);
+  }
+
+  private static EmbeddingTable newTable(
+      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
+    return tier.isPresent()
+        ? EmbeddingTable.create(config, tier.get(), allocator)
+        : EmbeddingTable.create(config, allocator);
   }
 
   public Device device() {

@@ -147,7 +147,8 @@ public final class Checkpoint {
             UnknownRow.valueOf(tables.text("unknown")),
             tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
             // Scoring inserts and evicts nothing.
-            RowPolicy.ALL);
+            RowPolicy.ALL,
+            Optional.empty());
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {

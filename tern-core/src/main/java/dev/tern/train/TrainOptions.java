@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.embedding.Combiner;
+import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
@@ -27,6 +28,7 @@ public final class TrainOptions {
   private UnknownRow unknown = UnknownRow.ZEROS;
   private DType tableStorage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
+  private Optional<FileTier> tier = Optional.empty();
   private int shuffleRows = 1 << 17;
   private long reportEvery = 100;
   private Optional<Path> checkpoints = Optional.empty();
@@ -56,6 +58,7 @@ public final class TrainOptions {
     unknown = other.unknown;
     tableStorage = other.tableStorage;
     rows = other.rows;
+    tier = other.tier;
     shuffleRows = other.shuffleRows;
     reportEvery = other.reportEvery;
     checkpoints = other.checkpoints;
@@ -224,6 +227,17 @@ public final class TrainOptions {
     return changed;
   }
 
+  /**
+   * Has tables share the memory of {@code shared} and keep rows that have no room in it in files,
+   * which changes no bit. Takes a table optimizer, unknown ids and rows as {@link
+   * dev.tern.embedding.EmbeddingTable#create} says.
+   */
+  public TrainOptions tier(FileTier shared) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.tier = Optional.of(shared);
+    return changed;
+  }
+
   /** Shuffle within blocks of {@code rows} rows; 0 keeps the order of the data. */
   public TrainOptions shuffleRows(int rows) {
     require(rows >= 0, "shuffleRows", rows, "0 (no shuffling) or more");
@@ -326,6 +340,10 @@ public final class TrainOptions {
 
   public RowPolicy rows() {
     return rows;
+  }
+
+  public Optional<FileTier> tier() {
+    return tier;
   }
 
   public int shuffleRows() {

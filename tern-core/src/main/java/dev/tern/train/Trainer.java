@@ -47,7 +47,8 @@ public final class Trainer implements AutoCloseable {
             options.combiner(),
             options.unknown(),
             options.tableStorage(),
-            options.rows());
+            options.rows(),
+            options.tier());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     writer = new CheckpointWriter(network, optimizer, factory, encoder, options);

@@ -318,7 +318,7 @@ final class EmbeddingTableTest {
       assertThat(table.version()).isEqualTo(second.version() + 1);
       assertThatThrownBy(() -> table.ragged(second, out.address))
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("its rows changed since");
+          .hasMessageContaining("its rows changed or moved since");
       table.refresh(second);
       table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
       assertThat(out.get(0)).isEqualTo(before - 1);

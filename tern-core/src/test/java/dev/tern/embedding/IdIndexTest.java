@@ -114,7 +114,7 @@ final class IdIndexTest {
       if (block == 1 && count > 100) {
         continue;
       }
-      SortedIds sorted = new SortedIds(index, block);
+      SortedIds sorted = new SortedIds(index::forEachId, index.size(), block);
       long[] got = new long[0];
       for (int n = sorted.next(); n > 0; n = sorted.next()) {
         int before = got.length;

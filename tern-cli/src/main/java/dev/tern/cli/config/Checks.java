@@ -18,6 +18,7 @@ final class Checks {
     }
     experts(settings);
     maxRows(settings);
+    tableMemory(settings);
     weightDecay(settings);
   }
 
@@ -135,6 +136,31 @@ final class Checks {
               + eviction
               + " without a limit, at which rows would go, expected one; add model.max_rows");
     }
+  }
+
+  /** What tables that keep rows in files cannot do. */
+  private static void tableMemory(Settings s) {
+    if (s.get(Keys.TABLE_MEMORY) == 0) {
+      return;
+    }
+    if (s.get(Keys.OPTIMIZER).equals("adam") && !s.get(Keys.LAZY)) {
+      refuseTableMemory(s, "adam that walks whole tables", "train.optimizer.lazy: true");
+    }
+    if (!s.get(Keys.EVICTION).equals("never")) {
+      refuseTableMemory(s, "rows that go", "model.eviction.type: never");
+    }
+    if (s.get(Keys.UNKNOWN).equals("mean")) {
+      refuseTableMemory(s, "the mean of whole tables for unknown ids", "model.unknown: zeros");
+    }
+  }
+
+  private static void refuseTableMemory(Settings s, String got, String cure) {
+    throw new ConfigException(
+        s.where("train.table_memory")
+            + ": train.table_memory: got a limit with "
+            + got
+            + ", expected 0 there; set "
+            + cure);
   }
 
   private static void weightDecay(Settings s) {

@@ -492,6 +492,13 @@ final class Keys {
           0L,
           "Hard limit on memory for the values of one step: what does not fit is dropped and"
               + " computed again, which changes no bit; 0 for what train.memory leaves.");
+  static final Key<Long> TABLE_MEMORY =
+      Key.of(
+          "train.table_memory",
+          new Kind.Bytes(0),
+          0L,
+          "Of train.memory, what embedding tables share: rows without room lie in files in run.dir,"
+              + " which changes no bit; 0 keeps all rows in memory.");
   static final Key<Every> EVALUATE_EVERY =
       Key.of(
           "train.evaluate_every",
@@ -622,6 +629,7 @@ final class Keys {
           THREADS,
           MEMORY,
           ACTIVATION_MEMORY,
+          TABLE_MEMORY,
           EVALUATE_EVERY,
           CHECKPOINT_EVERY,
           DELTA_STEPS,
@@ -669,6 +677,7 @@ final class Keys {
               THREADS,
               MEMORY,
               ACTIVATION_MEMORY,
+              TABLE_MEMORY,
               EVALUATE_EVERY,
               CHECKPOINT_EVERY,
               DELTA_STEPS,

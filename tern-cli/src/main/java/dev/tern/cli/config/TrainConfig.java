@@ -22,6 +22,7 @@ import java.util.function.Function;
  * @param threads compute threads, at least 1
  * @param memory hard limit in bytes
  * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
+ * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
  * @param evaluateEvery when the evaluation data is scored
  * @param checkpointEvery when a checkpoint is written
  * @param deltas when checkpoints of changes are written between full ones
@@ -41,6 +42,7 @@ public record TrainConfig(
     int threads,
     long memory,
     long activationMemory,
+    long tableMemory,
     Every evaluateEvery,
     Every checkpointEvery,
     DeltaSchedule deltas,
@@ -61,6 +63,7 @@ public record TrainConfig(
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         s.get(Keys.MEMORY),
         activationMemory(s.get(Keys.ACTIVATION_MEMORY), s.get(Keys.MEMORY)),
+        s.get(Keys.TABLE_MEMORY),
         s.get(Keys.EVALUATE_EVERY),
         s.get(Keys.CHECKPOINT_EVERY),
         deltas(s),

@@ -1,5 +1,6 @@
 package dev.tern.cli.run;
 
+import dev.tern.embedding.FileStatistics;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.internal.json.Json;
 import java.util.List;
@@ -101,12 +102,27 @@ public record MetricsLine(
     if (table.filterBytes() > 0) {
       json.put("filter_bytes", table.filterBytes()).put("shared_counters", table.sharedCounters());
     }
+    FileStatistics file = table.file();
+    if (file.bytes() > 0) {
+      json.put("file_rows", file.rows())
+          .put("file_bytes", file.bytes())
+          .put("spilled", file.spilled())
+          .put("fetched", file.fetched());
+    }
     return json;
   }
 
   private static TableStatistics table(Json item, String source) {
     Json.Obj json = item.asObject(source);
     boolean counts = json.has("filter_bytes");
+    FileStatistics file =
+        json.has("file_bytes")
+            ? new FileStatistics(
+                json.integer("file_rows"),
+                json.integer("file_bytes"),
+                json.integer("spilled"),
+                json.integer("fetched"))
+            : FileStatistics.NONE;
     return new TableStatistics(
         json.text("table"),
         json.integer("rows"),
@@ -118,7 +134,8 @@ public record MetricsLine(
         json.integer("rejected"),
         json.integer("evicted"),
         counts ? json.integer("filter_bytes") : 0,
-        counts ? json.number("shared_counters") : 0);
+        counts ? json.number("shared_counters") : 0,
+        file);
   }
 
   /**

@@ -255,10 +255,12 @@ public record Report(
     if (tables.isEmpty()) {
       return;
     }
+    boolean files = tables.stream().anyMatch(table -> table.file().bytes() > 0);
     out.append(
         "<section><h2>Embedding tables</h2><div class=\"scroll\"><table"
             + " class=\"numbers\"><thead><tr><th>table</th><th>rows</th><th>memory</th>"
             + "<th>hits</th><th>misses</th><th>admitted</th><th>rejected</th><th>evicted</th>"
+            + (files ? "<th>in file</th><th>fetched</th>" : "")
             + "</tr></thead><tbody>\n");
     for (TableStatistics table : tables) {
       out.append("<tr>");
@@ -270,6 +272,10 @@ public record Report(
       cell(out, Format.whole(table.admitted()));
       cell(out, Format.whole(table.rejected()));
       cell(out, Format.whole(table.evicted()));
+      if (files) {
+        cell(out, Format.whole(table.file().rows()));
+        cell(out, Format.whole(table.file().fetched()));
+      }
       out.append("</tr>\n");
     }
     out.append("</tbody></table></div></section>\n");

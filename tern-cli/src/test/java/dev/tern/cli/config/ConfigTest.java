@@ -102,6 +102,21 @@ final class ConfigTest {
 
   @ParameterizedTest
   @CsvSource({
+    "train.optimizer.type=adam, set train.optimizer.lazy: true",
+    "model.eviction.type=unseen, set model.eviction.type: never",
+    "model.unknown=mean, set model.unknown: zeros"
+  })
+  void tablesWithFilesCannotDoAll(String override, String message) {
+    String[] good = {"train.table_memory=64m", "train.optimizer.type=adagrad"};
+    assertThat(census(good).train().tableMemory()).isEqualTo(64L << 20);
+    assertThatThrownBy(() -> census(good[0], good[1], override))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("train.table_memory: got a limit with")
+        .hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
     "model.admission.count=5, expected it only where model.admission.type is count",
     "model.admission.type=some, 'expected one of always, count, probability'",
     "model.eviction.steps=5, expected it only where model.eviction.type is",

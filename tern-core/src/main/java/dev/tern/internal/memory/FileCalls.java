@@ -10,7 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** System calls that map parts of files to chosen addresses; loaded on Linux alone. */
+/**
+ * System calls that map parts of files to chosen addresses, or copy them there, and which no
+ * interrupt of a thread ends; loaded on Linux alone.
+ */
 final class FileCalls {
   private static final int READ_WRITE_CLOSE_ON_EXEC = 0x2 | 0x80000;
   private static final int KEEP_SIZE_PUNCH_HOLE = 0x1 | 0x2;
@@ -35,6 +38,10 @@ final class FileCalls {
       Pages.function("posix_fallocate", FunctionDescriptor.of(INT, INT, LONG, LONG));
   private static final MethodHandle FALLOCATE =
       Pages.function("fallocate", FunctionDescriptor.of(INT, INT, INT, LONG, LONG));
+  private static final MethodHandle PREAD =
+      Pages.function("pread", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
+  private static final MethodHandle PWRITE =
+      Pages.function("pwrite", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
   private static final MethodHandle MMAP =
       Pages.function("mmap", FunctionDescriptor.of(LONG, LONG, LONG, INT, INT, INT, LONG));
 
@@ -98,6 +105,26 @@ final class FileCalls {
       return (int) FALLOCATE.invokeExact(descriptor, KEEP_SIZE_PUNCH_HOLE, offset, bytes) == 0;
     } catch (Throwable e) {
       throw new IllegalStateException("fallocate", e);
+    }
+  }
+
+  /**
+   * Copies a part of a file to an address; returns the bytes copied, 0 or less where none can be.
+   */
+  static long read(int descriptor, long address, long bytes, long offset) {
+    try {
+      return (long) PREAD.invokeExact(descriptor, address, bytes, offset);
+    } catch (Throwable e) {
+      throw new IllegalStateException("pread", e);
+    }
+  }
+
+  /** The other way round. */
+  static long write(int descriptor, long address, long bytes, long offset) {
+    try {
+      return (long) PWRITE.invokeExact(descriptor, address, bytes, offset);
+    } catch (Throwable e) {
+      throw new IllegalStateException("pwrite", e);
     }
   }
 

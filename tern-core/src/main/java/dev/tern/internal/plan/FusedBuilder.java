@@ -25,6 +25,9 @@ import java.util.function.Function;
 final class FusedBuilder {
   private static final int CHUNK_ELEMENTS = 16_384;
 
+  /** Where a function such as exp is computed for each of them. */
+  private static final int CHUNK_OF_FUNCTIONS = 4096;
+
   /** Chunks of a flat loop start at multiples of this many elements: a cache line. */
   private static final int FLAT_UNIT = 16;
 
@@ -279,7 +282,14 @@ final class FusedBuilder {
             && whole.elements() / outermost <= Epilogue.MOST_COLUMNS;
     int unit = isFlat ? FLAT_UNIT : isLongSum ? Epilogue.UNIT : 1;
     long most = isLongSum ? outermost / Epilogue.FEWEST_ROWS : (outermost + unit - 1L) / unit;
-    long wanted = Math.min(MAX_CHUNKS, whole.elements() / CHUNK_ELEMENTS);
+    long wanted = Math.min(MAX_CHUNKS, whole.elements() / chunkElements(whole));
     return whole.inChunks(unit, (int) Math.max(1, Math.min(most, wanted)));
+  }
+
+  /** Elements of a chunk at least; sums over chunks keep theirs whatever else a kernel computes. */
+  private static int chunkElements(Step.Fused whole) {
+    boolean computesFunctions =
+        whole.kernel().spec().instructions().stream().anyMatch(i -> i.op().isPolynomial());
+    return computesFunctions && !whole.isAcross() ? CHUNK_OF_FUNCTIONS : CHUNK_ELEMENTS;
   }
 }

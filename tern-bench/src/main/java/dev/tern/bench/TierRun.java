@@ -1,0 +1,157 @@
+package dev.tern.bench;
+
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.FileTier;
+import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.optim.Optimizer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * A process of {@link TierBench}: a table with row-wise Adagrad gets a row for each of many ids,
+ * then takes steps on a Zipf stream of them; all its rows in order of their ids make a digest.
+ */
+final class TierRun implements AutoCloseable {
+  private static final double EXPONENT = 1.05;
+  private static final float RATE = 0.01f;
+
+  private final int ids;
+  private final int batch;
+  private final int width;
+  private final Allocator allocator = Allocator.of(64L << 30);
+  private final EmbeddingTable table;
+  private final Lookup lookup = new Lookup();
+  private final long[] block;
+  private final int[] offsets;
+  private final long gradients;
+  private final long pooled;
+  private long step;
+
+  private TierRun(int ids, int batch, int width, long memory, Path folder) {
+    this.ids = ids;
+    this.batch = batch;
+    this.width = width;
+    TableConfig config =
+        new TableConfig(
+            "bench", 0, width, Optimizer.rowWiseAdagrad(RATE), 0.01f, 1, 0, UnknownRow.ZEROS);
+    table =
+        memory == 0
+            ? EmbeddingTable.create(config, allocator)
+            : EmbeddingTable.create(config, FileTier.of(folder, memory), allocator);
+    block = new long[batch];
+    offsets = IntStream.rangeClosed(0, batch).toArray();
+    gradients = allocator.allocate(4L * batch * width, "gradients");
+    pooled = allocator.allocate(4L * batch * width, "pooled");
+    SplittableRandom random = new SplittableRandom(7);
+    for (int i = 0; i < batch * width; i++) {
+      Memory.setFloat(gradients + 4L * i, (float) random.nextDouble(-1, 1));
+    }
+  }
+
+  /** Arguments: ids, steps, batch, width, bytes of memory or 0 for all there is, folder. */
+  public static void main(String[] args) throws IOException {
+    Main.vectorsAtOnce();
+    int steps = Integer.parseInt(args[1]);
+    try (TierRun run =
+        new TierRun(
+            Integer.parseInt(args[0]),
+            Integer.parseInt(args[2]),
+            Integer.parseInt(args[3]),
+            Long.parseLong(args[4]),
+            Path.of(args[5]))) {
+      print("fill", run.fill(), "ns/id");
+      print("steps", run.train(steps), "ns/id");
+      print("resident", resident(), "bytes");
+      print("table", run.table.bytes(), "bytes");
+      print("file", run.table.statistics().file().bytes(), "bytes");
+      print("rows", run.table.size(), "rows");
+      print("spilled", run.table.statistics().file().spilled(), "rows");
+      print("fetched", run.table.statistics().file().fetched(), "rows");
+      System.out.println("digest " + Long.toHexString(run.digest()));
+    }
+  }
+
+  private static void print(String name, double value, String unit) {
+    System.out.println(name + " " + value + " " + unit);
+  }
+
+  /** The most physical memory that this process held so far. */
+  private static long resident() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+      if (line.startsWith("VmHWM:")) {
+        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    throw new IOException("/proc/self/status: got no VmHWM; this needs Linux");
+  }
+
+  private void step(int count) {
+    table.find(block, count, lookup, true);
+    table.pool(lookup, offsets, 0, count, Combiner.SUM, pooled, width);
+    table.apply(lookup, offsets, count, Combiner.SUM, gradients, width, RATE, ++step);
+  }
+
+  /** Every id once; nanoseconds an id. */
+  private double fill() {
+    long nanos = 0;
+    for (int from = 0; from < ids; from += batch) {
+      int count = Math.min(batch, ids - from);
+      for (int i = 0; i < count; i++) {
+        block[i] = Ids.scatter(from + i, ids);
+      }
+      long start = System.nanoTime();
+      step(count);
+      nanos += System.nanoTime() - start;
+    }
+    return nanos / (double) ids;
+  }
+
+  /** Nanoseconds an id of the second half of the steps. */
+  private double train(int steps) {
+    Ids stream = Ids.zipf(ids, EXPONENT, 3);
+    long nanos = 0;
+    for (int s = 0; s < steps; s++) {
+      for (int i = 0; i < batch; i++) {
+        block[i] = stream.next();
+      }
+      long start = System.nanoTime();
+      step(batch);
+      nanos += 2 * s < steps ? 0 : System.nanoTime() - start;
+    }
+    return nanos / ((steps - steps / 2) * (double) batch);
+  }
+
+  private long digest() {
+    long[] sum = {0};
+    int floats = table.config().rowFloats();
+    for (int from = 0; from < ids; from += batch) {
+      int first = from;
+      long[] next =
+          IntStream.range(0, Math.min(batch, ids - from)).mapToLong(i -> first + i).toArray();
+      table.exportTo(
+          next,
+          (_, values, count) -> {
+            for (int i = 0; i < count * floats; i++) {
+              sum[0] = (sum[0] ^ Memory.getInt(values + 4L * i)) * 0x100000001B3L;
+              sum[0] ^= sum[0] >>> 29;
+            }
+          });
+    }
+    return sum[0];
+  }
+
+  @Override
+  public void close() {
+    allocator.free(gradients);
+    allocator.free(pooled);
+    table.close();
+  }
+}

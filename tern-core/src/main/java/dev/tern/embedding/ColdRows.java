@@ -1,0 +1,276 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.ScratchFile;
+
+/**
+ * Rows in a file. A record is a row as it lies in memory, then its id. Records are in partitions by
+ * the low bits of the hashes of their ids; a partition is one piece of the file, ascending by hash
+ * (unsigned), and is only ever written as a whole, to where nothing else is. Memory has a summary
+ * of each:
+ *
+ * <pre>
+ * fences   4 bytes for each block of records: the upper half of the first one's hash
+ * filter   four bits of one 8-byte word for each id (Bloom), so that ids without a record are
+ *          mostly known to have none
+ * </pre>
+ *
+ * so to find a record is to read one block, rarely two. A record stays when its row comes back to
+ * memory, and is replaced when that row leaves memory again; who looks for a row looks in memory
+ * first. Any number of threads may {@link #find} while nothing else is done.
+ */
+final class ColdRows {
+  /** Bits of the filter for each id, where there is memory. */
+  static final int FILTER_BITS = 8;
+
+  /** No record. */
+  static final long NONE = 0;
+
+  private static final int BLOCK_BYTES = 2048;
+
+  private final Allocator allocator;
+  private final String holder;
+  private final ScratchFile file;
+  private final BlockArena places = new BlockArena(1L << 50);
+  private final int idOffset;
+  private final int recordBytes;
+  private final int blockRecords;
+  private final int shift;
+
+  private final PartitionMerge merge;
+
+  /** Per partition: its place in the file, offset there, records, summary, words of the filter. */
+  private final long[] handles;
+
+  private final long[] offsets;
+  private final int[] counts;
+  private final long[] summaries;
+  private final int[] words;
+
+  private long records;
+  private long fenceBytes;
+  private long filterBytes;
+
+  /**
+   * No rows.
+   *
+   * @param idOffset where the id lies in a record and in a row in memory
+   * @param buffers bytes of memory to merge with, about
+   * @param bits partitions are {@code 2^bits}, at most 2^{@link IdIndex#BUCKET_BITS}
+   */
+  ColdRows(
+      int idOffset, int bits, long buffers, ScratchFile file, Allocator allocator, String holder) {
+    this.idOffset = idOffset;
+    this.file = file;
+    this.allocator = allocator;
+    this.holder = holder;
+    recordBytes = idOffset + Long.BYTES;
+    blockRecords = Math.max(1, BLOCK_BYTES / recordBytes);
+    shift = IdIndex.BUCKET_BITS - bits;
+    int partitions = 1 << bits;
+    handles = new long[partitions];
+    offsets = new long[partitions];
+    counts = new int[partitions];
+    summaries = new long[partitions];
+    words = new int[partitions];
+    merge = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
+  }
+
+  int partitions() {
+    return counts.length;
+  }
+
+  int partition(long hash) {
+    return ((int) hash & ((1 << IdIndex.BUCKET_BITS) - 1)) >>> shift;
+  }
+
+  /** Records, those of rows in memory among them. */
+  long records() {
+    return records;
+  }
+
+  int recordBytes() {
+    return recordBytes;
+  }
+
+  /** Bytes of memory. */
+  long bytes() {
+    return fenceBytes + filterBytes + merge.bytes();
+  }
+
+  /** Bytes of memory of the filters. */
+  long filterBytes() {
+    return filterBytes;
+  }
+
+  /** Bytes that {@link #find} needs to read into. */
+  int blockBytes() {
+    return blockRecords * recordBytes;
+  }
+
+  /** Such room, for the one thread that also merges, until it next does. */
+  long scratch() {
+    return merge.scratch();
+  }
+
+  /**
+   * Reads the record of an id.
+   *
+   * @param buffer takes {@link #blockBytes}
+   * @return the record's address in the buffer, or {@link #NONE}
+   */
+  long find(long hash, long id, long buffer) {
+    int p = partition(hash);
+    int count = counts[p];
+    if (count == 0 || !mayHold(p, hash)) {
+      return NONE;
+    }
+    int key = (int) (hash >>> 32);
+    int blocks = blocks(count);
+    int block = lastBefore(summaries[p], blocks, key);
+    do {
+      int from = block * blockRecords;
+      int length = Math.min(blockRecords, count - from);
+      file.read(offsets[p] + (long) from * recordBytes, buffer, (long) length * recordBytes);
+      long end = buffer + (long) length * recordBytes;
+      for (long at = buffer; at < end; at += recordBytes) {
+        if (Memory.getLong(at + idOffset) == id) {
+          return at;
+        }
+      }
+      block++;
+    } while (block < blocks && Integer.compareUnsigned(fence(summaries[p], block), key) <= 0);
+    return NONE;
+  }
+
+  private int blocks(int count) {
+    return (count + blockRecords - 1) / blockRecords;
+  }
+
+  private static int fence(long summary, int block) {
+    return Memory.getInt(summary + 4L * block);
+  }
+
+  /** The last block that begins below a key; the first one where none does. */
+  private static int lastBefore(long summary, int blocks, int key) {
+    int low = 0;
+    int high = blocks;
+    while (high - low > 1) {
+      int middle = (low + high) >>> 1;
+      if (Integer.compareUnsigned(fence(summary, middle), key) < 0) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** Whether a partition may have a record with this hash. */
+  boolean mayHold(int p, long hash) {
+    if (words[p] == 0) {
+      return true;
+    }
+    long bits = filterBits(hash);
+    return (Memory.getLong(filterWord(p, hash)) & bits) == bits;
+  }
+
+  private long filterWord(int p, long hash) {
+    return filter(summaries[p], counts[p]) + 8 * word(hash, words[p]);
+  }
+
+  /** Where the filter of a summary begins. */
+  private long filter(long summary, int count) {
+    return summary + fenceBytes(count);
+  }
+
+  private long fenceBytes(int count) {
+    return (4L * blocks(count) + 7) & -8;
+  }
+
+  /** By 32 bits of the hash above those that make partitions. */
+  static long word(long hash, int words) {
+    return ((hash >>> IdIndex.BUCKET_BITS & 0xFFFFFFFFL) * words) >>> 32;
+  }
+
+  /** The bits that stand for a hash in its word. */
+  static long filterBits(long hash) {
+    long bits = hash * 0x9E3779B97F4A7C15L;
+    return 1L << (bits >>> 58) | 1L << (bits >>> 52) | 1L << (bits >>> 46) | 1L << (bits >>> 40);
+  }
+
+  /**
+   * Gives rows records, new ones or in the place of those that they have.
+   *
+   * @param p the partition of them all
+   * @param hashes ascending (unsigned), each once
+   * @param rows their addresses
+   * @param replaced how many of them have records
+   * @param bits bits of the filter for each id, 0 to {@link #FILTER_BITS}
+   */
+  void merge(int p, long[] hashes, long[] rows, int count, int replaced, int bits) {
+    int after = counts[p] + count - replaced;
+    int filterWords = (int) (((long) after * bits + 63) >>> 6);
+    long bytes = (long) after * recordBytes;
+    long place = places.allocate(bytes, BlockArena.End.LOW, 0);
+    long to = places.offset(place);
+    long summary = 0;
+    try {
+      file.makeRoom(to + bytes);
+      summary = newSummary(after, filterWords);
+      merge.summarize(summary, filter(summary, after), filterWords, after);
+      merge.run(offsets[p], counts[p], to, hashes, rows, count);
+    } catch (RuntimeException | Error e) {
+      if (summary != 0) {
+        freeSummary(summary, after, filterWords);
+      }
+      places.free(place);
+      throw e;
+    }
+    release(p);
+    handles[p] = place;
+    offsets[p] = to;
+    counts[p] = after;
+    summaries[p] = summary;
+    words[p] = filterWords;
+    records += after;
+  }
+
+  private long newSummary(int count, int filterWords) {
+    long summary = allocator.allocate(fenceBytes(count) + 8L * filterWords, holder);
+    fenceBytes += fenceBytes(count);
+    filterBytes += 8L * filterWords;
+    return summary;
+  }
+
+  private void freeSummary(long summary, int count, int filterWords) {
+    allocator.free(summary);
+    fenceBytes -= fenceBytes(count);
+    filterBytes -= 8L * filterWords;
+  }
+
+  private void release(int p) {
+    if (counts[p] > 0) {
+      places.free(handles[p]);
+      freeSummary(summaries[p], counts[p], words[p]);
+      records -= counts[p];
+      counts[p] = 0;
+    }
+  }
+
+  /** Gives the id of every record once, in no useful order. */
+  void forEachId(IdIndex.IdSink sink) {
+    for (int p = 0; p < counts.length; p++) {
+      merge.read(offsets[p], counts[p], sink);
+    }
+  }
+
+  void free() {
+    for (int p = 0; p < counts.length; p++) {
+      release(p);
+    }
+    merge.free();
+  }
+}

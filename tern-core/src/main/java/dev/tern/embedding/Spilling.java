@@ -1,0 +1,412 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.ScratchFile;
+import dev.tern.optim.Optimizer;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+
+/**
+ * Has rows of a table lie in a file while its memory has no room for them. Rows in memory are
+ * followed by their id and when they were seen. Where a batch needs room, a hand goes round over
+ * the partitions of {@link ColdRows}, at each of which the half of its rows in memory that was seen
+ * longest ago leaves; the index lists rows by the same bits of hashes that partitions are made of.
+ * So a step costs a partition to read and to write, and about half of the rows in memory, not just
+ * the last ones, are those in use. A row that is looked up in training comes back; what scoring
+ * looks up is copied.
+ */
+final class Spilling {
+  /** Rows in memory of a partition, about. */
+  private static final int PARTITION_ROWS = 256;
+
+  /** Rows in memory at least: as many as are imported at once. */
+  private static final int LEAST_ROWS = EmbeddingTable.EXPORT_BLOCK;
+
+  /** Of the memory, one part in so many is for what {@link ColdRows} keeps in memory. */
+  private static final int SHARE = 8;
+
+  /** Memory grows by one part in so many, and at the end by one in the square of it. */
+  private static final int GROWTH = 4;
+
+  /** In the word after a row's id, the bit that says that the file has a record of the id. */
+  private static final int IN_FILE = 1;
+
+  private final TableConfig config;
+  private final FileTier tier;
+  private final RowSlabs rows;
+  private final IdIndex index;
+  private final Allocator allocator;
+  private final String holder;
+  private final ScratchFile file;
+  private final int seenOffset;
+
+  /** Bytes of memory taken of the tier, and how many rows at most they are enough for. */
+  private long memory;
+
+  private int most;
+
+  /** None while all rows are in memory. */
+  private Optional<ColdRows> cold = Optional.empty();
+
+  /** Counts lookups in training. */
+  private int now;
+
+  /** The next partition to make room in. */
+  private int hand;
+
+  /** Rows in memory of which the file has a record. */
+  private long old;
+
+  private long spilled;
+  private long fetched;
+
+  // The rows in memory of one partition.
+  private final IdIndex.RowSink collector = this::collect;
+  private long[] hashes = new long[2 * PARTITION_ROWS];
+  private int[] numbers = new int[2 * PARTITION_ROWS];
+  private long[] order = new long[2 * PARTITION_ROWS];
+  private long[] sorted = new long[2 * PARTITION_ROWS];
+  private long[] addresses = new long[2 * PARTITION_ROWS];
+  private int count;
+  private int movable;
+
+  Spilling(TableConfig config, FileTier tier, RowSlabs rows, IdIndex index, Allocator allocator) {
+    this.config = config;
+    this.tier = tier;
+    this.rows = rows;
+    this.index = index;
+    this.allocator = allocator;
+    seenOffset = config.idOffset() + Long.BYTES;
+    holder = "table " + config.name() + " file tier";
+    long least = memoryFor(config, LEAST_ROWS) * SHARE / (SHARE - 1) + SHARE;
+    memory = tier.take(least, least);
+    if (memory == 0) {
+      throw new IllegalArgumentException(
+          "table %s with a file tier: got %d bytes of memory left of %d, expected %d or more"
+              .formatted(config.name(), tier.left(), tier.memory(), least));
+    }
+    most = mostRows(config, memory - memory / SHARE);
+    try {
+      file = ScratchFile.in(tier.folder(), holder);
+    } catch (RuntimeException | Error e) {
+      tier.giveBack(memory);
+      throw e;
+    }
+  }
+
+  /** Bytes of a row in memory. */
+  static int rowBytes(TableConfig config) {
+    return config.idOffset() + Long.BYTES + Integer.BYTES;
+  }
+
+  /**
+   * @throws IllegalArgumentException if a table cannot have a file tier
+   */
+  static void require(TableConfig config) {
+    String wrong = "";
+    if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+      wrong = "an optimizer that updates all rows in each step; use lazy Adam";
+    } else if (!(config.rows().eviction() instanceof Eviction.Never)) {
+      wrong = config.rows().eviction() + "; rows of such a table stay for good";
+    } else if (config.unknown() == UnknownRow.MEAN) {
+      wrong = "unknown ids that read as the mean of all rows; use zeros or initial weights";
+    }
+    if (!wrong.isEmpty()) {
+      throw new IllegalArgumentException(
+          "table %s with a file tier: got %s".formatted(config.name(), wrong));
+    }
+  }
+
+  /** Rows that memory has room for, in any state of growth. */
+  private static int mostRows(TableConfig config, long bytes) {
+    int low = 0;
+    int high = Integer.MAX_VALUE;
+    while (high - low > 1) {
+      int middle = (low + high) >>> 1;
+      if (memoryFor(config, middle) <= bytes) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  private static long memoryFor(TableConfig config, int rows) {
+    long spare = EmbeddingTable.spareBytes(config);
+    return spare + RowSlabs.mostBytes(rowBytes(config), rows) + IdIndex.mostBytes(rows);
+  }
+
+  /** Bytes of memory beside rows and index. */
+  long bytes() {
+    return cold.map(ColdRows::bytes).orElse(0L);
+  }
+
+  /** Rows that are not in memory. */
+  long size() {
+    return cold.isPresent() ? cold.get().records() - old : 0;
+  }
+
+  /** Times that a row left memory. */
+  long spilled() {
+    return spilled;
+  }
+
+  FileStatistics statistics() {
+    return new FileStatistics(size(), file.bytes(), spilled, fetched);
+  }
+
+  /**
+   * A lookup in training begins: notes the rows in memory that it found, which stay till the next.
+   */
+  void see(Lookup lookup) {
+    now = (now + 1) & Integer.MAX_VALUE >> 1;
+    int unique = lookup.unique();
+    for (int u = 0; u < unique; u++) {
+      if (lookup.rows[u] >= 0) {
+        long seen = lookup.addresses[u] + seenOffset;
+        Memory.setInt(seen, now << 1 | Memory.getInt(seen) & IN_FILE);
+      }
+    }
+  }
+
+  /** The first {@code given} ids missing were given rows. */
+  void enter(Lookup lookup, int given) {
+    for (int i = 0; i < given; i++) {
+      int u = lookup.missing[i];
+      Memory.setLong(lookup.addresses[u] + config.idOffset(), lookup.ids[u]);
+      Memory.setInt(lookup.addresses[u] + seenOffset, now << 1);
+    }
+  }
+
+  /**
+   * Brings rows back of ids that have none in memory.
+   *
+   * @param gone takes the numbers of rows that leave for them
+   * @return ids still missing, which are first among the missing
+   */
+  int fetch(Lookup lookup, int missing, IntConsumer gone) {
+    if (cold.isEmpty()) {
+      return missing;
+    }
+    ColdRows records = cold.get();
+    int still = 0;
+    for (int i = 0; i < missing; i++) {
+      int u = lookup.missing[i];
+      makeRoom(1, gone);
+      long record = records.find(lookup.hashes[u], lookup.ids[u], records.scratch());
+      if (record == ColdRows.NONE) {
+        lookup.missing[still++] = u;
+      } else {
+        bring(lookup, u, record, records.recordBytes());
+      }
+    }
+    return still;
+  }
+
+  private void bring(Lookup lookup, int u, long record, int bytes) {
+    index.reserve(lookup.hashes[u]);
+    int row = rows.add();
+    long address = rows.address(row);
+    Memory.copy(record, address, bytes);
+    Memory.setInt(address + seenOffset, now << 1 | IN_FILE);
+    index.insert(lookup.hashes[u], lookup.ids[u], row);
+    lookup.rows[u] = row;
+    lookup.addresses[u] = address;
+    old++;
+    fetched++;
+  }
+
+  /** The same where nothing may change: the lookup gets copies. Any number of threads may. */
+  int copy(Lookup lookup, int missing) {
+    if (cold.isEmpty()) {
+      return missing;
+    }
+    ColdRows records = cold.get();
+    int still = 0;
+    int copies = 0;
+    int stride = (records.recordBytes() + 15) & -16;
+    for (int i = 0; i < missing; i++) {
+      int u = lookup.missing[i];
+      long block = lookup.copies((missing + 1L) * stride + records.blockBytes());
+      long record = records.find(lookup.hashes[u], lookup.ids[u], block);
+      if (record == ColdRows.NONE) {
+        lookup.missing[still++] = u;
+      } else {
+        long address = ((block + records.blockBytes() + 15) & -16) + (long) copies++ * stride;
+        Memory.copy(record, address, records.recordBytes());
+        lookup.rows[u] = Lookup.COPY;
+        lookup.addresses[u] = address;
+      }
+    }
+    lookup.copied = copies;
+    return still;
+  }
+
+  /** Whether the file has the row of an id that has none in memory. */
+  boolean has(long hash, long id) {
+    return cold.isPresent() && cold.get().find(hash, id, cold.get().scratch()) != ColdRows.NONE;
+  }
+
+  /**
+   * Makes sure that memory has room for more rows.
+   *
+   * @param gone takes the numbers of rows that leave for them
+   */
+  void makeRoom(int wanted, IntConsumer gone) {
+    int without = 0;
+    while (index.size() + wanted > most) {
+      if (!grow()) {
+        ColdRows records = cold();
+        without = spill(records, gone) ? 0 : without + 1;
+        if (without > records.partitions()) {
+          throw new IllegalStateException(
+              "table %s: got a batch of more different ids than the %d rows that memory has room for;"
+                      .formatted(config.name(), most)
+                  + " give the table more memory, or use smaller batches");
+        }
+      }
+    }
+  }
+
+  /** Takes more memory, if there is any left. */
+  private boolean grow() {
+    long more = tier.take(memory / GROWTH / GROWTH, memory / GROWTH);
+    memory += more;
+    most = more == 0 ? most : mostRows(config, memory - memory / SHARE);
+    return more > 0;
+  }
+
+  private ColdRows cold() {
+    if (cold.isEmpty()) {
+      int bits = 31 - Integer.numberOfLeadingZeros(Math.max(1, most / PARTITION_ROWS));
+      int offset = config.idOffset();
+      ColdRows records =
+          new ColdRows(
+              offset,
+              Math.min(bits, IdIndex.BUCKET_BITS),
+              memory / SHARE / 4,
+              file,
+              allocator,
+              holder);
+      cold = Optional.of(records);
+    }
+    return cold.get();
+  }
+
+  /**
+   * Has rows of the next partition leave; returns whether there were any. The hand goes by reversed
+   * bits, as partitions are longest full when it comes to them, and neighbours among them are
+   * neighbours in the index, whose buckets would overflow.
+   */
+  private boolean spill(ColdRows records, IntConsumer gone) {
+    int partitions = records.partitions();
+    int partition = (int) ((Integer.reverse(hand) & 0xFFFFFFFFL) * partitions >>> 32);
+    int width = (1 << IdIndex.BUCKET_BITS) / partitions;
+    count = 0;
+    movable = 0;
+    index.forEachRow(partition * width, width, collector);
+    int leaving = Math.min(movable, (count + 1) / 2);
+    if (leaving > 0) {
+      Arrays.sort(order, 0, movable);
+      int replaced = replaced(movable - leaving);
+      sortByHash(movable - leaving, leaving);
+      records.merge(partition, sorted, addresses, leaving, replaced, filterBits(records));
+      for (int i = movable - leaving; i < movable; i++) {
+        leave((int) order[i], gone);
+      }
+      spilled += leaving;
+    }
+    hand = hand + 1 == partitions ? 0 : hand + 1;
+    return leaving > 0;
+  }
+
+  private void collect(long hash, int row) {
+    if (count == hashes.length) {
+      hashes = Arrays.copyOf(hashes, 2 * count);
+      numbers = Arrays.copyOf(numbers, 2 * count);
+      order = Arrays.copyOf(order, 2 * count);
+      sorted = new long[2 * count];
+      addresses = new long[2 * count];
+    }
+    hashes[count] = hash;
+    numbers[count] = row;
+    int seen = Memory.getInt(rows.address(row) + seenOffset) >>> 1;
+    int age = (now - seen) & Integer.MAX_VALUE >> 1;
+    if (age > 0) {
+      order[movable++] = (long) age << 32 | count;
+    }
+    count++;
+  }
+
+  /** How many of the rows from one place in the order on have records. */
+  private int replaced(int from) {
+    int sum = 0;
+    for (int i = from; i < movable; i++) {
+      sum += Memory.getInt(rows.address(numbers[(int) order[i]]) + seenOffset) & IN_FILE;
+    }
+    return sum;
+  }
+
+  /** Puts the rows at a part of the order by their hashes. */
+  private void sortByHash(int from, int length) {
+    for (int i = 0; i < length; i++) {
+      int at = (int) order[from + i];
+      order[from + i] = (hashes[at] ^ Long.MIN_VALUE) & -1L << 32 | at;
+    }
+    Arrays.sort(order, from, from + length);
+    for (int i = 0; i < length; i++) {
+      int at = (int) order[from + i];
+      int place = i;
+      for (; place > 0 && Long.compareUnsigned(sorted[place - 1], hashes[at]) > 0; place--) {
+        sorted[place] = sorted[place - 1];
+        addresses[place] = addresses[place - 1];
+      }
+      sorted[place] = hashes[at];
+      addresses[place] = rows.address(numbers[at]);
+    }
+  }
+
+  private void leave(int at, IntConsumer gone) {
+    int row = numbers[at];
+    long address = rows.address(row);
+    if ((Memory.getInt(address + seenOffset) & IN_FILE) != 0) {
+      old--;
+    }
+    index.erase(hashes[at], Memory.getLong(address + config.idOffset()));
+    gone.accept(row);
+    rows.release(row);
+  }
+
+  /**
+   * Bits of the filter for each id for which there is memory, also when as many rows more have left
+   * as it takes until all filters are made anew.
+   */
+  private int filterBits(ColdRows records) {
+    long rest = memory / SHARE - bytes() + records.filterBytes();
+    if (rest < 0) {
+      throw new IllegalStateException(
+          "table %s: got %d rows in a file, for which %d bytes of memory are not enough; give it more"
+              .formatted(config.name(), records.records(), memory));
+    }
+    return (int) Math.min(ColdRows.FILTER_BITS, 8 * rest / (records.records() + most));
+  }
+
+  /** Gives the ids whose rows are not in memory, in no useful order. */
+  void forEachId(IdIndex.IdSink sink) {
+    cold.ifPresent(records ->
+        records.forEachId(id -> {
+          if (index.find(IdIndex.hash(id), id) < 0) {
+            sink.accept(id);
+          }
+        }));
+  }
+
+  void free() {
+    cold.ifPresent(ColdRows::free);
+    file.close();
+    tier.giveBack(memory);
+  }
+}
