@@ -100,6 +100,17 @@ final class ColdRows {
     return fenceBytes + filterBytes + merge.bytes();
   }
 
+  /** Records of a block. */
+  int blockRecords() {
+    return blockRecords;
+  }
+
+  /** Bytes that the summary of a partition of some more records takes at most. */
+  long summaryBytes(int p, int more) {
+    long count = (long) counts[p] + more;
+    return FILTER_BITS * count / 8 + 4 * count / blockRecords + 4 * Long.BYTES;
+  }
+
   /** Bytes of memory of the filters. */
   long filterBytes() {
     return filterBytes;

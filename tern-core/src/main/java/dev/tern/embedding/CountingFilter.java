@@ -43,11 +43,19 @@ final class CountingFilter {
   /** Cells in use of another id that new ids were compared with. */
   private long compared;
 
+  private final Optional<FileTier> tier;
   private Optional<Marks> changed = Optional.empty();
 
-  /** Admits at {@code limit}, 2 or more; has room for {@code expected} ids in its first layer. */
-  CountingFilter(int limit, long expected, Allocator allocator, String holder) {
+  /**
+   * Admits at {@code limit}, 2 or more; has room for {@code expected} ids in its first layer.
+   *
+   * @param tier whose memory it takes, if the table has one
+   * @throws IllegalStateException if too little of that is left, here or for a further layer
+   */
+  CountingFilter(
+      int limit, long expected, Optional<FileTier> tier, Allocator allocator, String holder) {
     this.limit = limit;
+    this.tier = tier;
     this.allocator = allocator;
     this.holder = holder;
     counts = limit - 1;
@@ -64,10 +72,25 @@ final class CountingFilter {
     if (layerCount > 0) {
       cells[layerCount] = 2 * cells[layerCount - 1];
     }
-    long layer = allocator.allocate(CELL * cells[layerCount], holder);
-    Memory.zero(layer, CELL * cells[layerCount]);
-    layers[layerCount++] = layer;
+    long bytes = CELL * cells[layerCount];
+    tier.ifPresent(shared -> takeOf(shared, bytes));
+    try {
+      layers[layerCount] = allocator.allocate(bytes, holder);
+    } catch (RuntimeException | Error e) {
+      tier.ifPresent(shared -> shared.giveBack(bytes));
+      throw e;
+    }
+    Memory.zero(layers[layerCount++], bytes);
     used = 0;
+  }
+
+  private void takeOf(FileTier shared, long bytes) {
+    if (shared.take(bytes, bytes) == 0) {
+      throw new IllegalStateException(
+          "%s: got %d bytes of memory left of %d for tables with files, expected %d to count ids;"
+                  .formatted(holder, shared.left(), shared.memory(), bytes)
+              + " give them more memory, or expect as many ids as there are");
+    }
   }
 
   long bytes() {
@@ -224,9 +247,11 @@ final class CountingFilter {
   }
 
   void free() {
+    long bytes = bytes();
     for (int i = 0; i < layerCount; i++) {
       allocator.free(layers[i]);
     }
     layerCount = 0;
+    tier.ifPresent(shared -> shared.giveBack(bytes));
   }
 }

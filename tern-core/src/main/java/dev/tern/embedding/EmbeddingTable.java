@@ -2,7 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
+import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
@@ -26,9 +26,6 @@ import java.util.function.IntConsumer;
  * No result depends on which threads did the work.
  */
 public final class EmbeddingTable implements AutoCloseable {
-  /** Rows that are exported, or imported, at once. */
-  static final int EXPORT_BLOCK = 1024;
-
   private final TableConfig config;
   private final Allocator allocator;
   private final long spare;
@@ -51,6 +48,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private final UnknownRows unknown;
   private final RowUpdates updates;
   private final Step rule;
+  private final RowTransfer transfer;
   private Optional<RowChanges> changes = Optional.empty();
   private long version;
   private boolean closed;
@@ -68,7 +66,8 @@ public final class EmbeddingTable implements AutoCloseable {
     unknown = new UnknownRows(config, rows, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
-    residents = new Residents(config, rows, allocator);
+    residents = new Residents(config, tier, rows, allocator);
+    transfer = new RowTransfer(this, rows, residents, loops);
     all = config.rows().isAll();
     try {
       index = new IdIndex(allocator, holder(config, "index"));
@@ -97,6 +96,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * that updates rows in a batch alone, and unknown ids do not read as the mean.
    *
    * @throws IllegalArgumentException if that cannot be, or too little memory is left in the tier
+   * @throws IllegalStateException if too little is left to count ids; later, if ids are more than
+   *     the admission expects, or a batch has more than memory has room for
    * @throws java.io.UncheckedIOException if no file can be made; later, from whatever reads or
    *     writes it, if the disk fails or is full
    */
@@ -327,24 +328,31 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     requireOpen("refresh");
     requireMine("refresh", lookup);
-    if (lookup.isBefore(gone()) || lookup.copied > 0) {
-      lookup.copied = 0;
-      locatedAgain(lookup, locateAll(lookup));
-    }
+    locateAgain(lookup, false);
     lookup.found(this, version, gone());
   }
 
-  private void locatedAgain(Lookup lookup, int missing) {
-    lookup.complete = missing == 0;
-    readAsUnknown(lookup, 0, missing);
-  }
-
-  /** Has a lookup stand for rows in memory that are to be updated. */
-  private void locateForUpdate(Lookup lookup) {
-    if (lookup.isBefore(gone()) || lookup.copied > 0) {
-      lookup.copied = 0;
-      locatedAgain(lookup, locateForTraining(lookup));
+  /**
+   * Locates rows anew that may lie elsewhere now.
+   *
+   * @param update whether those in a file come back to memory, or the lookup has copies
+   */
+  private void locateAgain(Lookup lookup, boolean update) {
+    if (!lookup.isBefore(gone()) && lookup.copied == 0) {
+      return;
     }
+    // What moves rows to a file must not show: ids that had no row have none here.
+    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
+    long before = lookup.version();
+    lookup.findAgain();
+    int missing = update ? locateForTraining(lookup) : locateAll(lookup);
+    for (int u : without) {
+      lookup.rows[u] = Lookup.NONE;
+      lookup.addresses[u] = unknown.address(size(), version);
+    }
+    lookup.complete = missing == 0 && without.length == 0;
+    readAsUnknown(lookup, 0, missing);
+    lookup.found(this, before, gone());
   }
 
   /**
@@ -364,13 +372,21 @@ public final class EmbeddingTable implements AutoCloseable {
   void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
-    pooling.pool(lookup, offsets, from, to, combiner, single, out);
+    try {
+      pooling.pool(lookup, offsets, from, to, combiner, single, out);
+    } finally {
+      Reference.reachabilityFence(lookup); // its copies of rows go with it
+    }
   }
 
   /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
   public void ragged(Lookup lookup, long out) {
     requireReadable("ragged", lookup);
-    pooling.ragged(lookup, out);
+    try {
+      pooling.ragged(lookup, out);
+    } finally {
+      Reference.reachabilityFence(lookup);
+    }
   }
 
   /**
@@ -416,7 +432,7 @@ public final class EmbeddingTable implements AutoCloseable {
               .formatted(config.name(), lr, step));
     }
     boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    locateForUpdate(lookup);
+    locateAgain(lookup, true);
     if (changes.isPresent()) {
       changes.get().update(lookup);
     }
@@ -437,7 +453,7 @@ public final class EmbeddingTable implements AutoCloseable {
     requireOpen("export");
     SortedIds sorted = new SortedIds(this::forEachId, size());
     for (int count = sorted.next(); count > 0; count = sorted.next()) {
-      export(sorted.ids(), count, sink);
+      transfer.export(sorted.ids(), count, sink);
     }
   }
 
@@ -453,30 +469,7 @@ public final class EmbeddingTable implements AutoCloseable {
    */
   public void exportTo(long[] ids, RowSink sink) {
     requireOpen("export");
-    export(ids, ids.length, sink);
-  }
-
-  private void export(long[] ids, int count, RowSink sink) {
-    int floats = config.rowFloats();
-    long buffer = allocator.allocate(4L * floats * EXPORT_BLOCK, holder(config, "export"));
-    try {
-      long[] block = new long[EXPORT_BLOCK];
-      Lookup lookup = new Lookup();
-      for (int from = 0; from < count; from += EXPORT_BLOCK) {
-        int length = Math.min(EXPORT_BLOCK, count - from);
-        System.arraycopy(ids, from, block, 0, length);
-        find(block, length, lookup, false);
-        if (!lookup.complete) {
-          throw new IllegalArgumentException(
-              "table %s: got an export of ids without a row, expected ids that have one"
-                  .formatted(config.name()));
-        }
-        exportRows(lookup, length, buffer);
-        sink.accept(block, buffer, length);
-      }
-    } finally {
-      allocator.free(buffer);
-    }
+    transfer.export(ids, ids.length, sink);
   }
 
   /**
@@ -516,19 +509,6 @@ public final class EmbeddingTable implements AutoCloseable {
     return index.find(hash, id) >= 0 || (tier.isPresent() && tier.get().has(hash, id));
   }
 
-  /** The rows of a lookup, each its weights as F32, then its state and metadata. */
-  private void exportRows(Lookup lookup, int count, long buffer) {
-    int width = config.width();
-    long rowBytes = 4L * config.rowFloats();
-    long[] addresses = lookup.addresses;
-    loops.gather(addresses, lookup.inverse, 0, count, 0, width, buffer, rowBytes);
-    long stateBytes = rowBytes - 4L * width;
-    for (int i = 0; i < count && stateBytes > 0; i++) {
-      long state = addresses[lookup.inverse[i]] + config.weightBytes();
-      Memory.copy(state, buffer + i * rowBytes + 4L * width, stateBytes);
-    }
-  }
-
   /**
    * Fills an empty table with the rows of {@code source}, in any order, each id once; weights are
    * rounded to the nearest that the table can store. When it fails the table holds part of them:
@@ -541,47 +521,12 @@ public final class EmbeddingTable implements AutoCloseable {
           "table %s: got an import into %d rows, expected an empty table; create a new one"
               .formatted(config.name(), size()));
     }
-    long rowBytes = 4L * config.rowFloats();
-    long buffer = allocator.allocate(EXPORT_BLOCK * rowBytes, holder(config, "import"));
-    try {
-      long[] block = new long[EXPORT_BLOCK];
-      Lookup lookup = new Lookup();
-      for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
-        importRows(block, count, lookup);
-        for (int i = 0; i < count; i++) {
-          importRow(block[i], buffer + i * rowBytes, lookup.rows[i]);
-        }
-      }
-    } finally {
-      allocator.free(buffer);
-    }
+    transfer.importFrom(source);
     version++;
   }
 
-  private void importRow(long id, long values, int number) {
-    long row = rows.address(number);
-    int width = config.width();
-    if (config.storage() == DType.F32) {
-      Memory.copy(values, row, 4L * width);
-    } else {
-      for (int j = 0; j < width; j++) {
-        ScalarHalves.set(config.storage(), row, j, Memory.getFloat(values + 4L * j));
-      }
-    }
-    long stateBytes = 4L * (config.rowFloats() - width);
-    Memory.copy(values + 4L * width, row + config.weightBytes(), stateBytes);
-    if (config.keepsId()) {
-      Memory.setLong(row + config.idOffset(), id);
-    }
-    if (!residents.enterAgain(id, number)) {
-      throw new IllegalArgumentException(
-          "table %s: got id %d last seen in a step, or so often, as cannot be; the source is damaged"
-              .formatted(config.name(), id));
-    }
-  }
-
   /** Makes an undefined row for each id, in order. */
-  private void importRows(long[] ids, int count, Lookup lookup) {
+  void importRows(long[] ids, int count, Lookup lookup) {
     find(ids, count, lookup, false);
     for (int i = 0; i < count; i++) {
       if (lookup.inverse[i] != i || lookup.rows[i] != Lookup.NONE) {
@@ -606,11 +551,12 @@ public final class EmbeddingTable implements AutoCloseable {
   public void close() {
     if (!closed) {
       closed = true;
-      tier.ifPresent(Spilling::free);
       index.free();
       rows.free();
       residents.free();
       allocator.free(spare);
+      // Last, as others may take what it gives back.
+      tier.ifPresent(Spilling::free);
     }
   }
 

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,7 +108,8 @@ public final class Lookup {
 
   EmbeddingTable table() {
     if (table == null) {
-      throw new IllegalStateException("lookup: got one never filled; call find first");
+      throw new IllegalStateException(
+          "lookup: got one never filled, or whose rows could not be found again; call find first");
     }
     return table;
   }
@@ -125,6 +127,19 @@ public final class Lookup {
     table = owner;
     version = rowVersion;
     evicted = rowsGone;
+  }
+
+  /** Begins to find the same ids anew; of use only after {@link #found}. */
+  void findAgain() {
+    table = null;
+    copied = 0;
+  }
+
+  /** The distinct ids without a row. */
+  int[] unknown() {
+    return complete
+        ? new int[0]
+        : IntStream.range(0, unique).filter(u -> rows[u] == NONE).toArray();
   }
 
   /** Whether rows went since, perhaps some of these, when {@code rowsGone} have. */

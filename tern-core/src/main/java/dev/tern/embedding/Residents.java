@@ -45,7 +45,8 @@ final class Residents {
   /** Ids without a row, or rows, to come back to. */
   private int[] aside = new int[0];
 
-  Residents(TableConfig config, RowSlabs rows, Allocator allocator) {
+  /** The filter takes memory of {@code tier}. */
+  Residents(TableConfig config, Optional<FileTier> tier, RowSlabs rows, Allocator allocator) {
     this.config = config;
     this.rows = rows;
     policy = config.rows();
@@ -57,7 +58,7 @@ final class Residents {
     String holder = "table " + config.name();
     filter =
         policy.admission() instanceof Admission.ByCount(int count, long expected) && count > 1
-            ? Optional.of(new CountingFilter(count, expected, allocator, holder + " filter"))
+            ? Optional.of(new CountingFilter(count, expected, tier, allocator, holder + " filter"))
             : Optional.empty();
     queue =
         metadata == 0

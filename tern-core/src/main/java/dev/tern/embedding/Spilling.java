@@ -22,7 +22,7 @@ final class Spilling {
   private static final int PARTITION_ROWS = 256;
 
   /** Rows in memory at least: as many as are imported at once. */
-  private static final int LEAST_ROWS = EmbeddingTable.EXPORT_BLOCK;
+  private static final int LEAST_ROWS = RowTransfer.BLOCK;
 
   /** Of the memory, one part in so many is for what {@link ColdRows} keeps in memory. */
   private static final int SHARE = 8;
@@ -313,7 +313,8 @@ final class Spilling {
       Arrays.sort(order, 0, movable);
       int replaced = replaced(movable - leaving);
       sortByHash(movable - leaving, leaving);
-      records.merge(partition, sorted, addresses, leaving, replaced, filterBits(records));
+      records.merge(
+          partition, sorted, addresses, leaving, replaced, filterBits(records, partition, leaving));
       for (int i = movable - leaving; i < movable; i++) {
         leave((int) order[i], gone);
       }
@@ -384,8 +385,10 @@ final class Spilling {
    * Bits of the filter for each id for which there is memory, also when as many rows more have left
    * as it takes until all filters are made anew.
    */
-  private int filterBits(ColdRows records) {
+  private int filterBits(ColdRows records, int partition, int leaving) {
     long rest = memory / SHARE - bytes() + records.filterBytes();
+    // A partition's old summary stays until the new one is complete; rows to come need fences.
+    rest -= records.summaryBytes(partition, leaving) + 4L * most / records.blockRecords();
     if (rest < 0) {
       throw new IllegalStateException(
           "table %s: got %d rows in a file, for which %d bytes of memory are not enough; give it more"

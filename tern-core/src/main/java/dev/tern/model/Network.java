@@ -83,20 +83,25 @@ public final class Network implements AutoCloseable {
     Parameters parameters = new Parameters(device, seed);
     Model model = factory.create(schema, parameters);
     List<EmbeddingTable> tables = new ArrayList<>();
-    for (Slot slot : schema.slots()) {
-      TableConfig config =
-          new TableConfig(
-              slot.name(),
-              tables.size(),
-              model.embeddingWidth(),
-              options.optimizer(),
-              options.initRange(),
-              seed,
-              options.l2(),
-              options.unknown(),
-              options.storage(),
-              options.rows());
-      tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
+    try {
+      for (Slot slot : schema.slots()) {
+        TableConfig config =
+            new TableConfig(
+                slot.name(),
+                tables.size(),
+                model.embeddingWidth(),
+                options.optimizer(),
+                options.initRange(),
+                seed,
+                options.l2(),
+                options.unknown(),
+                options.storage(),
+                options.rows());
+        tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
+      }
+    } catch (RuntimeException | Error e) {
+      tables.forEach(EmbeddingTable::close);
+      throw e;
     }
     SlotTables slots = new SlotTables(tables, options.combiner());
     return new Network(device, schema, model, parameters, slots);

@@ -6,6 +6,7 @@ import dev.tern.internal.memory.Allocator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -23,7 +24,7 @@ final class CountingFilterTest {
   }
 
   private CountingFilter filter(int limit, long expected) {
-    return new CountingFilter(limit, expected, allocator, "test filter");
+    return new CountingFilter(limit, expected, Optional.empty(), allocator, "test filter");
   }
 
   @ParameterizedTest

@@ -7,8 +7,15 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -62,7 +69,10 @@ final class FileTierTest {
 
   /** The least memory that a table can have, as the error about less says. */
   private long least(TableConfig config) {
-    try (EmbeddingTable table = EmbeddingTable.create(config, FileTier.of(folder, 1), allocator)) {
+    TableConfig plain =
+        config(
+            config.width(), config.optimizer(), UnknownRow.ZEROS, config.storage(), RowPolicy.ALL);
+    try (EmbeddingTable table = EmbeddingTable.create(plain, FileTier.of(folder, 1), allocator)) {
       throw new AssertionError(table + " in one byte");
     } catch (IllegalArgumentException e) {
       return Long.parseLong(e.getMessage().replaceAll("(?s).*expected (\\d+) or more.*", "$1"));
@@ -85,14 +95,14 @@ final class FileTierTest {
       all.add(Arguments.of(config(9, optimizer), 1));
     }
     Optimizer sgd = Optimizer.sgd(1);
-    RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 10_000));
+    RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 300_000));
     RowPolicy few = RowPolicy.ALL.withMaxRows(1500, WhenFull.UNKNOWN);
     all.add(Arguments.of(config(8, Optimizer.rowWiseAdagrad(1)), 12));
     all.add(Arguments.of(config(40, Optimizer.adagrad(1)), 3));
     all.add(Arguments.of(config(3, sgd, UnknownRow.ZEROS, DType.F16, RowPolicy.ALL), 1));
     all.add(Arguments.of(config(1, sgd, UnknownRow.INITIAL, DType.BF16, RowPolicy.ALL), 4));
     all.add(
-        Arguments.of(config(5, Optimizer.adagrad(1), UnknownRow.INITIAL, DType.BF16, counts), 1));
+        Arguments.of(config(5, Optimizer.adagrad(1), UnknownRow.INITIAL, DType.BF16, counts), 4));
     all.add(Arguments.of(config(4, sgd, UnknownRow.ZEROS, DType.F32, few), 1));
     return all;
   }
@@ -395,6 +405,108 @@ final class FileTierTest {
           .hasMessageContaining("table t: got a batch of more different ids than the")
           .hasMessageContaining("give the table more memory");
       requireSameRows(file, plain);
+    }
+  }
+
+  @Test
+  void aFilterThatOutgrowsTheMemoryIsAnError() {
+    RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(2, 100));
+    TableConfig config = config(2, Optimizer.sgd(1), UnknownRow.ZEROS, DType.F32, counts);
+    FileTier tier = FileTier.of(folder, least(config) + 3000);
+    try (EmbeddingTable file = EmbeddingTable.create(config, tier, allocator)) {
+      assertThatThrownBy(() -> insert(file, 0, 100_000))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("table t filter: got")
+          .hasMessageContaining("expect as many ids as there are");
+      assertThat(file.bytes()).isLessThanOrEqualTo(tier.memory());
+    }
+    assertThat(tier.left()).isEqualTo(tier.memory());
+  }
+
+  @Test
+  void idsWithoutARowWhenTheyWereLookedUpStaySoWhateverMoves() {
+    RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(2, 10_000));
+    TableConfig config = config(2, Optimizer.adagrad(1), UnknownRow.ZEROS, DType.F32, counts);
+    try (EmbeddingTable file = tiered(config, least(config) + 30_000);
+        EmbeddingTable plain = EmbeddingTable.create(config, allocator)) {
+      Lookup early = new Lookup();
+      Lookup same = new Lookup();
+      long[] ids = LongStream.range(0, BATCH).toArray();
+      file.find(ids, BATCH, early, true);
+      plain.find(ids, BATCH, same, true);
+      assertThat(early.isComplete()).isFalse();
+      for (int round = 0; round < 2; round++) {
+        insert(file, 0, 4000);
+        insert(plain, 0, 4000);
+      }
+      assertThat(file.statistics().file().spilled()).isPositive();
+      file.refresh(early);
+      plain.refresh(same);
+      requireSamePooled(file, early, plain, same);
+      update(new SplittableRandom(1), file, early, plain, same);
+      requireSameRows(file, plain);
+    }
+  }
+
+  @Test
+  void aLookupWhoseRowsCouldNotBeReadAgainIsOfNoUse() throws Throwable {
+    TableConfig config = config(2, Optimizer.adagrad(1));
+    for (boolean updating : new boolean[] {true, false}) {
+      try (EmbeddingTable file = tiered(config, least(config))) {
+        insert(file, 0, 4000);
+        long[] ids = LongStream.range(0, BATCH).toArray();
+        Lookup lookup = new Lookup();
+        file.find(ids, BATCH, lookup, false);
+        assertThat(lookup.isComplete()).isTrue();
+        assertThat(lookup.copied).isPositive();
+        breakScratchFile();
+        for (int attempt = 0; attempt < 2; attempt++) {
+          assertThatThrownBy(
+                  () -> {
+                    if (updating) {
+                      file.apply(lookup, bags(), BATCH / 2, Combiner.SUM, gradients, 2, 0.1f, 1);
+                    } else {
+                      file.refresh(lookup);
+                    }
+                  })
+              .hasMessageContaining(attempt == 0 ? "it cannot be read" : "call find first");
+        }
+        assertThatThrownBy(() -> file.pool(lookup, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
+            .hasMessageContaining("call find first");
+      }
+    }
+  }
+
+  /** Has the table's file end at its beginning: another one takes its descriptor. */
+  private static void breakScratchFile() throws Throwable {
+    Linker linker = Linker.nativeLinker();
+    MethodHandle duplicate =
+        linker.downcallHandle(
+            linker.defaultLookup().findOrThrow("dup2"),
+            FunctionDescriptor.of(
+                ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    int scratch = -1;
+    int empty = -1;
+    try (RandomAccessFile none = new RandomAccessFile("/dev/null", "r");
+        Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      assertThat(none.length()).isZero();
+      for (Path link : open.filter(Files::isSymbolicLink).toList()) {
+        String target = Files.exists(link, LinkOption.NOFOLLOW_LINKS) ? linkOf(link) : "";
+        int number = Integer.parseInt(String.valueOf(link.getFileName()));
+        scratch = target.endsWith(".scratch (deleted)") ? number : scratch;
+        empty = target.equals("/dev/null") && number > 2 ? number : empty;
+      }
+      assertThat(scratch).isNotNegative();
+      assertThat(empty).isNotNegative();
+      assertThat((int) duplicate.invokeExact(empty, scratch)).isEqualTo(scratch);
+    }
+  }
+
+  private static String linkOf(Path link) {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (IOException e) {
+      return "";
     }
   }
 

@@ -139,6 +139,17 @@ final class FileTierTrainingTest {
   }
 
   @Test
+  void tablesThatFindTooLittleMemoryLeaveNothingBehind() {
+    FileTier small = FileTier.of(folder, MEMORY / 2);
+    try (Device device = device(1)) {
+      assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, options().tier(small)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("table seen with a file tier: got");
+    }
+    assertThat(small.left()).isEqualTo(MEMORY / 2);
+  }
+
+  @Test
   void aModelThatCannotKeepRowsInFilesIsRefused() {
     TrainOptions mean = options().unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY));
     try (Device device = device(1)) {
