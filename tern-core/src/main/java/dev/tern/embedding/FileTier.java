@@ -27,7 +27,8 @@ public final class FileTier {
    * A tier of its own.
    *
    * @param folder takes files of about twice the bytes of the rows in them
-   * @param memory bytes that tables may hold in memory, indexes and all else included
+   * @param memory bytes that tables may hold in memory, indexes and all else included, but for the
+   *     rows in files that a {@link Lookup} without insert has copies of: those belong to it
    */
   public static FileTier of(Path folder, long memory) {
     Objects.requireNonNull(folder, "folder");
