@@ -82,8 +82,15 @@ public final class BatchLookup {
   private void find(int slot) {
     Batch rows = current();
     EmbeddingTable table = tables.get(slot);
-    table.find(rows.ids(slot), rows.idCount(slot), lookups[slot], insert);
-    table.pool(lookups[slot], rows.offsets(slot), 0, rows.size(), combiner, parts[slot]);
+    table.findAndPool(
+        rows.ids(slot),
+        rows.idCount(slot),
+        lookups[slot],
+        insert,
+        rows.offsets(slot),
+        rows.size(),
+        combiner,
+        parts[slot]);
   }
 
   /**

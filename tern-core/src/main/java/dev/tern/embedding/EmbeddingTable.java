@@ -1,12 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.TableLock.Use;
 import dev.tern.internal.memory.Allocator;
-import dev.tern.internal.memory.Memory;
-import java.lang.ref.Reference;
-import java.util.Arrays;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.function.IntConsumer;
 
 /**
  * A table of embedding rows by 64-bit id; every id is legal. Rows appear when training first meets
@@ -16,77 +12,55 @@ import java.util.function.IntConsumer;
  * <p>A training step is {@link #find} with {@code insert}, {@link #pool} or {@link #ragged} for the
  * forward pass, {@link #apply} for the gradients. Scoring is the same without insert and apply.
  *
- * <p>Threads. {@link #find} with {@code insert}, {@link #apply}, {@link #importFrom}, {@link
- * #exportTo} and {@link #close} change the table or need it still: one thread at a time, and no
- * other use of the table meanwhile, except that lookups found before may be pooled while a find
- * inserts (rows never move; but rows that make room for others are given away). While none of these
- * runs, any number of threads may find without insert and pool, each with its own {@link Lookup};
- * they change nothing and take no lock (but for a new {@link UnknownRow#MEAN}). Handing the table
- * from one thread to another needs the usual happens-before edge. Different tables are independent.
- * No result depends on which threads did the work.
+ * <h2>Threads</h2>
+ *
+ * Any number of threads may use a table at once, each with its own {@link Lookup}. Every call is
+ * atomic: calls have the effect that they would have one after the other, in an order in which
+ * whatever ended before another began comes first. So
+ *
+ * <ul>
+ *   <li>an id that several threads insert at once gets one row, and two ids never share one;
+ *   <li>who reads an id sees no row or a whole one: with its initial weights, or as it was before
+ *       or after an update, never a mixture. {@link #findAndPool} reads all rows of its batch
+ *       between the same two changes;
+ *   <li>a lookup stands for the rows as they were found. {@link #pool} and {@link #ragged} refuse
+ *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
+ *       it, and what unknown ids read as stays;
+ *   <li>an evicted row is never read or updated as that of the id that has its place now;
+ *   <li>{@link #exportTo} gives the table of one moment;
+ *   <li>{@link #statistics} are those of one moment, so that they add up;
+ *   <li>{@link #close} waits for the calls that have begun; later ones are refused;
+ *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert that memory
+ *       runs out for may have given rows, whole ones, to some of its ids.
+ * </ul>
+ *
+ * Find without insert, refresh, pool, ragged and what only says something run side by side; they
+ * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
+ * them finds. They are not free of locks: while another thread inserts or updates they wait for
+ * that batch, and each call counts itself in and out in one word of memory (some ten nanoseconds,
+ * more if many cores do at once). Calls that change the table, exports and {@link #changes} take
+ * turns, first come, first served; readers do not wait for exports, nor changes that wait for one.
+ * The sink of an export may read the table; any other call from within a source or sink is refused.
+ *
+ * <p>With several threads that train one table, rows depend on the order of their calls, and steps
+ * are to be counted over all of them. With one no result depends on how many threads read.
+ * Different tables are independent. Several threads may pool one lookup at once; otherwise a lookup
+ * is for one thread at a time.
  */
 public final class EmbeddingTable implements AutoCloseable {
+  private final TableRows rows;
+  private final TableLock lock;
   private final TableConfig config;
-  private final Allocator allocator;
-  private final long spare;
-  private final IdIndex index;
-  private final RowSlabs rows;
-  private final InitialRows initial;
-  private final Residents residents;
 
-  /** Has rows lie in a file, if memory is too small for all. */
-  private final Optional<Spilling> tier;
-
-  /** Whether every id has a row for good. */
-  private final boolean all;
-
-  private final IntConsumer evictor = this::evict;
-  private final IntConsumer spiller = this::moved;
-
-  private final Pooling pooling;
-  private final RowLoops loops;
-  private final UnknownRows unknown;
-  private final RowUpdates updates;
-  private final Step rule;
-  private final RowTransfer transfer;
-  private Optional<RowChanges> changes = Optional.empty();
-  private long version;
-  private boolean closed;
-
-  private EmbeddingTable(
-      TableConfig config, Optional<FileTier> tier, Allocator allocator, long spare) {
-    this.config = config;
-    this.allocator = allocator;
-    this.spare = spare;
-    initial = new InitialRows(config);
-    loops = RowLoops.fastest(config.storage());
-    pooling = new Pooling(config, initial, loops);
-    int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
-    rows = new RowSlabs(rowBytes, allocator, holder(config, "rows"));
-    unknown = new UnknownRows(config, rows, spare);
-    updates = new RowUpdates(config, rows, spare + config.weightBytes());
-    rule = new Step(config.optimizer(), config.width(), config.l2());
-    residents = new Residents(config, tier, rows, allocator);
-    transfer = new RowTransfer(this, rows, residents, loops);
-    all = config.rows().isAll();
-    try {
-      index = new IdIndex(allocator, holder(config, "index"));
-    } catch (RuntimeException | Error e) {
-      residents.free();
-      throw e;
-    }
-    try {
-      this.tier = tier.map(t -> new Spilling(config, t, rows, index, allocator));
-    } catch (RuntimeException | Error e) {
-      index.free();
-      residents.free();
-      throw e;
-    }
+  private EmbeddingTable(TableRows rows) {
+    this.rows = rows;
+    config = rows.config();
+    lock = new TableLock(config.name());
   }
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
   public static EmbeddingTable create(TableConfig config, Allocator allocator) {
-    return create(config, Optional.empty(), allocator);
+    return new EmbeddingTable(TableRows.create(config, Optional.empty(), allocator));
   }
 
   /**
@@ -102,29 +76,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *     writes it, if the disk fails or is full
    */
   public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
-    Spilling.require(config);
-    return create(config, Optional.of(tier), allocator);
-  }
-
-  private static EmbeddingTable create(
-      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
-    Objects.requireNonNull(config, "config");
-    long spare = allocator.allocate(spareBytes(config), holder(config, "spare rows"));
-    try {
-      return new EmbeddingTable(config, tier, allocator, spare);
-    } catch (RuntimeException | Error e) {
-      allocator.free(spare);
-      throw e;
-    }
-  }
-
-  /** Room for the row of unknown ids and for updates. */
-  static long spareBytes(TableConfig config) {
-    return config.weightBytes() + RowUpdates.spareBytes(config);
-  }
-
-  private static String holder(TableConfig config, String part) {
-    return "table " + config.name() + " " + part;
+    return new EmbeddingTable(TableRows.create(config, Optional.of(tier), allocator));
   }
 
   public TableConfig config() {
@@ -132,34 +84,42 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   Allocator allocator() {
-    return allocator;
+    return rows.allocator();
   }
 
   /** Rows. */
   public long size() {
-    return index.size() + inFile();
-  }
-
-  /** Rows of these that are not in memory. */
-  private long inFile() {
-    return tier.isPresent() ? tier.get().size() : 0;
+    lock.begin(Use.READ);
+    try {
+      return rows.size();
+    } finally {
+      lock.end(Use.READ);
+    }
   }
 
   /** Bytes of memory held for rows, state, index and what {@link TableConfig#rows} needs. */
   public long bytes() {
-    long tierBytes = tier.map(Spilling::bytes).orElse(0L);
-    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config) + tierBytes;
+    lock.begin(Use.READ);
+    try {
+      return rows.bytes();
+    } finally {
+      lock.end(Use.READ);
+    }
   }
 
   /** What the table holds, and what became of the ids that training looked up. */
   public TableStatistics statistics() {
-    FileStatistics file = tier.map(Spilling::statistics).orElse(FileStatistics.NONE);
-    return residents.statistics(size(), bytes(), index.bytes(), file);
+    lock.begin(Use.READ);
+    try {
+      return rows.statistics();
+    } finally {
+      lock.end(Use.READ);
+    }
   }
 
   /** What the table remembers beside its rows. */
   public TableHistory history() {
-    return new TableHistory(config.name(), residents);
+    return new TableHistory(rows, lock);
   }
 
   /**
@@ -167,7 +127,12 @@ public final class EmbeddingTable implements AutoCloseable {
    * does; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
    */
   public long version() {
-    return version;
+    lock.begin(Use.READ);
+    try {
+      return rows.version();
+    } finally {
+      lock.end(Use.READ);
+    }
   }
 
   /**
@@ -180,144 +145,54 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    requireOpen("find");
     into.fill(ids, count);
-    int missing = insert ? locateForTraining(into) : locateAll(into);
-    int inserted = insert ? give(into, missing) : 0;
-    into.complete = inserted == missing;
-    readAsUnknown(into, inserted, missing);
-    into.found(this, version, gone());
-  }
-
-  /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
-  private long gone() {
-    return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
-  }
-
-  /** Locates rows, and brings those of a file back to memory. */
-  private int locateForTraining(Lookup lookup) {
-    int missing = locate(lookup);
-    if (tier.isPresent()) {
-      tier.get().see(lookup);
-      missing = tier.get().fetch(lookup, missing, spiller);
-    }
-    return missing;
-  }
-
-  /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
-  private int locateAll(Lookup lookup) {
-    int missing = locate(lookup);
-    return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
-  }
-
-  /** A row left memory. */
-  private void moved(int row) {
-    if (changes.isPresent()) {
-      changes.get().moved(row);
-    }
-  }
-
-  /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
-  private int locate(Lookup lookup) {
-    int unique = lookup.unique();
-    index.find(lookup);
-    int missing = 0;
-    for (int u = 0; u < unique; u++) {
-      int row = lookup.rows[u];
-      if (row < 0) {
-        lookup.missing[missing++] = u;
-      } else {
-        lookup.addresses[u] = rows.address(row);
-      }
-    }
-    return missing;
-  }
-
-  /** Has the ids numbered {@code from} to {@code to - 1} among the missing read as unknown. */
-  private void readAsUnknown(Lookup lookup, int from, int to) {
-    if (from < to) {
-      long row = unknown.address(size(), version);
-      for (int i = from; i < to; i++) {
-        lookup.addresses[lookup.missing[i]] = row;
-      }
+    Use use = insert ? Use.CHANGE : Use.READ;
+    lock.begin(use);
+    try {
+      rows.find(into, insert);
+    } finally {
+      lock.end(use);
     }
   }
 
   /**
-   * Gives rows to those of the first {@code missing} ids that are to have one, and moves them to
-   * the front.
-   *
-   * @return how many they are
+   * {@link #find}, then {@link #pool} of bags {@code [0, bags)}, with no change of the table
+   * between. So threads that train one table together pool what they found; with single calls
+   * another's update may come between, and the lookup is refused.
    */
-  private int give(Lookup lookup, int missing) {
-    int given = all ? missing : choose(lookup, missing);
-    if (given > 0) {
-      add(lookup, given);
-    }
-    residents.settle(lookup.unique(), missing, given);
-    return given;
+  public void findAndPool(
+      long[] ids,
+      int count,
+      Lookup into,
+      boolean insert,
+      int[] offsets,
+      int bags,
+      Combiner combiner,
+      long out,
+      long outStride) {
+    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    findAndPool(ids, count, into, insert, offsets, bags, combiner, whole);
   }
 
-  private int choose(Lookup lookup, int missing) {
-    residents.see(lookup);
-    if (changes.isPresent() && config.metadata() > 0) {
-      changes.get().note(lookup);
-    }
-    int wanted = residents.admit(lookup, missing);
-    long gone = residents.evicted();
-    int room = residents.makeRoom(wanted, size(), evictor);
-    if (residents.evicted() != gone) {
-      version++;
-    }
-    if (room < wanted && config.rows().whenFull() == WhenFull.ERROR) {
-      throw residents.full(lookup.ids[lookup.missing[room]]);
-    }
-    return room;
-  }
-
-  /** Takes a row from its id, for others. */
-  private void evict(int row) {
-    long id = Memory.getLong(rows.address(row) + config.idOffset());
-    index.erase(IdIndex.hash(id), id);
-    if (changes.isPresent()) {
-      changes.get().gone(id, row);
-    }
-    rows.release(row);
-  }
-
-  /** Gives rows to the first {@code missing} ids. */
-  private void add(Lookup lookup, int missing) {
-    residents.reserve(missing);
-    if (tier.isPresent()) {
-      tier.get().makeRoom(missing, spiller);
-    }
-    long size = size();
+  /** Likewise, to a target that may be in parts. */
+  void findAndPool(
+      long[] ids,
+      int count,
+      Lookup into,
+      boolean insert,
+      int[] offsets,
+      int bags,
+      Combiner combiner,
+      RowParts out) {
+    boolean single = Bags.check(config.name(), offsets, 0, bags, count);
+    into.fill(ids, count);
+    Use use = insert ? Use.CHANGE : Use.READ;
+    lock.begin(use);
     try {
-      insert(lookup, missing);
+      rows.find(into, insert);
+      rows.pool(into, offsets, 0, bags, combiner, single, out);
     } finally {
-      // Ids that went in before memory ran out must not be left with undefined weights.
-      int inserted = (int) (size() - size);
-      initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
-      residents.enter(lookup, inserted);
-      if (tier.isPresent()) {
-        tier.get().enter(lookup, inserted);
-      }
-      if (changes.isPresent()) {
-        changes.get().note(lookup);
-      }
-    }
-  }
-
-  /** The same, but leaves the new rows undefined. */
-  private void insert(Lookup lookup, int missing) {
-    for (int i = 0; i < missing; i++) {
-      int u = lookup.missing[i];
-      long hash = lookup.hashes[u];
-      index.reserve(hash);
-      int row = rows.add();
-      index.insert(hash, lookup.ids[u], row);
-      lookup.rows[u] = row;
-      lookup.addresses[u] = rows.address(row);
+      lock.end(use);
     }
   }
 
@@ -326,33 +201,12 @@ public final class EmbeddingTable implements AutoCloseable {
    * rows went read as unknown.
    */
   public void refresh(Lookup lookup) {
-    requireOpen("refresh");
-    requireMine("refresh", lookup);
-    locateAgain(lookup, false);
-    lookup.found(this, version, gone());
-  }
-
-  /**
-   * Locates rows anew that may lie elsewhere now.
-   *
-   * @param update whether those in a file come back to memory, or the lookup has copies
-   */
-  private void locateAgain(Lookup lookup, boolean update) {
-    if (!lookup.isBefore(gone()) && lookup.copied == 0) {
-      return;
+    lock.begin(Use.READ);
+    try {
+      rows.refresh(lookup);
+    } finally {
+      lock.end(Use.READ);
     }
-    // What moves rows to a file must not show: ids that had no row have none here.
-    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
-    long before = lookup.version();
-    lookup.findAgain();
-    int missing = update ? locateForTraining(lookup) : locateAll(lookup);
-    for (int u : without) {
-      lookup.rows[u] = Lookup.NONE;
-      lookup.addresses[u] = unknown.address(size(), version);
-    }
-    lookup.complete = missing == 0 && without.length == 0;
-    readAsUnknown(lookup, 0, missing);
-    lookup.found(this, before, gone());
   }
 
   /**
@@ -361,6 +215,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param out address of bag 0's {@code W} floats; only bags {@code [from, to)} are written
    * @param outStride floats from one bag to the next
+   * @throws IllegalStateException if rows were updated or evicted since they were found
    */
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
@@ -370,22 +225,25 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /** Likewise, to a target that may be in parts. */
   void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
-    requireReadable("pool", lookup);
-    boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
+    lock.begin(Use.READ);
     try {
-      pooling.pool(lookup, offsets, from, to, combiner, single, out);
+      rows.pool(lookup, offsets, from, to, combiner, out);
     } finally {
-      Reference.reachabilityFence(lookup); // its copies of rows go with it
+      lock.end(Use.READ);
     }
   }
 
-  /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
+  /**
+   * Copies the row of every position: {@code out} is the address of {@code N x W} floats.
+   *
+   * @throws IllegalStateException if rows were updated or evicted since they were found
+   */
   public void ragged(Lookup lookup, long out) {
-    requireReadable("ragged", lookup);
+    lock.begin(Use.READ);
     try {
-      pooling.ragged(lookup, out);
+      rows.ragged(lookup, out);
     } finally {
-      Reference.reachabilityFence(lookup);
+      lock.end(Use.READ);
     }
   }
 
@@ -424,42 +282,22 @@ public final class EmbeddingTable implements AutoCloseable {
       RowParts gradients,
       float lr,
       long step) {
-    requireOpen("apply");
-    requireMine("apply", lookup);
-    if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
-      throw new IllegalArgumentException(
-          "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
-              .formatted(config.name(), lr, step));
+    lock.begin(Use.CHANGE);
+    try {
+      rows.apply(lookup, offsets, bags, combiner, gradients, lr, step);
+    } finally {
+      lock.end(Use.CHANGE);
     }
-    boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
-    locateAgain(lookup, true);
-    if (changes.isPresent()) {
-      changes.get().update(lookup);
-    }
-    rule.at(lr, step);
-    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
-    if (distinct && gradients.count() == 1) {
-      updates.runDirect(lookup, gradients, rule);
-    } else {
-      lookup.group(offsets, 0, bags, single ? Combiner.SUM : combiner);
-      updates.run(lookup, bags, gradients, rule);
-    }
-    residents.endStep(step, evictor);
-    version++;
   }
 
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
-    requireOpen("export");
-    SortedIds sorted = new SortedIds(this::forEachId, size());
-    for (int count = sorted.next(); count > 0; count = sorted.next()) {
-      transfer.export(sorted.ids(), count, sink);
+    lock.begin(Use.SNAPSHOT);
+    try {
+      rows.exportTo(sink);
+    } finally {
+      lock.end(Use.SNAPSHOT);
     }
-  }
-
-  private void forEachId(IdIndex.IdSink sink) {
-    index.forEachId(sink);
-    tier.ifPresent(t -> t.forEachId(sink));
   }
 
   /**
@@ -468,8 +306,12 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalArgumentException if an id has no row
    */
   public void exportTo(long[] ids, RowSink sink) {
-    requireOpen("export");
-    transfer.export(ids, ids.length, sink);
+    lock.begin(Use.SNAPSHOT);
+    try {
+      rows.exportTo(ids, sink);
+    } finally {
+      lock.end(Use.SNAPSHOT);
+    }
   }
 
   /**
@@ -477,12 +319,12 @@ public final class EmbeddingTable implements AutoCloseable {
    * one bit a row, and 8 bytes for each row that changed.
    */
   public void trackChanges() {
-    requireOpen("trackChanges");
-    if (changes.isEmpty()) {
-      changes = Optional.of(new RowChanges(config, () -> rows.size() + inFile()));
+    lock.begin(Use.CHANGE);
+    try {
+      rows.trackChanges();
+    } finally {
+      lock.end(Use.CHANGE);
     }
-    changes.get().clear();
-    residents.filter().ifPresent(CountingFilter::trackChanges);
   }
 
   /**
@@ -491,22 +333,12 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if that was never called
    */
   public TableChanges changes() {
-    requireOpen("changes");
-    RowChanges noted =
-        changes.orElseThrow(() ->
-            new IllegalStateException(
-                "table %s: got changes that were not noted, expected trackChanges before"
-                    .formatted(config.name())));
-    long[] ids = noted.ids();
-    long[] here = Arrays.stream(ids).filter(this::hasRow).toArray();
-    long[] gone = Arrays.stream(ids).filter(id -> !hasRow(id)).toArray();
-    long[] words = residents.filter().map(CountingFilter::changedWords).orElse(new long[0]);
-    return new TableChanges(noted.all(), here, gone, words);
-  }
-
-  private boolean hasRow(long id) {
-    long hash = IdIndex.hash(id);
-    return index.find(hash, id) >= 0 || (tier.isPresent() && tier.get().has(hash, id));
+    lock.begin(Use.SNAPSHOT);
+    try {
+      return rows.changes();
+    } finally {
+      lock.end(Use.SNAPSHOT);
+    }
   }
 
   /**
@@ -515,74 +347,22 @@ public final class EmbeddingTable implements AutoCloseable {
    * close it.
    */
   public void importFrom(RowSource source) {
-    requireOpen("import");
-    if (size() > 0) {
-      throw new IllegalStateException(
-          "table %s: got an import into %d rows, expected an empty table; create a new one"
-              .formatted(config.name(), size()));
-    }
-    transfer.importFrom(source);
-    version++;
-  }
-
-  /** Makes an undefined row for each id, in order. */
-  void importRows(long[] ids, int count, Lookup lookup) {
-    find(ids, count, lookup, false);
-    for (int i = 0; i < count; i++) {
-      if (lookup.inverse[i] != i || lookup.rows[i] != Lookup.NONE) {
-        throw new IllegalArgumentException(
-            "table %s: got id %d twice in an import, expected each id once; the source is damaged"
-                .formatted(config.name(), ids[i]));
-      }
-      lookup.missing[i] = i;
-    }
-    if (tier.isPresent()) {
-      tier.get().see(lookup);
-      tier.get().makeRoom(count, spiller);
-    }
-    insert(lookup, count);
-    if (tier.isPresent()) {
-      tier.get().enter(lookup, count);
+    lock.begin(Use.CHANGE);
+    try {
+      rows.importFrom(source);
+    } finally {
+      lock.end(Use.CHANGE);
     }
   }
 
   /** Gives the table's memory back, and the file. */
   @Override
   public void close() {
-    if (!closed) {
-      closed = true;
-      index.free();
-      rows.free();
-      residents.free();
-      allocator.free(spare);
-      // Last, as others may take what it gives back.
-      tier.ifPresent(Spilling::free);
-    }
-  }
-
-  private void requireReadable(String operation, Lookup lookup) {
-    requireOpen(operation);
-    requireMine(operation, lookup);
-    if (lookup.version() != version || lookup.isBefore(gone())) {
-      throw new IllegalStateException(
-          "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
-                  .formatted(config.name(), operation, lookup.version())
-              + " (version %d); refresh it to read them as they are now".formatted(version));
-    }
-  }
-
-  private void requireMine(String operation, Lookup lookup) {
-    if (lookup.table() != this) {
-      throw new IllegalArgumentException(
-          "table %s: got %s of a lookup of table %s, expected one of its own"
-              .formatted(config.name(), operation, lookup.table().config.name()));
-    }
-  }
-
-  private void requireOpen(String operation) {
-    if (closed) {
-      throw new IllegalStateException(
-          "table %s: got %s after close; open a new table".formatted(config.name(), operation));
+    lock.begin(Use.CHANGE);
+    try {
+      rows.close();
+    } finally {
+      lock.end(Use.CHANGE);
     }
   }
 }

@@ -25,7 +25,7 @@ public final class Lookup {
   /** Positions per entry of {@link #met}. */
   private static final int MET_SHIFT = 6;
 
-  private @Nullable EmbeddingTable table;
+  private @Nullable TableRows table;
   private int count;
   private int unique;
   private long version;
@@ -106,7 +106,7 @@ public final class Lookup {
     return version;
   }
 
-  EmbeddingTable table() {
+  TableRows table() {
     if (table == null) {
       throw new IllegalStateException(
           "lookup: got one never filled, or whose rows could not be found again; call find first");
@@ -123,7 +123,7 @@ public final class Lookup {
   }
 
   /** Says whose rows these are, of which version, and how many had gone then. */
-  void found(EmbeddingTable owner, long rowVersion, long rowsGone) {
+  void found(TableRows owner, long rowVersion, long rowsGone) {
     table = owner;
     version = rowVersion;
     evicted = rowsGone;

@@ -12,13 +12,13 @@ final class RowTransfer {
   /** Rows that are exported, or imported, at once. */
   static final int BLOCK = 1024;
 
-  private final EmbeddingTable table;
+  private final TableRows table;
   private final TableConfig config;
   private final RowSlabs rows;
   private final Residents residents;
   private final RowLoops loops;
 
-  RowTransfer(EmbeddingTable table, RowSlabs rows, Residents residents, RowLoops loops) {
+  RowTransfer(TableRows table, RowSlabs rows, Residents residents, RowLoops loops) {
     this.table = table;
     config = table.config();
     this.rows = rows;
@@ -37,7 +37,8 @@ final class RowTransfer {
       for (int from = 0; from < count; from += BLOCK) {
         int length = Math.min(BLOCK, count - from);
         System.arraycopy(ids, from, block, 0, length);
-        table.find(block, length, lookup, false);
+        lookup.fill(block, length);
+        table.find(lookup, false);
         if (!lookup.complete) {
           throw new IllegalArgumentException(
               "table %s: got an export of ids without a row, expected ids that have one"

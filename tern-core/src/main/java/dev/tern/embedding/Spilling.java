@@ -135,7 +135,7 @@ final class Spilling {
   }
 
   private static long memoryFor(TableConfig config, int rows) {
-    long spare = EmbeddingTable.spareBytes(config);
+    long spare = TableRows.spareBytes(config);
     return spare + RowSlabs.mostBytes(rowBytes(config), rows) + IdIndex.mostBytes(rows);
   }
 

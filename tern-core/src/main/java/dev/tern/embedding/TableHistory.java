@@ -1,11 +1,12 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.TableLock.Use;
 import java.util.Optional;
 
 /**
  * What a table remembers beside its rows, which checkpoints keep so that a resumed run goes on as
- * if it had never stopped: counters, and the counting filter as words of 8 bytes. Of use while
- * nothing changes the table.
+ * if it had never stopped: counters, and the counting filter as words of 8 bytes. Each call is
+ * atomic; several fit together while nothing changes the table.
  */
 public final class TableHistory {
   /** Numbers that {@link #counters} gives. */
@@ -13,24 +14,40 @@ public final class TableHistory {
 
   private static final int BLOCK = 1 << 13;
 
-  private final String table;
-  private final Residents residents;
-  private final Optional<CountingFilter> filter;
+  private final TableRows rows;
+  private final TableLock lock;
 
-  TableHistory(String table, Residents residents) {
-    this.table = table;
-    this.residents = residents;
-    filter = residents.filter();
+  TableHistory(TableRows rows, TableLock lock) {
+    this.rows = rows;
+    this.lock = lock;
   }
 
   /** The last step, and counts. */
   public long[] counters() {
-    return residents.history();
+    lock.begin(Use.READ);
+    try {
+      return rows.residents().history();
+    } finally {
+      lock.end(Use.READ);
+    }
   }
 
   /** Words of the filter; 0 where there is none. */
   public long filterWords() {
-    return filter.map(CountingFilter::words).orElse(0L);
+    lock.begin(Use.READ);
+    try {
+      return words();
+    } finally {
+      lock.end(Use.READ);
+    }
+  }
+
+  private long words() {
+    return filter().map(CountingFilter::words).orElse(0L);
+  }
+
+  private Optional<CountingFilter> filter() {
+    return rows.residents().filter();
   }
 
   /** Takes or gives words of a filter, in order. */
@@ -42,22 +59,39 @@ public final class TableHistory {
 
   /** Gives the words of the filter. */
   public void readFilter(Words sink) {
-    long[] block = new long[BLOCK];
-    for (long from = 0; from < filterWords(); from += BLOCK) {
-      int count = (int) Math.min(BLOCK, filterWords() - from);
-      filter.orElseThrow().read(from, block, count);
-      sink.next(block, count);
+    lock.begin(Use.SNAPSHOT);
+    try {
+      rows.requireOpen("history");
+      long[] block = new long[BLOCK];
+      long words = words();
+      for (long from = 0; from < words; from += BLOCK) {
+        int count = (int) Math.min(BLOCK, words - from);
+        filter().orElseThrow().read(from, block, count);
+        sink.next(block, count);
+      }
+    } finally {
+      lock.end(Use.SNAPSHOT);
     }
   }
 
   /** Gives the words numbered {@code numbers} of the filter. */
   public void readFilter(long[] numbers, Words sink) {
+    lock.begin(Use.SNAPSHOT);
+    try {
+      rows.requireOpen("history");
+      readWords(numbers, sink);
+    } finally {
+      lock.end(Use.SNAPSHOT);
+    }
+  }
+
+  private void readWords(long[] numbers, Words sink) {
     long[] word = new long[1];
     long[] block = new long[Math.min(BLOCK, numbers.length)];
     for (int from = 0; from < numbers.length; from += BLOCK) {
       int count = Math.min(BLOCK, numbers.length - from);
       for (int i = 0; i < count; i++) {
-        filter.orElseThrow().read(numbers[from + i], word, 1);
+        filter().orElseThrow().read(numbers[from + i], word, 1);
         block[i] = word[0];
       }
       sink.next(block, count);
@@ -72,18 +106,28 @@ public final class TableHistory {
    * @throws IllegalArgumentException if the table cannot have this history
    */
   public void restore(long[] counters, long words, Words source) {
-    boolean sized = filter.map(f -> f.resize(words)).orElse(words == 0);
+    lock.begin(Use.CHANGE);
+    try {
+      rows.requireOpen("history");
+      if (!restored(counters, words, source)) {
+        throw new IllegalArgumentException(
+            "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
+                    .formatted(rows.config().name(), counters.length, words)
+                + " expected one that a table of this row policy left; the source is damaged");
+      }
+    } finally {
+      lock.end(Use.CHANGE);
+    }
+  }
+
+  private boolean restored(long[] counters, long words, Words source) {
+    boolean sized = filter().map(f -> f.resize(words)).orElse(words == 0);
     long[] block = new long[BLOCK];
     for (long from = 0; from < words && sized; from += BLOCK) {
       int count = (int) Math.min(BLOCK, words - from);
       source.next(block, count);
-      filter.orElseThrow().write(from, block, count);
+      filter().orElseThrow().write(from, block, count);
     }
-    if (!sized || counters.length != COUNTERS || !residents.restore(counters)) {
-      throw new IllegalArgumentException(
-          "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
-                  .formatted(table, counters.length, words)
-              + " expected one that a table of this row policy left; the source is damaged");
-    }
+    return sized && counters.length == COUNTERS && rows.residents().restore(counters);
   }
 }

@@ -3,8 +3,9 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Memory;
 
 /**
- * The row that all ids without one read as: zeros or the mean. Where each is to read as its initial
- * weights, it is zeros too, and the table puts the weights in afterwards.
+ * The row that all ids without one read as: zeros, or the mean, of which each lookup gets a copy.
+ * Where each is to read as its initial weights, it is zeros too, and the table puts the weights in
+ * afterwards. Any number of threads may ask while the rows stay as they are.
  */
 final class UnknownRows {
   private static final int BLOCK = 256;
@@ -14,40 +15,52 @@ final class UnknownRows {
 
   private final TableConfig config;
   private final RowSlabs rows;
-  private final long row;
+  private final long zeros;
 
-  /** What the row holds the mean of. */
-  private volatile Mean mean = new Mean(0, 0);
+  /** The mean that was asked for last. */
+  private volatile Mean mean;
 
-  private record Mean(int size, long version) {}
-
-  /** With room for a row's weights at {@code row}. */
-  UnknownRows(TableConfig config, RowSlabs rows, long row) {
-    this.config = config;
-    this.rows = rows;
-    this.row = row;
-    Memory.zero(row, config.weightBytes());
+  /** Of the rows of a table when it had {@code size} at {@code version}; {@code weights} stay. */
+  private record Mean(long size, long version, float[] weights) {
+    boolean isOf(long otherSize, long otherVersion) {
+      return size == otherSize && version == otherVersion;
+    }
   }
 
-  /** The row that all unknown ids read as, for a table of {@code size} rows at {@code version}. */
-  long address(long size, long version) {
-    if (config.unknown() == UnknownRow.MEAN) {
-      Mean wanted = new Mean((int) size, version);
-      if (!mean.equals(wanted)) {
-        renew(wanted);
-      }
+  /** With room for a row's weights at {@code zeros}. */
+  UnknownRows(TableConfig config, RowSlabs rows, long zeros) {
+    this.config = config;
+    this.rows = rows;
+    this.zeros = zeros;
+    mean = new Mean(0, 0, new float[config.width()]);
+    Memory.zero(zeros, config.weightBytes());
+  }
+
+  /**
+   * The row that the unknown ids of {@code lookup} read as, for a table of {@code size} rows at
+   * {@code version}. It stays what it is until the lookup is found again.
+   */
+  long address(Lookup lookup, long size, long version) {
+    if (config.unknown() != UnknownRow.MEAN) {
+      return zeros;
+    }
+    Mean current = mean;
+    float[] weights = (current.isOf(size, version) ? current : renewed(size, version)).weights;
+    long row = lookup.copies(config.weightBytes());
+    for (int j = 0; j < weights.length; j++) {
+      ScalarHalves.set(config.storage(), row, j, weights[j]);
     }
     return row;
   }
 
-  private synchronized void renew(Mean wanted) {
-    if (mean.equals(wanted)) {
-      return;
+  /** One thread adds up, others wait for what it finds. */
+  private synchronized Mean renewed(long size, long version) {
+    if (mean.isOf(size, version)) {
+      return mean;
     }
-    int size = wanted.size();
     // Whole numbers add up to the same sum in any order, so the mean does not depend on the order
     // in which ids were met. The largest sum is size * LARGEST * scale < 2^63.
-    double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros(size));
+    double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros((int) size));
     long[] sums = new long[config.width()];
     // Rows given back are zeros.
     int end = rows.size();
@@ -57,11 +70,12 @@ final class UnknownRows {
         sums[j] += sum(from, to, j, scale);
       }
     }
+    float[] weights = new float[sums.length];
     for (int j = 0; j < sums.length; j++) {
-      float weight = size == 0 ? 0 : (float) (sums[j] / scale / size);
-      ScalarHalves.set(config.storage(), row, j, weight);
+      weights[j] = size == 0 ? 0 : (float) (sums[j] / scale / size);
     }
-    mean = wanted;
+    mean = new Mean(size, version, weights);
+    return mean;
   }
 
   private long sum(int from, int to, int column, double scale) {

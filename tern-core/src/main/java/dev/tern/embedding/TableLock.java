@@ -1,0 +1,77 @@
+package dev.tern.embedding;
+
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.StampedLock;
+
+/**
+ * Says which calls of a table may run side by side. A call begins, and ends in the same thread:
+ *
+ * <pre>
+ *            runs beside            waits for
+ * READ       READ, SNAPSHOT         a CHANGE
+ * SNAPSHOT   READ                   SNAPSHOT, CHANGE
+ * CHANGE     nothing                all calls
+ * </pre>
+ *
+ * <p>Snapshots and changes take turns, first come, first served ({@link #turn}). A change then
+ * waits for the reads that have begun, and later reads wait for it ({@link #reads}); a snapshot
+ * does not. So reads wait for a batch that is changed, never for a snapshot or what waits for one.
+ * All locks are taken in this order. Beginning and ending allocate nothing where nobody waits.
+ */
+final class TableLock {
+  /** What a call does with the table. */
+  enum Use {
+    /** Leaves everything as it is. */
+    READ,
+    /** As {@link #READ}, for long, or with buffers that the table has once. */
+    SNAPSHOT,
+    /** Anything. */
+    CHANGE
+  }
+
+  private final String table;
+  private final ReentrantLock turn = new ReentrantLock(true);
+  private final StampedLock reads = new StampedLock();
+  private final Lock read = reads.asReadLock();
+  private final Lock write = reads.asWriteLock();
+
+  TableLock(String table) {
+    this.table = table;
+  }
+
+  /**
+   * Waits until a call may begin.
+   *
+   * @throws IllegalStateException if it is made within a call of the same thread that it would wait
+   *     for: by a source or sink of rows
+   */
+  void begin(Use use) {
+    if (turn.isHeldByCurrentThread() && (use != Use.READ || reads.isWriteLocked())) {
+      throw new IllegalStateException(
+          "table %s: got a call by the source or sink of an import or export of it, which the call"
+                  .formatted(table)
+              + " would wait for; make it afterwards");
+    }
+    if (use == Use.READ) {
+      read.lock();
+      return;
+    }
+    turn.lock();
+    if (use == Use.CHANGE) {
+      write.lock();
+    }
+  }
+
+  /** Ends a call that began. */
+  void end(Use use) {
+    if (use == Use.READ) {
+      read.unlock();
+      return;
+    }
+    if (use == Use.CHANGE) {
+      write.unlock();
+    }
+    turn.unlock();
+  }
+}

@@ -1,0 +1,508 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+
+/**
+ * The rows of an {@link EmbeddingTable}, whose calls come here once they may begin. Any number of
+ * threads may find without insert, refresh, pool and copy while nothing else is done, and while one
+ * thread exports: these leave everything here as it is. All else is for one thread at a time.
+ */
+final class TableRows {
+  private final TableConfig config;
+  private final Allocator allocator;
+  private final long spare;
+  private final IdIndex index;
+  private final RowSlabs rows;
+  private final InitialRows initial;
+  private final Residents residents;
+
+  /** Has rows lie in a file, if memory is too small for all. */
+  private final Optional<Spilling> tier;
+
+  /** Whether every id has a row for good. */
+  private final boolean all;
+
+  private final IntConsumer evictor = this::evict;
+  private final IntConsumer spiller = this::moved;
+
+  private final Pooling pooling;
+  private final RowLoops loops;
+  private final UnknownRows unknown;
+  private final RowUpdates updates;
+  private final Step rule;
+  private final RowTransfer transfer;
+  private Optional<RowChanges> changes = Optional.empty();
+  private long version;
+  private boolean closed;
+
+  private TableRows(TableConfig config, Optional<FileTier> tier, Allocator allocator, long spare) {
+    this.config = config;
+    this.allocator = allocator;
+    this.spare = spare;
+    initial = new InitialRows(config);
+    loops = RowLoops.fastest(config.storage());
+    pooling = new Pooling(config, initial, loops);
+    int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
+    rows = new RowSlabs(rowBytes, allocator, holder(config, "rows"));
+    unknown = new UnknownRows(config, rows, spare);
+    updates = new RowUpdates(config, rows, spare + config.weightBytes());
+    rule = new Step(config.optimizer(), config.width(), config.l2());
+    residents = new Residents(config, tier, rows, allocator);
+    transfer = new RowTransfer(this, rows, residents, loops);
+    all = config.rows().isAll();
+    try {
+      index = new IdIndex(allocator, holder(config, "index"));
+    } catch (RuntimeException | Error e) {
+      residents.free();
+      throw e;
+    }
+    try {
+      this.tier = tier.map(t -> new Spilling(config, t, rows, index, allocator));
+    } catch (RuntimeException | Error e) {
+      index.free();
+      residents.free();
+      throw e;
+    }
+  }
+
+  /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
+  static TableRows create(TableConfig config, Optional<FileTier> tier, Allocator allocator) {
+    if (tier.isPresent()) {
+      Spilling.require(config);
+    }
+    long spare = allocator.allocate(spareBytes(config), holder(config, "spare rows"));
+    try {
+      return new TableRows(config, tier, allocator, spare);
+    } catch (RuntimeException | Error e) {
+      allocator.free(spare);
+      throw e;
+    }
+  }
+
+  /** Room for the row of unknown ids and for updates. */
+  static long spareBytes(TableConfig config) {
+    return config.weightBytes() + RowUpdates.spareBytes(config);
+  }
+
+  private static String holder(TableConfig config, String part) {
+    return "table " + config.name() + " " + part;
+  }
+
+  TableConfig config() {
+    return config;
+  }
+
+  Allocator allocator() {
+    return allocator;
+  }
+
+  long size() {
+    return index.size() + inFile();
+  }
+
+  /** Rows of these that are not in memory. */
+  private long inFile() {
+    return tier.isPresent() ? tier.get().size() : 0;
+  }
+
+  long bytes() {
+    long tierBytes = tier.map(Spilling::bytes).orElse(0L);
+    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config) + tierBytes;
+  }
+
+  TableStatistics statistics() {
+    FileStatistics file = tier.map(Spilling::statistics).orElse(FileStatistics.NONE);
+    return residents.statistics(size(), bytes(), index.bytes(), file);
+  }
+
+  Residents residents() {
+    return residents;
+  }
+
+  /** Counts the changes to rows that exist. */
+  long version() {
+    return version;
+  }
+
+  /** Finds the rows of the ids that a lookup was filled with. */
+  void find(Lookup into, boolean insert) {
+    requireOpen("find");
+    int missing = insert ? locateForTraining(into) : locateAll(into);
+    int inserted = insert ? give(into, missing) : 0;
+    into.complete = inserted == missing;
+    readAsUnknown(into, inserted, missing);
+    into.found(this, version, gone());
+  }
+
+  /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
+  private long gone() {
+    return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
+  }
+
+  /** Locates rows, and brings those of a file back to memory. */
+  private int locateForTraining(Lookup lookup) {
+    int missing = locate(lookup);
+    if (tier.isPresent()) {
+      tier.get().see(lookup);
+      missing = tier.get().fetch(lookup, missing, spiller);
+    }
+    return missing;
+  }
+
+  /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
+  private int locateAll(Lookup lookup) {
+    int missing = locate(lookup);
+    return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
+  }
+
+  /** A row left memory. */
+  private void moved(int row) {
+    if (changes.isPresent()) {
+      changes.get().moved(row);
+    }
+  }
+
+  /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
+  private int locate(Lookup lookup) {
+    int unique = lookup.unique();
+    index.find(lookup);
+    int missing = 0;
+    for (int u = 0; u < unique; u++) {
+      int row = lookup.rows[u];
+      if (row < 0) {
+        lookup.missing[missing++] = u;
+      } else {
+        lookup.addresses[u] = rows.address(row);
+      }
+    }
+    return missing;
+  }
+
+  /** Has the ids numbered {@code from} to {@code to - 1} among the missing read as unknown. */
+  private void readAsUnknown(Lookup lookup, int from, int to) {
+    if (from < to) {
+      long row = unknown.address(lookup, size(), version);
+      for (int i = from; i < to; i++) {
+        lookup.addresses[lookup.missing[i]] = row;
+      }
+    }
+  }
+
+  /** Has distinct ids {@code without} read as unknown. */
+  private void readAsUnknown(Lookup lookup, int[] without) {
+    if (without.length > 0) {
+      long row = unknown.address(lookup, size(), version);
+      for (int u : without) {
+        lookup.rows[u] = Lookup.NONE;
+        lookup.addresses[u] = row;
+      }
+    }
+  }
+
+  /**
+   * Gives rows to those of the first {@code missing} ids that are to have one, and moves them to
+   * the front.
+   *
+   * @return how many they are
+   */
+  private int give(Lookup lookup, int missing) {
+    int given = all ? missing : choose(lookup, missing);
+    if (given > 0) {
+      add(lookup, given);
+    }
+    residents.settle(lookup.unique(), missing, given);
+    return given;
+  }
+
+  private int choose(Lookup lookup, int missing) {
+    residents.see(lookup);
+    if (changes.isPresent() && config.metadata() > 0) {
+      changes.get().note(lookup);
+    }
+    int wanted = residents.admit(lookup, missing);
+    long gone = residents.evicted();
+    int room = residents.makeRoom(wanted, size(), evictor);
+    if (residents.evicted() != gone) {
+      version++;
+    }
+    if (room < wanted && config.rows().whenFull() == WhenFull.ERROR) {
+      throw residents.full(lookup.ids[lookup.missing[room]]);
+    }
+    return room;
+  }
+
+  /** Takes a row from its id, for others. */
+  private void evict(int row) {
+    long id = Memory.getLong(rows.address(row) + config.idOffset());
+    index.erase(IdIndex.hash(id), id);
+    if (changes.isPresent()) {
+      changes.get().gone(id, row);
+    }
+    rows.release(row);
+  }
+
+  /** Gives rows to the first {@code missing} ids. */
+  private void add(Lookup lookup, int missing) {
+    residents.reserve(missing);
+    if (tier.isPresent()) {
+      tier.get().makeRoom(missing, spiller);
+    }
+    long size = size();
+    try {
+      insert(lookup, missing);
+    } finally {
+      // Ids that went in before memory ran out must not be left with undefined weights.
+      int inserted = (int) (size() - size);
+      initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
+      residents.enter(lookup, inserted);
+      if (tier.isPresent()) {
+        tier.get().enter(lookup, inserted);
+      }
+      if (changes.isPresent()) {
+        changes.get().note(lookup);
+      }
+    }
+  }
+
+  /** The same, but leaves the new rows undefined. */
+  private void insert(Lookup lookup, int missing) {
+    for (int i = 0; i < missing; i++) {
+      int u = lookup.missing[i];
+      long hash = lookup.hashes[u];
+      index.reserve(hash);
+      int row = rows.add();
+      index.insert(hash, lookup.ids[u], row);
+      lookup.rows[u] = row;
+      lookup.addresses[u] = rows.address(row);
+    }
+  }
+
+  /** Takes the rows of a lookup as they are now; ids whose rows went read as unknown. */
+  void refresh(Lookup lookup) {
+    requireOpen("refresh");
+    requireMine("refresh", lookup);
+    locateAgain(lookup, false);
+    if (config.unknown() == UnknownRow.MEAN) {
+      readAsUnknown(lookup, lookup.unknown());
+    }
+    lookup.found(this, version, gone());
+  }
+
+  /**
+   * Locates rows anew that may lie elsewhere now.
+   *
+   * @param update whether those in a file come back to memory, or the lookup has copies
+   */
+  private void locateAgain(Lookup lookup, boolean update) {
+    if (!lookup.isBefore(gone()) && lookup.copied == 0) {
+      return;
+    }
+    // What moves rows to a file must not show: ids that had no row have none here.
+    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
+    long before = lookup.version();
+    lookup.findAgain();
+    int missing = update ? locateForTraining(lookup) : locateAll(lookup);
+    readAsUnknown(lookup, without);
+    lookup.complete = missing == 0 && without.length == 0;
+    readAsUnknown(lookup, 0, missing);
+    lookup.found(this, before, gone());
+  }
+
+  /** Combines the rows of bags {@code [from, to)}. */
+  void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
+    requireReadable("pool", lookup);
+    boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
+    pool(lookup, offsets, from, to, combiner, single, out);
+  }
+
+  /**
+   * Likewise, for a lookup just found.
+   *
+   * @param single whether each bag holds exactly one id
+   */
+  void pool(
+      Lookup lookup,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      boolean single,
+      RowParts out) {
+    try {
+      pooling.pool(lookup, offsets, from, to, combiner, single, out);
+    } finally {
+      Reference.reachabilityFence(lookup); // its copies of rows go with it
+    }
+  }
+
+  /** Copies the row of every position. */
+  void ragged(Lookup lookup, long out) {
+    requireReadable("ragged", lookup);
+    try {
+      pooling.ragged(lookup, out);
+    } finally {
+      Reference.reachabilityFence(lookup);
+    }
+  }
+
+  /** Applies gradients of bags {@code [0, bags)}, and ends the step. */
+  void apply(
+      Lookup lookup,
+      int[] offsets,
+      int bags,
+      Combiner combiner,
+      RowParts gradients,
+      float lr,
+      long step) {
+    requireOpen("apply");
+    requireMine("apply", lookup);
+    if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
+      throw new IllegalArgumentException(
+          "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
+              .formatted(config.name(), lr, step));
+    }
+    boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
+    locateAgain(lookup, true);
+    if (changes.isPresent()) {
+      changes.get().update(lookup);
+    }
+    rule.at(lr, step);
+    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
+    if (distinct && gradients.count() == 1) {
+      updates.runDirect(lookup, gradients, rule);
+    } else {
+      lookup.group(offsets, 0, bags, single ? Combiner.SUM : combiner);
+      updates.run(lookup, bags, gradients, rule);
+    }
+    residents.endStep(step, evictor);
+    version++;
+  }
+
+  /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
+  void exportTo(RowSink sink) {
+    requireOpen("export");
+    SortedIds sorted = new SortedIds(this::forEachId, size());
+    for (int count = sorted.next(); count > 0; count = sorted.next()) {
+      transfer.export(sorted.ids(), count, sink);
+    }
+  }
+
+  private void forEachId(IdIndex.IdSink sink) {
+    index.forEachId(sink);
+    tier.ifPresent(t -> t.forEachId(sink));
+  }
+
+  /** Gives the rows of {@code ids}, each of which must have one, in their order. */
+  void exportTo(long[] ids, RowSink sink) {
+    requireOpen("export");
+    transfer.export(ids, ids.length, sink);
+  }
+
+  /** From now on notes what changes. */
+  void trackChanges() {
+    requireOpen("trackChanges");
+    if (changes.isEmpty()) {
+      changes = Optional.of(new RowChanges(config, () -> rows.size() + inFile()));
+    }
+    changes.get().clear();
+    residents.filter().ifPresent(CountingFilter::trackChanges);
+  }
+
+  /** What changed since {@link #trackChanges}. */
+  TableChanges changes() {
+    requireOpen("changes");
+    RowChanges noted =
+        changes.orElseThrow(() ->
+            new IllegalStateException(
+                "table %s: got changes that were not noted, expected trackChanges before"
+                    .formatted(config.name())));
+    long[] ids = noted.ids();
+    long[] here = Arrays.stream(ids).filter(this::hasRow).toArray();
+    long[] gone = Arrays.stream(ids).filter(id -> !hasRow(id)).toArray();
+    long[] words = residents.filter().map(CountingFilter::changedWords).orElse(new long[0]);
+    return new TableChanges(noted.all(), here, gone, words);
+  }
+
+  private boolean hasRow(long id) {
+    long hash = IdIndex.hash(id);
+    return index.find(hash, id) >= 0 || (tier.isPresent() && tier.get().has(hash, id));
+  }
+
+  /** Fills an empty table; when it fails the table holds part of the rows. */
+  void importFrom(RowSource source) {
+    requireOpen("import");
+    if (size() > 0) {
+      throw new IllegalStateException(
+          "table %s: got an import into %d rows, expected an empty table; create a new one"
+              .formatted(config.name(), size()));
+    }
+    transfer.importFrom(source);
+    version++;
+  }
+
+  /** Makes an undefined row for each id, in order. */
+  void importRows(long[] ids, int count, Lookup lookup) {
+    lookup.fill(ids, count);
+    locateAll(lookup);
+    for (int i = 0; i < count; i++) {
+      if (lookup.inverse[i] != i || lookup.rows[i] != Lookup.NONE) {
+        throw new IllegalArgumentException(
+            "table %s: got id %d twice in an import, expected each id once; the source is damaged"
+                .formatted(config.name(), ids[i]));
+      }
+      lookup.missing[i] = i;
+    }
+    if (tier.isPresent()) {
+      tier.get().see(lookup);
+      tier.get().makeRoom(count, spiller);
+    }
+    insert(lookup, count);
+    if (tier.isPresent()) {
+      tier.get().enter(lookup, count);
+    }
+  }
+
+  /** Gives the memory back, and the file; of use once. */
+  void close() {
+    if (!closed) {
+      closed = true;
+      index.free();
+      rows.free();
+      residents.free();
+      allocator.free(spare);
+      // Last, as others may take what it gives back.
+      tier.ifPresent(Spilling::free);
+    }
+  }
+
+  private void requireReadable(String operation, Lookup lookup) {
+    requireOpen(operation);
+    requireMine(operation, lookup);
+    if (lookup.version() != version || lookup.isBefore(gone())) {
+      throw new IllegalStateException(
+          "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
+                  .formatted(config.name(), operation, lookup.version())
+              + " (version %d); refresh it to read them as they are now".formatted(version));
+    }
+  }
+
+  private void requireMine(String operation, Lookup lookup) {
+    if (lookup.table() != this) {
+      throw new IllegalArgumentException(
+          "table %s: got %s of a lookup of table %s, expected one of its own"
+              .formatted(config.name(), operation, lookup.table().config.name()));
+    }
+  }
+
+  void requireOpen(String operation) {
+    if (closed) {
+      throw new IllegalStateException(
+          "table %s: got %s after close; open a new table".formatted(config.name(), operation));
+    }
+  }
+}
