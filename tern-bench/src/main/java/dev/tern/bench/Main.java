@@ -29,6 +29,7 @@ public final class Main {
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
         case "session" -> SessionBench.run(rest);
+        case "snapshot" -> SnapshotBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
           System.out.println(
@@ -45,6 +46,7 @@ public final class Main {
           System.out.println("residency  tensors under a budget that evicts all the time");
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
+          System.out.println("snapshot  checkpoints of a large table, written and read");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("tier  a table larger than its memory, beside one in memory");
           System.out.println("train  whole training steps of the models");

@@ -1,0 +1,221 @@
+package dev.tern.bench;
+
+import dev.tern.data.Batch;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.IdEncoding;
+import dev.tern.data.NumberEncoding;
+import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.TextDictionary;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.model.Features;
+import dev.tern.model.Model;
+import dev.tern.nn.Parameters;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Tensor;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Checkpoints of one large table with row-wise Adagrad: bytes of files a second, written and read
+ * back, checks included. What was read is written again first and must be the same bytes. In a
+ * folder in memory, where there is one, as disks differ.
+ */
+final class SnapshotBench implements AutoCloseable {
+  private static final int BATCH = 4096;
+  private static final float LR = 0.01f;
+
+  /** Ids all over 64 bits, each once. */
+  private static final long ODD = 0x9E3779B97F4A7C15L;
+
+  private final Arguments arguments;
+  private final int rows;
+  private final int width;
+  private final Path folder;
+  private final Device device;
+  private final Trainer trainer;
+  private final EmbeddingTable table;
+  private final Allocator allocator = Allocator.of(1L << 30);
+  private final int[] offsets = IntStream.rangeClosed(0, BATCH).toArray();
+  private final long gradients;
+  private final long pooled;
+  private final Lookup lookup = new Lookup();
+  private final long[] ids = new long[BATCH];
+  private long step;
+
+  private SnapshotBench(Arguments arguments) throws IOException {
+    this.arguments = arguments;
+    rows = arguments.positive("--rows");
+    width = arguments.positive("--width");
+    folder = Files.createTempDirectory(Path.of(arguments.text("--folder")), "tern-snapshot");
+    device = Device.cpu(1, 64L << 30);
+    trainer = Trainer.create(device, encoder(), this::model, options());
+    table = trainer.network().tables().tables().getFirst();
+    gradients = allocator.allocate(4L * BATCH * width, "bench");
+    pooled = allocator.allocate(4L * BATCH * width, "bench");
+    SplittableRandom random = new SplittableRandom(7);
+    for (int i = 0; i < BATCH * width; i++) {
+      Memory.setFloat(gradients + 4L * i, (float) random.nextDouble(-1e-3, 1e-3));
+    }
+  }
+
+  static void run(List<String> args) {
+    Map<String, String> defaults = new TreeMap<>();
+    defaults.put("--rows", "8000000");
+    defaults.put("--width", "16");
+    defaults.put("--rounds", "5");
+    Path memory = Path.of("/dev/shm");
+    defaults.put(
+        "--folder",
+        Files.isDirectory(memory) ? memory.toString() : System.getProperty("java.io.tmpdir"));
+    Arguments arguments = Arguments.parse("snapshot", args, defaults);
+    if (!arguments.json()) {
+      System.out.println(Main.machine());
+    }
+    Main.vectorsAtOnce();
+    try (SnapshotBench bench = new SnapshotBench(arguments)) {
+      bench.run();
+    } catch (IOException e) {
+      throw new UncheckedIOException("snapshot bench: cannot write files", e);
+    }
+  }
+
+  /** The sum of all embeddings: next to nothing beside the table. */
+  private record Sum(int embeddingWidth) implements Model {
+    @Override
+    public Tensor logits(Features x) {
+      return x.embedded().sum(2).sum(1);
+    }
+  }
+
+  @SuppressWarnings("unused") // the form of a factory
+  private Model model(Schema schema, Parameters parameters) {
+    return new Sum(width);
+  }
+
+  private static TrainOptions options() {
+    return TrainOptions.of(Optimizer.rowWiseAdagrad(LR)).batch(BATCH);
+  }
+
+  private static FeatureEncoder encoder() {
+    Batch batch =
+        new Batch(new Schema(List.of("click"), List.of(), List.of(Slot.oneHot("id"))), 1);
+    batch.addId(0, 1);
+    batch.endRow();
+    return FeatureEncoder.fit(
+        Readers.inMemory(batch),
+        List.of(),
+        List.of(IdEncoding.verbatim()),
+        TextDictionary.none(),
+        read -> {});
+  }
+
+  private void run() throws IOException {
+    fill();
+    Path saved = folder.resolve("saved");
+    trainer.save(saved);
+    check(saved);
+    int rounds = arguments.positive("--rounds");
+    List<Double> writing = new ArrayList<>();
+    List<Double> reading = new ArrayList<>();
+    double bytes = bytes(saved);
+    for (int round = 0; round < rounds; round++) {
+      delete(saved);
+      long start = System.nanoTime();
+      trainer.save(saved);
+      writing.add(bytes / (System.nanoTime() - start));
+      start = System.nanoTime();
+      Trainer restored = Trainer.resume(device, saved, this::model, options());
+      reading.add(bytes / (System.nanoTime() - start));
+      restored.close();
+    }
+    print("save", writing, "GB/s");
+    print("restore", reading, "GB/s");
+  }
+
+  private void fill() {
+    for (int from = 0; from < rows; from += BATCH) {
+      int count = Math.min(BATCH, rows - from);
+      for (int i = 0; i < count; i++) {
+        ids[i] = ODD * (from + i);
+      }
+      train(count);
+    }
+  }
+
+  private void train(int count) {
+    table.find(ids, count, lookup, true);
+    table.pool(lookup, offsets, 0, count, Combiner.SUM, pooled, width);
+    table.apply(lookup, offsets, count, Combiner.SUM, gradients, width, LR, ++step);
+  }
+
+  /** What is read and written again has the same bytes. */
+  private void check(Path saved) throws IOException {
+    Path again = folder.resolve("again");
+    try (Trainer restored = Trainer.resume(device, saved, this::model, options())) {
+      restored.save(again);
+    }
+    for (Path file : files(saved)) {
+      Path copy = again.resolve(saved.relativize(file).toString());
+      if (Files.mismatch(file, copy) >= 0) {
+        throw new IllegalStateException("snapshot bench: got other bytes in " + copy);
+      }
+    }
+    delete(again);
+  }
+
+  private static List<Path> files(Path folder) throws IOException {
+    try (Stream<Path> below = Files.walk(folder)) {
+      return below.filter(Files::isRegularFile).toList();
+    }
+  }
+
+  private static long bytes(Path folder) throws IOException {
+    long bytes = 0;
+    for (Path file : files(folder)) {
+      bytes += Files.size(file);
+    }
+    return bytes;
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> below = Files.walk(folder)) {
+      for (Path path : below.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  private void print(String name, List<Double> runs, String unit) {
+    String full = String.format(Locale.ROOT, "%s, %d rows x %d", name, rows, width);
+    Result result = new Result("snapshot", full, 1, runs, unit, "", List.of());
+    System.out.println(arguments.json() ? result.toJson() : result.toText());
+  }
+
+  @Override
+  public void close() throws IOException {
+    trainer.close();
+    device.close();
+    allocator.close();
+    delete(folder);
+  }
+}
