@@ -3,7 +3,6 @@ package dev.tern.bench;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
 import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -117,8 +116,7 @@ final class SnapshotBench implements AutoCloseable {
   }
 
   private static FeatureEncoder encoder() {
-    Batch batch =
-        new Batch(new Schema(List.of("click"), List.of(), List.of(Slot.oneHot("id"))), 1);
+    Batch batch = new Batch(new Schema(List.of("click"), List.of(), List.of(Slot.oneHot("id"))), 1);
     batch.addId(0, 1);
     batch.endRow();
     return FeatureEncoder.fit(

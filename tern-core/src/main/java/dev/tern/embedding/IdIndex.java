@@ -498,6 +498,33 @@ final class IdIndex {
     }
   }
 
+  /** Takes ids with their rows one at a time. */
+  @FunctionalInterface
+  interface EntrySink {
+    void accept(long id, int row);
+  }
+
+  /**
+   * Gives ids whose hashes, as unsigned numbers, are from {@code from} on, those of one segment, in
+   * no useful order.
+   *
+   * @param from 0, or what was returned
+   * @return where to go on; 0 at the end
+   */
+  long forEachEntry(long from, EntrySink sink) {
+    int prefix = prefix(from);
+    Segment segment = segments[prefix];
+    long end = segment.base + ((long) segment.buckets << LINE_SHIFT);
+    for (long line = segment.base; line < end; line += LINE) {
+      int count = count(Memory.getInt(line + META));
+      for (int slot = 0; slot < count; slot++) {
+        sink.accept(Memory.getLong(line + 8L * slot), Memory.getInt(line + ROWS + 4L * slot));
+      }
+    }
+    long next = prefix + (1L << (depth - segment.prefixBits));
+    return next == segments.length ? 0 : (next << 1) << (63 - depth);
+  }
+
   /** Takes rows one at a time. */
   @FunctionalInterface
   interface RowSink {

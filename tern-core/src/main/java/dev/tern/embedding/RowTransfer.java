@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
 import java.lang.ref.Reference;
+import java.util.function.Consumer;
 
 /**
  * Rows of a table to and from others: each its weights as F32, then its state and metadata, a block
@@ -53,6 +54,60 @@ final class RowTransfer {
     }
   }
 
+  /** Gives all rows, in order. */
+  void export(SortedRows sorted, boolean inMemory, Consumer<RowBlock> sink) {
+    RowPipe.run(config, new Gathering(sorted, inMemory), sink);
+  }
+
+  /** Rows in order, from where they lie. */
+  private final class Gathering implements RowBlock.Source {
+    private final SortedRows sorted;
+
+    /** Whether all rows have numbers; else they are looked for. */
+    private final boolean inMemory;
+
+    private final Lookup lookup = new Lookup();
+    private long[] addresses = new long[0];
+    private int count;
+    private int at;
+
+    Gathering(SortedRows sorted, boolean inMemory) {
+      this.sorted = sorted;
+      this.inMemory = inMemory;
+    }
+
+    @Override
+    public boolean next(RowBlock block) {
+      if (at == count) {
+        count = sorted.next();
+        at = 0;
+      }
+      int length = Math.min(block.room(), count - at);
+      block.take(sorted.ids(), at, length);
+      block.gather(config, inMemory ? addresses(length) : find(block));
+      Reference.reachabilityFence(lookup); // it may hold copies of rows
+      at += length;
+      return length > 0;
+    }
+
+    private long[] addresses(int count) {
+      if (addresses.length < count) {
+        addresses = new long[count];
+      }
+      for (int i = 0; i < count; i++) {
+        addresses[i] = rows.address(sorted.rows()[at + i]);
+      }
+      return addresses;
+    }
+
+    private long[] find(RowBlock block) {
+      // Distinct ids: row i is that of id i.
+      lookup.fill(block.ids(), block.count());
+      table.find(lookup, false);
+      return lookup.addresses;
+    }
+  }
+
   private void exportRows(Lookup lookup, int count, long buffer) {
     int width = config.width();
     long rowBytes = 4L * config.rowFloats();
@@ -84,6 +139,25 @@ final class RowTransfer {
     }
   }
 
+  /** Makes rows of blocks as they are stored. */
+  void importFrom(RowBlock.Source source) {
+    long[] ids = new long[BLOCK];
+    Lookup lookup = new Lookup();
+    RowPipe.run(config, source, block -> importBlock(block, ids, lookup));
+  }
+
+  private void importBlock(RowBlock block, long[] ids, Lookup lookup) {
+    for (int from = 0; from < block.count(); from += BLOCK) {
+      int count = Math.min(BLOCK, block.count() - from);
+      System.arraycopy(block.ids(), from, ids, 0, count);
+      table.importRows(ids, count, lookup);
+      block.scatter(config, lookup.addresses, from, count);
+      for (int i = 0; i < count && config.keepsId(); i++) {
+        enter(ids[i], lookup.rows[i]);
+      }
+    }
+  }
+
   private void importRow(long id, long values, int number) {
     long row = rows.address(number);
     int width = config.width();
@@ -97,8 +171,13 @@ final class RowTransfer {
     long stateBytes = 4L * (config.rowFloats() - width);
     Memory.copy(values + 4L * width, row + config.weightBytes(), stateBytes);
     if (config.keepsId()) {
-      Memory.setLong(row + config.idOffset(), id);
+      enter(id, number);
     }
+  }
+
+  /** Completes a row that holds its id. */
+  private void enter(long id, int number) {
+    Memory.setLong(rows.address(number) + config.idOffset(), id);
     if (!residents.enterAgain(id, number)) {
       throw new IllegalArgumentException(
           "table %s: got id %d last seen in a step, or so often, as cannot be; the source is damaged"

@@ -5,6 +5,7 @@ import dev.tern.internal.memory.Memory;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /**
@@ -386,15 +387,25 @@ final class TableRows {
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   void exportTo(RowSink sink) {
     requireOpen("export");
-    SortedIds sorted = new SortedIds(this::forEachId, size());
+    SortedRows sorted = new SortedRows(this::forEachEntry, size());
     for (int count = sorted.next(); count > 0; count = sorted.next()) {
       transfer.export(sorted.ids(), count, sink);
     }
   }
 
-  private void forEachId(IdIndex.IdSink sink) {
-    index.forEachId(sink);
-    tier.ifPresent(t -> t.forEachId(sink));
+  /** Gives every row as it is stored, in ascending order of id. */
+  void exportBlocks(Consumer<RowBlock> sink) {
+    requireOpen("export");
+    SortedRows sorted = new SortedRows(this::forEachEntry, size());
+    transfer.export(sorted, tier.isEmpty(), sink);
+  }
+
+  private void forEachEntry(IdIndex.EntrySink sink) {
+    long next = 0;
+    do {
+      next = index.forEachEntry(next, sink);
+    } while (next != 0);
+    tier.ifPresent(t -> t.forEachId(id -> sink.accept(id, Lookup.COPY)));
   }
 
   /** Gives the rows of {@code ids}, each of which must have one, in their order. */
@@ -435,14 +446,25 @@ final class TableRows {
 
   /** Fills an empty table; when it fails the table holds part of the rows. */
   void importFrom(RowSource source) {
+    requireEmpty();
+    transfer.importFrom(source);
+    version++;
+  }
+
+  /** Likewise, of rows as they are stored. */
+  void importBlocks(RowBlock.Source source) {
+    requireEmpty();
+    transfer.importFrom(source);
+    version++;
+  }
+
+  private void requireEmpty() {
     requireOpen("import");
     if (size() > 0) {
       throw new IllegalStateException(
           "table %s: got an import into %d rows, expected an empty table; create a new one"
               .formatted(config.name(), size()));
     }
-    transfer.importFrom(source);
-    version++;
   }
 
   /** Makes an undefined row for each id, in order. */

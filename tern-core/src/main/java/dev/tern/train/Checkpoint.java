@@ -20,13 +20,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * A model as a folder: {@code dense.safetensors} (parameters, and statistics of layers), {@code
  * optimizer.safetensors} (the parameters' optimizer state), {@code tables/S.safetensors} for slot
  * {@code S} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
- * version, the model, the position of the run and the SHA-256 of these files, and {@code
+ * version, the model, the position of the run and digests of these files, and {@code
  * manifest.sha256} with that of the manifest. All are checked on opening.
  *
  * <p>One of changes holds of tables only what changed since the checkpoint that it follows, and no
@@ -225,7 +226,8 @@ public final class Checkpoint {
               writing.write(slot, folder.resolve(tableName(slot)));
               names.add(tableName(slot));
             }
-            Manifest.write(folder, names, chain.last().facts(), Optional.empty());
+            Map<String, String> digests = Manifest.digests(folder, names);
+            Manifest.write(folder, digests, chain.last().facts(), Optional.empty());
           } catch (IOException e) {
             throw new UncheckedIOException(
                 target

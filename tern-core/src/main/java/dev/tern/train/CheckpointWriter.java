@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -52,8 +54,9 @@ record CheckpointWriter(
         target,
         folder -> {
           try {
-            List<String> names = writeFiles(folder, previous.isEmpty());
-            Manifest.write(folder, names, RunFacts.of(network, factory, state, options), previous);
+            Map<String, String> digests = writeFiles(folder, previous.isEmpty());
+            Json.Obj facts = RunFacts.of(network, factory, state, options);
+            Manifest.write(folder, digests, facts, previous);
           } catch (IOException e) {
             throw new UncheckedIOException(
                 target
@@ -65,7 +68,8 @@ record CheckpointWriter(
         });
   }
 
-  private List<String> writeFiles(Path folder, boolean full) throws IOException {
+  /** Writes all but the manifest; returns digests by name. */
+  private Map<String, String> writeFiles(Path folder, boolean full) throws IOException {
     List<String> names = new ArrayList<>(List.of(Checkpoint.DENSE, Checkpoint.OPTIMIZER));
     VariablesFile.write(folder.resolve(Checkpoint.DENSE), network.variables());
     VariablesFile.write(folder.resolve(Checkpoint.OPTIMIZER), optimizer.state());
@@ -73,17 +77,15 @@ record CheckpointWriter(
       names.add(Checkpoint.ENCODERS);
       Files.writeString(folder.resolve(Checkpoint.ENCODERS), encoder.toJson());
     }
+    Map<String, String> digests = Manifest.digests(folder, names);
     Files.createDirectories(folder.resolve("tables"));
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
       String name = Checkpoint.tableName(s);
-      names.add(name);
-      if (full) {
-        TableFile.write(folder.resolve(name), tables.get(s));
-      } else {
-        TableFile.writeChanges(folder.resolve(name), tables.get(s));
-      }
+      Path file = folder.resolve(name);
+      EmbeddingTable table = tables.get(s);
+      digests.put(name, full ? TableFile.write(file, table) : TableFile.writeChanges(file, table));
     }
-    return names;
+    return digests;
   }
 }

@@ -56,13 +56,18 @@ final class IdCursor {
       fill(start + size);
     }
     if (at < size && block[at] <= before) {
-      throw new DataException(
-          path
-              + ": got id "
-              + block[at]
-              + " after "
-              + before
-              + ", expected ascending ids; the file is damaged, use another checkpoint");
+      throw outOfOrder(path, block[at], before);
     }
+  }
+
+  /** What is wrong where ids do not ascend. */
+  static DataException outOfOrder(Path path, long id, long before) {
+    return new DataException(
+        path
+            + ": got id "
+            + id
+            + " after "
+            + before
+            + ", expected ascending ids; the file is damaged, use another checkpoint");
   }
 }

@@ -7,16 +7,16 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * What a checkpoint's folder says about itself: {@code manifest.json}, with the format's version
- * and the SHA-256 of all other files, and {@code manifest.sha256} with that of the manifest.
+ * and the {@link FileDigest} of all other files (in format 1 their SHA-256), and {@code
+ * manifest.sha256} with the SHA-256 of the manifest.
  *
  * @param folder where it lies
  * @param json all of it
@@ -26,7 +26,12 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   static final String NAME = "manifest.json";
   private static final String HASH = "manifest.sha256";
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
-  private static final long FORMAT = 1;
+
+  /** The version that is written. */
+  private static final long FORMAT = 2;
+
+  /** The version whose files have their SHA-256. */
+  private static final long FIRST_FORMAT = 1;
 
   /** Fields that are not about the run. */
   private static final List<String> OWN = List.of("format", "previous", "files");
@@ -52,22 +57,33 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   static Manifest read(Path folder) {
     Path file = folder.resolve(NAME);
     Json.Obj json = parse(file);
-    if (!(json.fields().get("format") instanceof Json.Int(long format)) || format != FORMAT) {
+    if (!(json.fields().get("format") instanceof Json.Int(long format))
+        || format < FIRST_FORMAT
+        || format > FORMAT) {
       throw new DataException(
           file
               + ": got checkpoint format "
               + json.fields().get("format")
               + ", expected "
+              + FIRST_FORMAT
+              + " or "
               + FORMAT
               + "; use the version of Tern that wrote it");
     }
     String hash = text(folder.resolve(HASH)).strip();
-    checkHash(file, hash);
+    requireFile(file);
+    requireSame(file, "SHA-256", sha256(file), hash);
     Manifest manifest = new Manifest(folder, json, hash);
     manifest.requireFields();
     Json.Obj files = json.object("files");
     for (String name : files.fields().keySet()) {
-      checkHash(folder.resolve(name), files.text(name));
+      Path each = folder.resolve(name);
+      requireFile(each);
+      if (format == FIRST_FORMAT) {
+        requireSame(each, "SHA-256", sha256(each), files.text(name));
+      } else {
+        requireSame(each, "digest", digest(each), files.text(name));
+      }
     }
     return manifest;
   }
@@ -86,13 +102,19 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  /** Writes the manifest of {@code names}, files in {@code folder}, last of all. */
-  static void write(Path folder, List<String> names, Json.Obj facts, Optional<Previous> previous)
+  /** The digests of {@code names}, files in {@code folder}, in order. */
+  static Map<String, String> digests(Path folder, List<String> names) {
+    Map<String, String> digests = new LinkedHashMap<>();
+    names.forEach(name -> digests.put(name, digest(folder.resolve(name))));
+    return digests;
+  }
+
+  /** Writes the manifest of files in {@code folder} with these digests, last of all. */
+  static void write(
+      Path folder, Map<String, String> digests, Json.Obj facts, Optional<Previous> previous)
       throws IOException {
     Json.Obj files = Json.object();
-    for (String name : names) {
-      files.put(name, sha256(folder.resolve(name)));
-    }
+    digests.forEach(files::put);
     Json.Obj json = Json.object().put("format", FORMAT);
     for (Map.Entry<String, Json> fact : facts.fields().entrySet()) {
       json.put(fact.getKey(), fact.getValue());
@@ -154,31 +176,43 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  private static void checkHash(Path file, String expected) {
+  private static void requireFile(Path file) {
     if (!Files.exists(file)) {
       throw new DataException(
           file + ": got no such file, expected one as " + NAME + " says; " + DAMAGED);
     }
-    String got = sha256(file);
+  }
+
+  private static void requireSame(Path file, String what, String got, String expected) {
     if (!got.equals(expected)) {
       throw new DataException(
-          file + ": got SHA-256 " + got + ", expected " + expected + "; " + DAMAGED);
+          file + ": got " + what + " " + got + ", expected " + expected + "; " + DAMAGED);
+    }
+  }
+
+  private static String digest(Path file) {
+    try {
+      return FileDigest.of(file);
+    } catch (IOException e) {
+      throw unreadable(file, e);
     }
   }
 
   static String sha256(Path file) {
     try (DigestInputStream in =
-        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+        new DigestInputStream(Files.newInputStream(file), FileDigest.sha256())) {
       byte[] buffer = new byte[1 << 16];
       while (in.read(buffer) >= 0) {
         // Reading feeds the digest.
       }
       return HexFormat.of().formatHex(in.getMessageDigest().digest());
     } catch (IOException e) {
-      throw new UncheckedIOException(
-          file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("every JDK has SHA-256", e);
+      throw unreadable(file, e);
     }
+  }
+
+  private static UncheckedIOException unreadable(Path file, IOException e) {
+    return new UncheckedIOException(
+        file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
   }
 }

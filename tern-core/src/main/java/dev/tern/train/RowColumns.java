@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.embedding.RowBlock;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
@@ -38,6 +39,28 @@ final class RowColumns {
     metadata.clear().limit(4 * rows * shape.metadata());
   }
 
+  /** Writes the rows of a block as rows {@code row} onwards. */
+  void write(long row, RowBlock block) {
+    file.write(WEIGHTS, weightsAt(row), block.weights().asByteBuffer());
+    file.write(STATE, 4 * row * shape.state(), block.state().asByteBuffer());
+    if (shape.metadata() > 0) {
+      file.write(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
+    }
+  }
+
+  /** Reads rows {@code row} onwards, as many as {@code block} counts. */
+  void read(long row, RowBlock block) {
+    file.read(WEIGHTS, weightsAt(row), block.weights().asByteBuffer());
+    file.read(STATE, 4 * row * shape.state(), block.state().asByteBuffer());
+    if (shape.metadata() > 0) {
+      file.read(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
+    }
+  }
+
+  private long weightsAt(long row) {
+    return (long) shape.storage().bytes() * row * shape.width();
+  }
+
   /** Writes {@code count} packed rows at address {@code values} as rows {@code row} onwards. */
   void write(long row, long values, int count) {
     prepare(count);
@@ -53,7 +76,7 @@ final class RowColumns {
         metadata.putInt(Memory.getInt(at));
       }
     }
-    file.write(WEIGHTS, (long) shape.storage().bytes() * row * shape.width(), weights.flip());
+    file.write(WEIGHTS, weightsAt(row), weights.flip());
     file.write(STATE, 4 * row * shape.state(), state.flip());
     if (shape.metadata() > 0) {
       file.write(METADATA, 4 * row * shape.metadata(), metadata.flip());
@@ -63,7 +86,7 @@ final class RowColumns {
   /** Reads rows {@code row} onwards into {@code count} packed rows at address {@code values}. */
   void read(long row, long values, int count) {
     prepare(count);
-    file.read(WEIGHTS, (long) shape.storage().bytes() * row * shape.width(), weights);
+    file.read(WEIGHTS, weightsAt(row), weights);
     file.read(STATE, 4 * row * shape.state(), state);
     if (shape.metadata() > 0) {
       file.read(METADATA, 4 * row * shape.metadata(), metadata);

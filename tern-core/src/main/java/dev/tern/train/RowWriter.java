@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.RowSource;
 import dev.tern.tensor.DType;
 import java.lang.foreign.Arena;
@@ -40,6 +41,13 @@ final class RowWriter {
         append(block, values, count);
       }
     }
+  }
+
+  /** Writes the rows of a block behind those before. */
+  void append(RowBlock block) {
+    ids.append(block.ids(), block.count());
+    columns.write(row, block);
+    row += block.count();
   }
 
   /** Writes {@code count} rows, packed at address {@code values}, behind those before. */

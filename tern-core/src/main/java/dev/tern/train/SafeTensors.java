@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,12 +50,16 @@ final class SafeTensors implements AutoCloseable {
   private final FileChannel channel;
   private final Map<String, Entry> entries;
   private final long start;
+  private final FileDigest digest;
+  private final Map<String, FileDigest.Stream> streams = new HashMap<>();
 
   private SafeTensors(Path path, FileChannel channel, Map<String, Entry> entries, long start) {
     this.path = path;
     this.channel = channel;
     this.entries = entries;
     this.start = start;
+    long bytes = entries.values().stream().mapToLong(Entry::bytes).sum();
+    digest = new FileDigest(channel, start + bytes);
   }
 
   /** Lays out arrays in order. */
@@ -227,8 +232,10 @@ final class SafeTensors implements AutoCloseable {
 
   /** Writes all that remains in {@code bytes} at byte {@code at} of an array. */
   void write(String name, long at, ByteBuffer bytes) {
+    long position = position(name, at, bytes.remaining());
+    streams.computeIfAbsent(name, _ -> digest.new Stream()).update(bytes, position);
     try {
-      writeFully(channel, bytes, position(name, at, bytes.remaining()));
+      writeFully(channel, bytes, position);
     } catch (IOException e) {
       throw failure(path, "writing", e);
     }
@@ -295,10 +302,10 @@ final class SafeTensors implements AutoCloseable {
         e);
   }
 
-  /** Makes what was written durable. */
-  void force() {
+  /** The digest of the file, all of which was written. */
+  String digest() {
     try {
-      channel.force(true);
+      return digest.finish();
     } catch (IOException e) {
       throw failure(path, "writing", e);
     }

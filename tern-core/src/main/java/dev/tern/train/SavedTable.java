@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableHistory;
 import java.nio.file.Path;
@@ -60,6 +61,16 @@ final class SavedTable implements RowSource, AutoCloseable {
       count++;
     }
     return count;
+  }
+
+  /** Whether its rows lie in one file, which {@link #next(RowBlock)} reads. */
+  boolean isWhole() {
+    return files.size() == 1;
+  }
+
+  /** The next rows as they are stored, of a table that {@link #isWhole}. */
+  boolean next(RowBlock block) {
+    return files.getFirst().next(block);
   }
 
   /** How many rows are left; walks to the end. */

@@ -34,8 +34,8 @@ final class TableFile {
 
   private TableFile() {}
 
-  /** Writes the whole table. */
-  static void write(Path path, EmbeddingTable table) {
+  /** Writes the whole table; returns the digest of the file. */
+  static String write(Path path, EmbeddingTable table) {
     boolean remembers = !table.config().rows().isAll();
     TableHistory history = table.history();
     RowShape shape = RowShape.of(table.config());
@@ -45,20 +45,23 @@ final class TableFile {
     }
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
       RowWriter rows = new RowWriter(shape, file);
-      table.exportTo(rows::append);
+      table.exportBlocks(rows::append);
       if (remembers) {
         new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
         history.readFilter(new LongColumn(file, FILTER)::append);
       }
+      return file.digest();
     }
   }
 
-  /** Writes what changed in the table, or all of it where that is too much to list. */
-  static void writeChanges(Path path, EmbeddingTable table) {
+  /**
+   * Writes what changed in the table, or all of it where that is too much to list; returns the
+   * digest of the file.
+   */
+  static String writeChanges(Path path, EmbeddingTable table) {
     TableChanges changes = table.changes();
     if (changes.all()) {
-      write(path, table);
-      return;
+      return write(path, table);
     }
     boolean remembers = !table.config().rows().isAll();
     TableHistory history = table.history();
@@ -84,6 +87,7 @@ final class TableFile {
         new LongColumn(file, FILTER_WORDS).append(words, words.length);
         new LongColumn(file, FILTER_SIZE).append(new long[] {history.filterWords()}, 1);
       }
+      return file.digest();
     }
   }
 
@@ -150,7 +154,11 @@ final class TableFile {
       if (!table.config().rows().isAll()) {
         readHistory(paths.getLast(), saved, table);
       }
-      table.importFrom(saved);
+      if (saved.isWhole()) {
+        table.importBlocks(saved::next);
+      } else {
+        table.importFrom(saved);
+      }
     } catch (IllegalArgumentException e) {
       throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
     }

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.data.DataException;
+import dev.tern.embedding.RowBlock;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
 import java.lang.foreign.Arena;
@@ -25,6 +26,13 @@ final class TableReader implements AutoCloseable {
   private final IdCursor rows;
   private final Optional<IdCursor> gone;
 
+  private final LongColumn ids;
+
+  /** Rows that were read block by block, and the id of the last of them. */
+  private long read;
+
+  private long lastRead;
+
   /** First row of those whose values are loaded, -1 for none. */
   private long loaded = -1;
 
@@ -34,7 +42,8 @@ final class TableReader implements AutoCloseable {
     this.file = file;
     columns = new RowColumns(shape, file);
     int block = (int) Math.clamp(BLOCK_BYTES / shape.packedBytes(), 1, BLOCK);
-    rows = new IdCursor(path, LongColumn.open(path, file, TableFile.IDS), block);
+    ids = LongColumn.open(path, file, TableFile.IDS);
+    rows = new IdCursor(path, ids, block);
     gone =
         file.names().contains(TableFile.GONE)
             ? Optional.of(new IdCursor(path, LongColumn.open(path, file, TableFile.GONE), BLOCK))
@@ -129,6 +138,30 @@ final class TableReader implements AutoCloseable {
       columns.read(loaded, values, rows.blockSize());
     }
     Memory.copy(values + rows.inBlock() * shape.packedBytes(), target, bytes);
+  }
+
+  /**
+   * Reads the next rows, from the first on, into {@code block}; apart from the walk.
+   *
+   * @return whether there were any left
+   */
+  boolean next(RowBlock block) {
+    int count = (int) Math.min(block.room(), ids.size() - read);
+    block.setCount(count);
+    if (count == 0) {
+      return false;
+    }
+    ids.read(read, block.ids(), count);
+    for (int i = 0; i < count; i++) {
+      long id = block.ids()[i];
+      if (id <= lastRead && read + i > 0) {
+        throw IdCursor.outOfOrder(path, id, lastRead);
+      }
+      lastRead = id;
+    }
+    columns.read(read, block);
+    read += count;
+    return true;
   }
 
   void advance() {

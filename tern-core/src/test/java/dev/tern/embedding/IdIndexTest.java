@@ -97,6 +97,13 @@ final class IdIndexTest {
     assertThat(index.bytes()).isLessThan(64L * count);
   }
 
+  private void forEachEntry(IdIndex.EntrySink sink) {
+    long next = 0;
+    do {
+      next = index.forEachEntry(next, sink);
+    } while (next != 0);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 63, 64, 65, 1000, 5000})
   void sortedIdsComeInSignedOrderWhateverTheBlock(int count) {
@@ -114,12 +121,15 @@ final class IdIndexTest {
       if (block == 1 && count > 100) {
         continue;
       }
-      SortedIds sorted = new SortedIds(index::forEachId, index.size(), block);
+      SortedRows sorted = new SortedRows(this::forEachEntry, index.size(), block);
       long[] got = new long[0];
       for (int n = sorted.next(); n > 0; n = sorted.next()) {
         int before = got.length;
         got = Arrays.copyOf(got, before + n);
         System.arraycopy(sorted.ids(), 0, got, before, n);
+        for (int i = 0; i < n; i++) {
+          assertThat(sorted.rows()[i]).isEqualTo(find(sorted.ids()[i]));
+        }
       }
       assertThat(got).isEqualTo(ids);
     }

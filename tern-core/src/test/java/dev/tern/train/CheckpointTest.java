@@ -121,17 +121,17 @@ final class CheckpointTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"\"format\":2", "\"format\":\"1\"", "\"forma\":1"})
+  @ValueSource(strings = {"\"format\":3", "\"format\":0", "\"format\":\"1\"", "\"forma\":1"})
   void anotherVersionOfTheFormatIsRefused(String version) throws IOException {
     Path checkpoint = saved(MODEL);
     Path manifest = checkpoint.resolve("manifest.json");
     String text = Files.readString(manifest);
-    assertThat(text).contains("\"format\":1");
-    Files.writeString(manifest, text.replace("\"format\":1", version));
+    assertThat(text).contains("\"format\":2");
+    Files.writeString(manifest, text.replace("\"format\":2", version));
     assertThatThrownBy(() -> Checkpoint.open(checkpoint))
         .isInstanceOf(DataException.class)
         .hasMessageContaining(manifest.toString())
-        .hasMessageContaining("expected 1; use the version of Tern that wrote it");
+        .hasMessageContaining("expected 1 or 2; use the version of Tern that wrote it");
   }
 
   @ParameterizedTest

@@ -204,7 +204,7 @@ final class DamagedChainTest {
           i == 0
               ? Optional.empty()
               : Optional.of(Manifest.Previous.of(run.resolve(PARTS.get(i - 1))));
-      Manifest.write(folder, names, facts, previous);
+      Manifest.write(folder, Manifest.digests(folder, names), facts, previous);
       if (i == part) {
         Files.writeString(file, edit.apply(Files.readString(file)));
         Files.writeString(folder.resolve("manifest.sha256"), Manifest.sha256(file));
@@ -216,8 +216,8 @@ final class DamagedChainTest {
   void manifestsEditedWithTheirHashesAreRefusedAndNamed() throws IOException {
     List<List<String>> edits =
         List.of(
-            List.of("\"format\":1", "\"format\":9", "use the version of Tern that wrote it"),
-            List.of("\"format\":1", "\"format\":\"x\"", "use the version of Tern"),
+            List.of("\"format\":2", "\"format\":9", "use the version of Tern that wrote it"),
+            List.of("\"format\":2", "\"format\":\"x\"", "use the version of Tern"),
             List.of("\"files\":", "\"fils\":", "\"files\": got none"),
             List.of("\"state\":", "\"stat\":", "\"state\": got none"),
             List.of("\"step\":", "\"stop\":", "\"step\": got none"),

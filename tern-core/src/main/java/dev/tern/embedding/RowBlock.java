@@ -1,0 +1,193 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.DType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Rows of a table on their way from or to a file, by columns and as they are stored: of each row
+ * its id, its weights, its optimizer state and what it keeps about itself. Memory of its own, used
+ * again for the next rows.
+ */
+public final class RowBlock implements AutoCloseable {
+  private static final int MOST_ROWS = 1 << 12;
+  private static final long MOST_BYTES = 1 << 19;
+
+  /** Bytes of {@link #copyPiece}. */
+  private static final int PIECE = 32;
+
+  private static final int LINE = 64;
+
+  /** Rows that the nearest cache holds. */
+  private static final int GROUP = 128;
+
+  private final int weightBytes;
+  private final int stateBytes;
+  private final int metadataBytes;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment weights;
+  private final MemorySegment state;
+  private final MemorySegment metadata;
+  private final long[] ids;
+  private int count;
+
+  /** Keeps alive the loads that only warm the cache. */
+  private int touched;
+
+  /**
+   * An empty block.
+   *
+   * @param storage what weights are stored as: F32, F16 or BF16
+   * @param width weights of a row
+   * @param state floats of optimizer state of a row
+   * @param metadata numbers of 4 bytes that a row keeps about itself
+   */
+  public RowBlock(DType storage, int width, int state, int metadata) {
+    weightBytes = storage.bytes() * width;
+    stateBytes = 4 * state;
+    metadataBytes = 4 * metadata;
+    int rowBytes = Long.BYTES + weightBytes + stateBytes + metadataBytes;
+    ids = new long[(int) Math.clamp(MOST_BYTES / rowBytes, 1, MOST_ROWS)];
+    weights = column(weightBytes);
+    this.state = column(stateBytes);
+    this.metadata = column(metadataBytes);
+  }
+
+  /** For the rows of a table. */
+  static RowBlock of(TableConfig config) {
+    return new RowBlock(config.storage(), config.width(), config.stateFloats(), config.metadata());
+  }
+
+  /** Gives rows, block after block. */
+  @FunctionalInterface
+  public interface Source {
+    /** Puts the next rows into {@code block}; returns false where none are left. */
+    boolean next(RowBlock block);
+  }
+
+  private MemorySegment column(int bytes) {
+    return arena.allocate(Math.max(1, (long) bytes * ids.length), 64);
+  }
+
+  /** Rows that it has room for. */
+  public int room() {
+    return ids.length;
+  }
+
+  /** Rows in it, {@code n}. */
+  public int count() {
+    return count;
+  }
+
+  /** Says how many rows are in it, from its beginning on. */
+  public void setCount(int rows) {
+    count = rows;
+  }
+
+  /** The ids of its rows, room for as many as there may be. */
+  public long[] ids() {
+    return ids;
+  }
+
+  /** {@code [n, W]}, as they are stored. */
+  public MemorySegment weights() {
+    return weights.asSlice(0, (long) weightBytes * count);
+  }
+
+  /** {@code [n, S]} floats. */
+  public MemorySegment state() {
+    return state.asSlice(0, (long) stateBytes * count);
+  }
+
+  /** {@code [n, M]} whole numbers of 4 bytes: {@link TableConfig#metadata}. */
+  public MemorySegment metadata() {
+    return metadata.asSlice(0, (long) metadataBytes * count);
+  }
+
+  /** Takes ids of rows that are to come. */
+  void take(long[] from, int at, int rows) {
+    System.arraycopy(from, at, ids, 0, rows);
+    count = rows;
+  }
+
+  /** Takes the rows at {@code rows[0 .. count)}, addresses in a table. */
+  void gather(TableConfig config, long[] rows) {
+    for (int from = 0; from < count; from += GROUP) {
+      int to = Math.min(count, from + GROUP);
+      touched += touch(rows, from, to, config.rowBytes());
+      gather(rows, from, to, 0, weightBytes, weights.address());
+      gather(rows, from, to, config.weightBytes(), stateBytes, state.address());
+      gather(rows, from, to, config.metadataOffset(), metadataBytes, metadata.address());
+    }
+  }
+
+  /** Puts {@code rows} of its rows from {@code first} on to {@code addresses} in a table. */
+  void scatter(TableConfig config, long[] addresses, int first, int rows) {
+    for (int from = 0; from < rows; from += GROUP) {
+      int to = Math.min(rows, from + GROUP);
+      long begin = weights.address() + (long) weightBytes * first;
+      scatter(addresses, from, to, 0, weightBytes, begin);
+      begin = state.address() + (long) stateBytes * first;
+      scatter(addresses, from, to, config.weightBytes(), stateBytes, begin);
+      begin = metadata.address() + (long) metadataBytes * first;
+      scatter(addresses, from, to, config.metadataOffset(), metadataBytes, begin);
+    }
+  }
+
+  /** Loads from each line of the rows, so that their cache misses overlap. */
+  private static int touch(long[] rows, int from, int to, int bytes) {
+    int sum = 0;
+    for (int at = 0; at < bytes; at += LINE) {
+      for (int i = from; i < to; i++) {
+        sum += Memory.getByte(rows[i] + at);
+      }
+    }
+    return sum;
+  }
+
+  /** A few columns of all rows at a time, in straight-line code: rows are short and many. */
+  private static void gather(long[] rows, int from, int to, long offset, int bytes, long column) {
+    int done = 0;
+    for (; done <= bytes - PIECE; done += PIECE) {
+      for (int i = from; i < to; i++) {
+        copyPiece(rows[i] + offset + done, column + (long) bytes * i + done);
+      }
+    }
+    for (; done < bytes; done += Short.BYTES) {
+      for (int i = from; i < to; i++) {
+        Memory.setShort(column + (long) bytes * i + done, Memory.getShort(rows[i] + offset + done));
+      }
+    }
+  }
+
+  private static void scatter(long[] rows, int from, int to, long offset, int bytes, long column) {
+    int done = 0;
+    for (; done <= bytes - PIECE; done += PIECE) {
+      for (int i = from; i < to; i++) {
+        copyPiece(column + (long) bytes * i + done, rows[i] + offset + done);
+      }
+    }
+    for (; done < bytes; done += Short.BYTES) {
+      for (int i = from; i < to; i++) {
+        Memory.setShort(rows[i] + offset + done, Memory.getShort(column + (long) bytes * i + done));
+      }
+    }
+  }
+
+  private static void copyPiece(long source, long target) {
+    long a = Memory.getLong(source);
+    long b = Memory.getLong(source + 8);
+    long c = Memory.getLong(source + 16);
+    long d = Memory.getLong(source + 24);
+    Memory.setLong(target, a);
+    Memory.setLong(target + 8, b);
+    Memory.setLong(target + 16, c);
+    Memory.setLong(target + 24, d);
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

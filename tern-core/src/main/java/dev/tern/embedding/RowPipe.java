@@ -1,0 +1,107 @@
+package dev.tern.embedding;
+
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.function.Consumer;
+
+/**
+ * Moves blocks of rows from a source to a sink, in order, while the source fills the next ones on a
+ * thread of its own.
+ */
+final class RowPipe {
+  private static final int BLOCKS = 3;
+
+  private final RowBlock.Source source;
+  private final BlockingQueue<RowBlock> empty = new ArrayBlockingQueue<>(BLOCKS);
+
+  /** Blocks with rows; after the last, or where the source failed, one without. */
+  private final BlockingQueue<RowBlock> full = new ArrayBlockingQueue<>(BLOCKS);
+
+  private volatile Optional<Throwable> failure = Optional.empty();
+
+  private RowPipe(RowBlock.Source source) {
+    this.source = source;
+  }
+
+  /**
+   * Gives all blocks of {@code source} to {@code sink}, on this thread. Where either fails, fails
+   * with its exception, once the other has stopped.
+   */
+  static void run(TableConfig config, RowBlock.Source source, Consumer<RowBlock> sink) {
+    RowPipe pipe = new RowPipe(source);
+    RowBlock[] blocks = new RowBlock[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+      blocks[i] = RowBlock.of(config);
+      pipe.empty.add(blocks[i]);
+    }
+    Thread filler = Thread.ofPlatform().daemon().name("tern-rows").start(pipe::fill);
+    try {
+      pipe.drain(sink);
+    } finally {
+      filler.interrupt();
+      joinUninterrupted(filler);
+      for (RowBlock block : blocks) {
+        block.close();
+      }
+    }
+  }
+
+  private void fill() {
+    try {
+      boolean more = true;
+      while (more) {
+        RowBlock block = empty.take();
+        more = fill(block);
+        if (!more) {
+          block.setCount(0);
+        }
+        full.put(block);
+      }
+    } catch (InterruptedException e) {
+      // The sink failed: nobody wants more.
+    }
+  }
+
+  private boolean fill(RowBlock block) {
+    try {
+      return source.next(block);
+    } catch (RuntimeException | Error e) {
+      failure = Optional.of(e);
+      return false;
+    }
+  }
+
+  private void drain(Consumer<RowBlock> sink) {
+    try {
+      for (RowBlock block = full.take(); block.count() > 0; block = full.take()) {
+        sink.accept(block);
+        empty.put(block);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(
+          "rows: got an interrupt while they were moved, expected none; move them again", e);
+    }
+    switch (failure.orElse(null)) {
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case null, default -> {}
+    }
+  }
+
+  /** The thread uses memory that is given back after it. */
+  private static void joinUninterrupted(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package dev.tern.embedding;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+
+/**
+ * Walks ids and their rows in ascending (signed) order of id, with bounded memory: each pass over
+ * them keeps a block of the smallest above the last one given.
+ */
+final class SortedRows {
+  /** Rows of a block, where there are more than two of them. */
+  private static final int BLOCK = 1 << 22;
+
+  /** Rows that the second cache holds, twice. */
+  private static final int NEAR = 1 << 15;
+
+  /** Bits of a digit: that many parts are as many streams of writes as are fast. */
+  private static final int DIGIT_BITS = 8;
+
+  private static final int DIGITS = 1 << DIGIT_BITS;
+
+  /** So few are sorted by insertion. */
+  private static final int FEW = 48;
+
+  /** Gives all ids with their rows, each once, in any order. */
+  private final Consumer<IdIndex.EntrySink> source;
+
+  private final int block;
+  private final long[] ids;
+  private final int[] rows;
+  private final long[] otherIds;
+  private final int[] otherRows;
+  private final int[] places = new int[DIGITS];
+  private int count;
+  private boolean started;
+  private boolean more = true;
+  private long last;
+
+  /** Ids above this one cannot be among the block's smallest. */
+  private long bound;
+
+  SortedRows(Consumer<IdIndex.EntrySink> source, long size) {
+    this(source, size, BLOCK);
+  }
+
+  SortedRows(Consumer<IdIndex.EntrySink> source, long size, int block) {
+    this.source = source;
+    int room = (int) Math.min(2L * block, Math.max(1, size));
+    this.block = room == size ? room : block;
+    ids = new long[room];
+    rows = new int[room];
+    otherIds = new long[room];
+    otherRows = new int[room];
+  }
+
+  /** The next block; none at the end. The arrays are used again. */
+  int next() {
+    if (!more) {
+      return 0;
+    }
+    more = false;
+    count = 0;
+    bound = Long.MAX_VALUE;
+    source.accept(this::keep);
+    keepBlock();
+    started = true;
+    last = count > 0 ? ids[count - 1] : last;
+    return count;
+  }
+
+  long[] ids() {
+    return ids;
+  }
+
+  /** The row of each of {@link #ids}. */
+  int[] rows() {
+    return rows;
+  }
+
+  private void keep(long id, int row) {
+    if (id > bound) {
+      more = true;
+      return;
+    }
+    if (started && id <= last) {
+      return;
+    }
+    if (count == ids.length) {
+      keepBlock();
+      bound = ids[count - 1];
+      if (id > bound) {
+        return;
+      }
+    }
+    ids[count] = id;
+    rows[count++] = row;
+  }
+
+  /** Keeps the smallest, in order. */
+  private void keepBlock() {
+    sort(0, count);
+    more |= count > block;
+    count = Math.min(count, block);
+  }
+
+  /** Puts many into parts first, by the highest bits in which ids differ. */
+  private void sort(int from, int to) {
+    if (to - from <= FEW) {
+      insert(from, to);
+    } else if (to - from <= NEAR) {
+      System.arraycopy(ids, from, otherIds, from, to - from);
+      System.arraycopy(rows, from, otherRows, from, to - from);
+      sortNear(from, to);
+    } else {
+      long least = least(ids, from, to);
+      int shift = shift(ids, from, to, least, 1);
+      int[] ends = new int[DIGITS];
+      place(ids, rows, otherIds, otherRows, from, to, least, shift, ends);
+      int start = from;
+      for (int end : ends) {
+        if (end - start <= NEAR) {
+          sortNear(start, end);
+        } else {
+          System.arraycopy(otherIds, start, ids, start, end - start);
+          System.arraycopy(otherRows, start, rows, start, end - start);
+          sort(start, end);
+        }
+        start = end;
+      }
+    }
+  }
+
+  /**
+   * Sorts what lies in the other arrays into these: by three digits, from the lowest on, of the
+   * highest bits in which ids differ; then those that are equal there, mostly one.
+   */
+  private void sortNear(int from, int to) {
+    long least = least(otherIds, from, to);
+    int shift = shift(otherIds, from, to, least, 3);
+    place(otherIds, otherRows, ids, rows, from, to, least, shift, places);
+    place(ids, rows, otherIds, otherRows, from, to, least, shift + DIGIT_BITS, places);
+    place(otherIds, otherRows, ids, rows, from, to, least, shift + 2 * DIGIT_BITS, places);
+    for (int start = from; start < to && shift > 0; ) {
+      long high = (ids[start] - least) >>> shift;
+      int end = start + 1;
+      while (end < to && (ids[end] - least) >>> shift == high) {
+        end++;
+      }
+      sort(start, end);
+      start = end;
+    }
+  }
+
+  private static long least(long[] ids, int from, int to) {
+    long least = Long.MAX_VALUE;
+    for (int i = from; i < to; i++) {
+      least = Math.min(least, ids[i]);
+    }
+    return least;
+  }
+
+  /** Bits below the {@code digits} highest digits of what ids are above {@code least}. */
+  private static int shift(long[] ids, int from, int to, long least, int digits) {
+    long most = Long.MIN_VALUE;
+    for (int i = from; i < to; i++) {
+      most = Math.max(most, ids[i]);
+    }
+    int bits = Long.SIZE - Long.numberOfLeadingZeros(most - least);
+    return Math.max(0, bits - digits * DIGIT_BITS);
+  }
+
+  /**
+   * Moves all to where the digit at {@code shift} of what they are above {@code least} belongs.
+   *
+   * @param ends takes the end of the place of each digit
+   */
+  private static void place(
+      long[] fromIds,
+      int[] fromRows,
+      long[] toIds,
+      int[] toRows,
+      int from,
+      int to,
+      long least,
+      int shift,
+      int[] ends) {
+    Arrays.fill(ends, 0);
+    for (int i = from; i < to; i++) {
+      ends[digit(fromIds[i] - least, shift)]++;
+    }
+    int sum = from;
+    for (int digit = 0; digit < DIGITS; digit++) {
+      int here = ends[digit];
+      ends[digit] = sum;
+      sum += here;
+    }
+    for (int i = from; i < to; i++) {
+      int place = ends[digit(fromIds[i] - least, shift)]++;
+      toIds[place] = fromIds[i];
+      toRows[place] = fromRows[i];
+    }
+  }
+
+  private static int digit(long number, int shift) {
+    return (int) (number >>> shift) & (DIGITS - 1);
+  }
+
+  private void insert(int from, int to) {
+    for (int i = from + 1; i < to; i++) {
+      long id = ids[i];
+      int row = rows[i];
+      int at = i;
+      for (; at > from && ids[at - 1] > id; at--) {
+        ids[at] = ids[at - 1];
+        rows[at] = rows[at - 1];
+      }
+      ids[at] = id;
+      rows[at] = row;
+    }
+  }
+}
