@@ -374,12 +374,13 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * As {@link #importFrom}, of rows as they are stored: the fastest way to fill a table.
    *
+   * @param count rows that are to come, about
    * @param source called on a thread of its own, where it must not use the table
    */
-  public void importBlocks(RowBlock.Source source) {
+  public void importBlocks(long count, RowBlock.Source source) {
     lock.begin(Use.CHANGE);
     try {
-      rows.importBlocks(source);
+      rows.importBlocks(count, source);
     } finally {
       lock.end(Use.CHANGE);
     }

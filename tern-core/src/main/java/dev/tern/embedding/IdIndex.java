@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
 
 /**
  * 64-bit id to row number, for whole batches. Extendible hashing: the high bits of an id's hash
@@ -142,6 +143,16 @@ final class IdIndex {
         lookup.rows[i] = find(hashes[i], lookup.ids[i]);
       }
     }
+  }
+
+  /**
+   * Loads the buckets of a lookup's distinct ids, none of which is there, so that the cache misses
+   * of their inserts overlap. Uses the lookup's addresses as scratch.
+   */
+  void touch(Lookup lookup) {
+    int count = lookup.unique();
+    locate(directory, depth, lookup.hashes, 0, count, lookup.addresses);
+    lookup.touched = touch(lookup.addresses, 0, count);
   }
 
   private static void locate(
@@ -434,6 +445,34 @@ final class IdIndex {
       }
       replace(old, prefix, low, high);
       insertsSinceSplit = 0;
+    }
+  }
+
+  /** Makes room for about {@code ids} at once, where there are none yet: they need no split. */
+  void expect(long ids) {
+    int bits = 0;
+    while (ids >> bits > (long) MAX_BUCKETS * (SLOTS - 1)) {
+      bits++;
+    }
+    if (size > 0 || bits <= depth) {
+      return;
+    }
+    Segment[] fresh = new Segment[1 << bits];
+    int made = 0;
+    try {
+      for (; made < fresh.length; made++) {
+        fresh[made] = newSegment(MAX_BUCKETS, bits);
+      }
+    } catch (RuntimeException | Error e) {
+      Arrays.stream(fresh, 0, made).forEach(this::release);
+      throw e;
+    }
+    free();
+    depth = bits;
+    segments = fresh;
+    directory = new long[2 * fresh.length];
+    for (int prefix = 0; prefix < fresh.length; prefix++) {
+      setEntry(prefix, fresh[prefix]);
     }
   }
 

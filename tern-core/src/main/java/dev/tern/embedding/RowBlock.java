@@ -62,7 +62,12 @@ public final class RowBlock implements AutoCloseable {
   /** Gives rows, block after block. */
   @FunctionalInterface
   public interface Source {
-    /** Puts the next rows into {@code block}; returns false where none are left. */
+    /**
+     * Puts the next rows, one or more, into {@code block}: ids ascend (signed), within and across
+     * blocks.
+     *
+     * @return whether there were any
+     */
     boolean next(RowBlock block);
   }
 

@@ -141,19 +141,41 @@ final class RowTransfer {
 
   /** Makes rows of blocks as they are stored. */
   void importFrom(RowBlock.Source source) {
-    long[] ids = new long[BLOCK];
-    Lookup lookup = new Lookup();
-    RowPipe.run(config, source, block -> importBlock(block, ids, lookup));
+    RowPipe.run(config, source, new Placing()::place);
   }
 
-  private void importBlock(RowBlock block, long[] ids, Lookup lookup) {
-    for (int from = 0; from < block.count(); from += BLOCK) {
-      int count = Math.min(BLOCK, block.count() - from);
-      System.arraycopy(block.ids(), from, ids, 0, count);
-      table.importRows(ids, count, lookup);
-      block.scatter(config, lookup.addresses, from, count);
-      for (int i = 0; i < count && config.keepsId(); i++) {
-        enter(ids[i], lookup.rows[i]);
+  /** Rows of blocks to where they are to lie, in order. */
+  private final class Placing {
+    private final long[] ids = new long[BLOCK];
+    private final Lookup lookup = new Lookup();
+    private boolean started;
+    private long last;
+
+    void place(RowBlock block) {
+      requireAscending(block);
+      for (int from = 0; from < block.count(); from += BLOCK) {
+        int count = Math.min(BLOCK, block.count() - from);
+        System.arraycopy(block.ids(), from, ids, 0, count);
+        table.importNew(ids, count, lookup);
+        block.scatter(config, lookup.addresses, from, count);
+        for (int i = 0; i < count && config.keepsId(); i++) {
+          enter(ids[i], lookup.rows[i]);
+        }
+      }
+    }
+
+    /** So that no id comes twice. */
+    private void requireAscending(RowBlock block) {
+      for (int i = 0; i < block.count(); i++) {
+        long id = block.ids()[i];
+        if (started && id <= last) {
+          throw new IllegalArgumentException(
+              "table %s: got id %d after %d in an import, expected ascending ids; the source is"
+                      .formatted(config.name(), id, last)
+                  + " damaged");
+        }
+        started = true;
+        last = id;
       }
     }
   }

@@ -452,8 +452,11 @@ final class TableRows {
   }
 
   /** Likewise, of rows as they are stored. */
-  void importBlocks(RowBlock.Source source) {
+  void importBlocks(long count, RowBlock.Source source) {
     requireEmpty();
+    if (tier.isEmpty()) {
+      index.expect(count);
+    }
     transfer.importFrom(source);
     version++;
   }
@@ -477,6 +480,20 @@ final class TableRows {
             "table %s: got id %d twice in an import, expected each id once; the source is damaged"
                 .formatted(config.name(), ids[i]));
       }
+    }
+    insertAll(lookup);
+  }
+
+  /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
+  void importNew(long[] ids, int count, Lookup lookup) {
+    lookup.fill(ids, count);
+    index.touch(lookup);
+    insertAll(lookup);
+  }
+
+  private void insertAll(Lookup lookup) {
+    int count = lookup.unique();
+    for (int i = 0; i < count; i++) {
       lookup.missing[i] = i;
     }
     if (tier.isPresent()) {

@@ -68,6 +68,11 @@ final class SavedTable implements RowSource, AutoCloseable {
     return files.size() == 1;
   }
 
+  /** Rows at most. */
+  long most() {
+    return files.stream().mapToLong(TableReader::size).sum();
+  }
+
   /** The next rows as they are stored, of a table that {@link #isWhole}. */
   boolean next(RowBlock block) {
     return files.getFirst().next(block);

@@ -155,7 +155,7 @@ final class TableFile {
         readHistory(paths.getLast(), saved, table);
       }
       if (saved.isWhole()) {
-        table.importBlocks(saved::next);
+        table.importBlocks(saved.most(), saved::next);
       } else {
         table.importFrom(saved);
       }

@@ -121,6 +121,11 @@ final class TableReader implements AutoCloseable {
     return gone.isEmpty();
   }
 
+  /** Rows in it. */
+  long size() {
+    return ids.size();
+  }
+
   /** Whether there is a row left. */
   boolean hasRow() {
     return !rows.ended();
