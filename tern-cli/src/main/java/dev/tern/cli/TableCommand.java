@@ -13,6 +13,7 @@ import picocli.CommandLine.Command;
       TableDiffCommand.class,
       TableExportCommand.class,
       TableImportCommand.class,
-      TableCompactCommand.class
+      TableCompactCommand.class,
+      TableShardCommand.class
     })
 final class TableCommand {}

@@ -90,6 +90,25 @@ public final class RowBlock implements AutoCloseable {
     count = rows;
   }
 
+  /** Drops the rows that are not of {@code shard}. */
+  public void keep(TableShard shard) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      if (shard.has(ids[i])) {
+        ids[kept] = ids[i];
+        move(weights, weightBytes, i, kept);
+        move(state, stateBytes, i, kept);
+        move(metadata, metadataBytes, i, kept);
+        kept++;
+      }
+    }
+    count = kept;
+  }
+
+  private static void move(MemorySegment column, int bytes, int from, int to) {
+    MemorySegment.copy(column, (long) bytes * from, column, (long) bytes * to, bytes);
+  }
+
   /** The ids of its rows, room for as many as there may be. */
   public long[] ids() {
     return ids;

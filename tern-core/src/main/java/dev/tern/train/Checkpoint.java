@@ -6,6 +6,7 @@ import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.TableShard;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
@@ -172,7 +173,7 @@ public final class Checkpoint {
     VariablesFile.read(chain.last().file(DENSE), network.variables());
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
-      TableFile.read(chain.files(tableName(s)), tables.get(s));
+      TableFile.read(tableFiles(s), tables.get(s), TableShard.WHOLE);
     }
   }
 
@@ -188,7 +189,23 @@ public final class Checkpoint {
 
   /** The files of the table of a slot, the oldest first. */
   List<Path> tableFiles(int slot) {
-    return chain.files(tableName(slot));
+    List<Path> files = new ArrayList<>();
+    for (Manifest part : chain.parts()) {
+      for (TableShard shard : TableShard.allOf(part.shards())) {
+        files.add(part.file(tableName(slot, shard)));
+      }
+    }
+    return files;
+  }
+
+  /**
+   * Fills an empty table with the rows that the table of a slot has in one shard, whatever shards
+   * the checkpoint's tables lie in. Under a row policy the table takes the history of all.
+   *
+   * @throws DataException if the checkpoint is of a table of another kind
+   */
+  public void restore(int slot, TableShard shard, EmbeddingTable table) {
+    TableFile.read(tableFiles(slot), table, shard);
   }
 
   /**
@@ -198,17 +215,31 @@ public final class Checkpoint {
    * @param target a new folder
    */
   public void compact(Path target) {
-    rewrite(target, (slot, file) -> TableFile.merge(file, tableFiles(slot), tables().get(slot)));
+    reshard(target, 1);
   }
 
-  /** Writes the table of a slot into a file. */
+  /**
+   * As {@link #compact}, with each table in so many files, one a {@link TableShard}. The bytes
+   * depend on what the tables hold and on the number of shards, not on how many they were in.
+   *
+   * @param shards a power of two, of at most {@link TableShard#MOST}
+   */
+  public void reshard(Path target, int shards) {
+    rewrite(
+        target,
+        shards,
+        (slot, shard, file) -> TableFile.merge(file, tableFiles(slot), tables().get(slot), shard));
+  }
+
+  /** Writes a shard of the table of a slot into a file. */
   @FunctionalInterface
   interface TableWriting {
-    void write(int slot, Path file);
+    void write(int slot, TableShard shard, Path file);
   }
 
   /** Writes it as one full checkpoint with tables that {@code writing} writes. */
-  void rewrite(Path target, TableWriting writing) {
+  void rewrite(Path target, int shards, TableWriting writing) {
+    List<TableShard> all = TableShard.allOf(shards);
     if (Files.exists(target)) {
       throw new DataException(
           target + ": got a path where something is, expected none; give a new folder");
@@ -223,11 +254,13 @@ public final class Checkpoint {
             Files.copy(chain.base().file(ENCODERS), folder.resolve(ENCODERS));
             List<String> names = new ArrayList<>(List.of(DENSE, OPTIMIZER, ENCODERS));
             for (int slot = 0; slot < tables().size(); slot++) {
-              writing.write(slot, folder.resolve(tableName(slot)));
-              names.add(tableName(slot));
+              for (TableShard shard : all) {
+                writing.write(slot, shard, folder.resolve(tableName(slot, shard)));
+                names.add(tableName(slot, shard));
+              }
             }
             Map<String, String> digests = Manifest.digests(folder, names);
-            Manifest.write(folder, digests, chain.last().facts(), Optional.empty());
+            Manifest.write(folder, digests, chain.last().facts(), Optional.empty(), shards);
           } catch (IOException e) {
             throw new UncheckedIOException(
                 target
@@ -237,6 +270,12 @@ public final class Checkpoint {
                 e);
           }
         });
+  }
+
+  private static String tableName(int slot, TableShard shard) {
+    return shard.count() == 1
+        ? tableName(slot)
+        : "tables/" + slot + "." + shard.number() + ".safetensors";
   }
 
   static String tableName(int slot) {

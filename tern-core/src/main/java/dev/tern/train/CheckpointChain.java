@@ -80,9 +80,4 @@ record CheckpointChain(List<Manifest> parts) {
   Manifest base() {
     return parts.getFirst();
   }
-
-  /** The file {@code name} of each part, in order. */
-  List<Path> files(String name) {
-    return parts.stream().map(part -> part.file(name)).toList();
-  }
 }

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.data.DataException;
+import dev.tern.embedding.TableShard;
 import dev.tern.internal.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,7 +35,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   private static final long FIRST_FORMAT = 1;
 
   /** Fields that are not about the run. */
-  private static final List<String> OWN = List.of("format", "previous", "files");
+  private static final List<String> OWN = List.of("format", "previous", "shards", "files");
 
   /**
    * The checkpoint that one of changes follows.
@@ -94,6 +95,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   private void requireFields() {
     try {
       previous();
+      shards();
       RunFacts.state(json);
       Json.Obj files = json.object("files");
       files.fields().keySet().forEach(files::text);
@@ -113,6 +115,17 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   static void write(
       Path folder, Map<String, String> digests, Json.Obj facts, Optional<Previous> previous)
       throws IOException {
+    write(folder, digests, facts, previous, 1);
+  }
+
+  /** Likewise, where each table lies in {@code shards} files. */
+  static void write(
+      Path folder,
+      Map<String, String> digests,
+      Json.Obj facts,
+      Optional<Previous> previous,
+      int shards)
+      throws IOException {
     Json.Obj files = Json.object();
     digests.forEach(files::put);
     Json.Obj json = Json.object().put("format", FORMAT);
@@ -122,6 +135,9 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     previous.ifPresent(before ->
         json.put(
             "previous", Json.object().put("folder", before.name()).put("sha256", before.hash())));
+    if (shards > 1) {
+      json.put("shards", (long) shards);
+    }
     json.put("files", files);
     Files.writeString(folder.resolve(NAME), json.toString());
     Files.writeString(folder.resolve(HASH), sha256(folder.resolve(NAME)));
@@ -134,6 +150,16 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
     Json.Obj before = json.object("previous");
     return Optional.of(new Previous(before.text("folder"), before.text("sha256")));
+  }
+
+  /** In how many files each table lies. */
+  int shards() {
+    long shards = json.has("shards") ? json.integer("shards") : 1;
+    if (shards < 1 || shards > TableShard.MOST || Long.bitCount(shards) != 1) {
+      throw new DataException(
+          "\"shards\": got " + shards + ", expected a power of two of at most " + TableShard.MOST);
+    }
+    return (int) shards;
   }
 
   /** What it says of the run, apart from the files of this checkpoint. */

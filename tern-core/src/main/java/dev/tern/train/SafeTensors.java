@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A file of named arrays in the safetensors format: an unsigned 64-bit header length, a JSON header
@@ -49,12 +50,19 @@ final class SafeTensors implements AutoCloseable {
   private final Path path;
   private final FileChannel channel;
   private final Map<String, Entry> entries;
+  private final Map<String, String> metadata;
   private final long start;
   private final FileDigest digest;
   private final Map<String, FileDigest.Stream> streams = new HashMap<>();
 
-  private SafeTensors(Path path, FileChannel channel, Map<String, Entry> entries, long start) {
+  private SafeTensors(
+      Path path,
+      FileChannel channel,
+      Map<String, Entry> entries,
+      Map<String, String> metadata,
+      long start) {
     this.path = path;
+    this.metadata = metadata;
     this.channel = channel;
     this.entries = entries;
     this.start = start;
@@ -112,7 +120,7 @@ final class SafeTensors implements AutoCloseable {
               StandardOpenOption.CREATE_NEW,
               StandardOpenOption.WRITE,
               StandardOpenOption.READ);
-      SafeTensors file = new SafeTensors(path, channel, layout.entries, 8L + json.length);
+      SafeTensors file = new SafeTensors(path, channel, layout.entries, metadata, 8L + json.length);
       writeFully(channel, head, 0);
       return file;
     } catch (IOException e) {
@@ -151,14 +159,18 @@ final class SafeTensors implements AutoCloseable {
     readFully(path, channel, json, 8);
     Json.Obj header = Json.parse(json.array(), path + ": header").asObject(path + ": header");
     Map<String, Entry> entries = new LinkedHashMap<>();
+    Map<String, String> metadata = new LinkedHashMap<>();
     for (Map.Entry<String, Json> field : header.fields().entrySet()) {
       String name = field.getKey();
-      if (!name.equals(METADATA)) {
-        entries.put(name, entry(path, name, field.getValue().asObject(path + ": " + name)));
+      Json.Obj value = field.getValue().asObject(path + ": " + name);
+      if (name.equals(METADATA)) {
+        value.fields().keySet().forEach(key -> metadata.put(key, value.text(key)));
+      } else {
+        entries.put(name, entry(path, name, value));
       }
     }
     checkTiling(path, entries, size - 8 - length);
-    return new SafeTensors(path, channel, entries, 8 + length);
+    return new SafeTensors(path, channel, entries, metadata, 8 + length);
   }
 
   private static Entry entry(Path path, String name, Json.Obj json) {
@@ -223,6 +235,11 @@ final class SafeTensors implements AutoCloseable {
       throw bad(path, 8, "no array " + name, "one of " + entries.keySet());
     }
     return entry;
+  }
+
+  /** What the header says under this name beside the arrays. */
+  Optional<String> metadata(String name) {
+    return Optional.ofNullable(metadata.get(name));
   }
 
   /** Names of all arrays, in order. */

@@ -1,8 +1,10 @@
 package dev.tern.train;
 
+import dev.tern.data.DataException;
 import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableHistory;
+import dev.tern.embedding.TableShard;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,13 +18,19 @@ import java.util.List;
  * each file is held in memory.
  */
 final class SavedTable implements RowSource, AutoCloseable {
+  private static final String DAMAGED = "the checkpoint is damaged, use another one";
+
   private final RowShape shape;
 
-  /** The last whole file, then those of changes, in order. */
+  /** Those of the last whole table, a file a shard, then those of changes, in order. */
   private final List<TableReader> files;
 
-  private SavedTable(RowShape shape, List<TableReader> files) {
+  /** The part of it that is given. */
+  private final TableShard shard;
+
+  private SavedTable(RowShape shape, TableShard shard, List<TableReader> files) {
     this.shape = shape;
+    this.shard = shard;
     this.files = files;
   }
 
@@ -32,18 +40,55 @@ final class SavedTable implements RowSource, AutoCloseable {
    * @param shape what its rows hold; where it says none, metadata are left out
    */
   static SavedTable open(List<Path> paths, RowShape shape) {
+    return open(paths, shape, TableShard.WHOLE);
+  }
+
+  /** Likewise, of the rows of one shard, whatever shards the files are. */
+  static SavedTable open(List<Path> paths, RowShape shape, TableShard shard) {
     Deque<TableReader> files = new ArrayDeque<>();
     try {
       for (Path path : paths.reversed()) {
-        files.addFirst(TableReader.open(path, shape));
-        if (files.getFirst().isWhole()) {
+        TableReader file = TableReader.open(path, shape);
+        files.addFirst(file);
+        if (file.isWhole() && file.shard().number() == 0) {
           break;
         }
       }
-      return new SavedTable(shape, new ArrayList<>(files));
+      requireAllShards(files);
+      return new SavedTable(shape, shard, new ArrayList<>(files));
     } catch (RuntimeException | Error e) {
       files.forEach(TableReader::close);
       throw e;
+    }
+  }
+
+  /** The first files are all shards of one number, in order. */
+  private static void requireAllShards(Deque<TableReader> files) {
+    int count = files.getFirst().shard().count();
+    int number = 0;
+    for (TableReader file : files) {
+      requireShard(file, number < count ? new TableShard(number, count) : TableShard.WHOLE);
+      number++;
+    }
+    if (number < count) {
+      throw new DataException(
+          "%s: got shard %d of %d as the last, expected all of them; %s"
+              .formatted(files.getLast().path(), number - 1, count, DAMAGED));
+    }
+  }
+
+  private static void requireShard(TableReader file, TableShard expected) {
+    TableShard got = file.shard();
+    if (!got.equals(expected)) {
+      throw new DataException(
+          "%s: got shard %d of %d, expected %d of %d; %s"
+              .formatted(
+                  file.path(),
+                  got.number(),
+                  got.count(),
+                  expected.number(),
+                  expected.count(),
+                  DAMAGED));
     }
   }
 
@@ -64,18 +109,31 @@ final class SavedTable implements RowSource, AutoCloseable {
   }
 
   /** Whether its rows lie in one file, which {@link #next(RowBlock)} reads. */
-  boolean isWhole() {
-    return files.size() == 1;
+  boolean isInOneFile() {
+    return files.getLast().isWhole() && files.stream().filter(this::overlaps).count() == 1;
+  }
+
+  private boolean overlaps(TableReader file) {
+    return file.shard().overlaps(shard);
   }
 
   /** Rows at most. */
   long most() {
-    return files.stream().mapToLong(TableReader::size).sum();
+    return files.stream().filter(this::overlaps).mapToLong(TableReader::size).sum();
   }
 
-  /** The next rows as they are stored, of a table that {@link #isWhole}. */
+  /** The next rows as they are stored, of a table that {@link #isInOneFile}. */
   boolean next(RowBlock block) {
-    return files.getFirst().next(block);
+    TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
+    boolean more = file.next(block);
+    while (more && !shard.equals(file.shard())) {
+      block.keep(shard);
+      if (block.count() > 0) {
+        return true;
+      }
+      more = file.next(block);
+    }
+    return more;
   }
 
   /** How many rows are left; walks to the end. */
@@ -105,7 +163,7 @@ final class SavedTable implements RowSource, AutoCloseable {
         files.forEach(TableReader::finish);
         return false;
       }
-      if (!wentSince(id)) {
+      if (shard.has(id) && !wentSince(id)) {
         return true;
       }
       leave(id);
@@ -161,7 +219,8 @@ final class SavedTable implements RowSource, AutoCloseable {
 
   /** A walk over the words of the filter. */
   Filter filter() {
-    return new Filter(files.stream().map(FilterReader::new).toList());
+    return new Filter(
+        files.stream().filter(file -> file.shard().isLast()).map(FilterReader::new).toList());
   }
 
   /** The words of a filter, in order. */

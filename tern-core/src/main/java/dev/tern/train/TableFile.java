@@ -6,8 +6,10 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableHistory;
+import dev.tern.embedding.TableShard;
 import dev.tern.tensor.DType;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +19,9 @@ import java.util.Map;
  * state]}). Where a {@link RowPolicy} is at work also {@code metadata} (I32, {@code [n, numbers]},
  * if rows keep any), {@code history} (I64) and {@code filter} (I64, words of the counting filter);
  * see {@link TableHistory}.
+ *
+ * <p>Of a table in several shards each is a file of its own, and the last one holds history and
+ * filter of all.
  *
  * <p>A file of changes holds the rows that came or changed, and {@code gone} (I64, ascending), ids
  * that had a row in the file before; of the filter only the words numbered {@code filter_words}
@@ -29,6 +34,9 @@ final class TableFile {
   static final String FILTER = "filter";
   static final String FILTER_WORDS = "filter_words";
   static final String FILTER_SIZE = "filter_size";
+
+  /** In the header, which shard of the table the file holds, as 0/4; where absent, all of it. */
+  static final String SHARD = "shard";
 
   private static final int BLOCK = 1 << 13;
 
@@ -92,14 +100,14 @@ final class TableFile {
   }
 
   /**
-   * Writes what the files of a table, the oldest first, come to: the bytes that {@link #write}
-   * would have written of it then.
+   * Writes what the files of a table, the oldest first, come to: of the whole table the bytes that
+   * {@link #write(Path, EmbeddingTable)} would have written of it then.
    */
-  static void merge(Path path, List<Path> files, String table) {
+  static void merge(Path path, List<Path> files, String table, TableShard shard) {
     RowShape shape = RowShape.of(files.getLast());
-    try (SavedTable counted = SavedTable.open(files, shape);
-        SavedTable saved = SavedTable.open(files, shape)) {
-      write(path, table, saved, counted.count(), saved);
+    try (SavedTable counted = SavedTable.open(files, shape, shard);
+        SavedTable saved = SavedTable.open(files, shape, shard)) {
+      write(path, table, saved, counted.count(), saved, shard);
     }
   }
 
@@ -108,14 +116,20 @@ final class TableFile {
    * saved}.
    */
   static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
-    boolean remembers = saved.hasHistory();
+    write(path, table, rows, count, saved, TableShard.WHOLE);
+  }
+
+  /** The last shard holds the history of all. */
+  private static void write(
+      Path path, String table, RowSource rows, long count, SavedTable saved, TableShard shard) {
+    boolean remembers = saved.hasHistory() && shard.isLast();
     RowShape shape = saved.shape();
     SafeTensors.Layout layout = layout(shape, count, remembers);
     long filterWords = remembers ? saved.filter().size() : 0;
     if (remembers) {
       layout.add(FILTER, DType.I64, filterWords);
     }
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table))) {
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table, shard))) {
       new RowWriter(shape, file).appendAll(rows);
       if (remembers) {
         new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
@@ -137,6 +151,14 @@ final class TableFile {
     return Map.of("table", table);
   }
 
+  private static Map<String, String> name(String table, TableShard shard) {
+    Map<String, String> names = new LinkedHashMap<>(name(table));
+    if (!shard.equals(TableShard.WHOLE)) {
+      names.put(SHARD, shard.number() + "/" + shard.count());
+    }
+    return names;
+  }
+
   private static SafeTensors.Layout layout(RowShape shape, long rows, boolean remembers) {
     SafeTensors.Layout layout = RowWriter.layout(shape, rows);
     if (remembers && shape.metadata() == 0) {
@@ -146,15 +168,15 @@ final class TableFile {
   }
 
   /**
-   * Fills an empty table from its files, the oldest first; of one without a row policy it takes no
-   * more than rows.
+   * Fills an empty table with a shard of what its files, the oldest first, hold; of one without a
+   * row policy it takes no more than rows.
    */
-  static void read(List<Path> paths, EmbeddingTable table) {
-    try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()))) {
+  static void read(List<Path> paths, EmbeddingTable table, TableShard shard) {
+    try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()), shard)) {
       if (!table.config().rows().isAll()) {
         readHistory(paths.getLast(), saved, table);
       }
-      if (saved.isWhole()) {
+      if (saved.isInOneFile()) {
         table.importBlocks(saved.most(), saved::next);
       } else {
         table.importFrom(saved);

@@ -27,11 +27,13 @@ public final class TableImport {
     long[] count = new long[1];
     checkpoint.rewrite(
         target,
-        (table, file) -> {
+        1,
+        (table, shard, file) -> {
           if (table == slot) {
             count[0] = write(checkpoint, slot, shape, format, source, file);
           } else {
-            TableFile.merge(file, checkpoint.tableFiles(table), checkpoint.tables().get(table));
+            TableFile.merge(
+                file, checkpoint.tableFiles(table), checkpoint.tables().get(table), shard);
           }
         });
     return count[0];

@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.embedding.RowBlock;
+import dev.tern.embedding.TableShard;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
 import java.lang.foreign.Arena;
@@ -20,6 +21,7 @@ final class TableReader implements AutoCloseable {
   private final Path path;
   private final RowShape shape;
   private final SafeTensors file;
+  private final TableShard shard;
   private final RowColumns columns;
   private final Arena arena = Arena.ofConfined();
   private final long values;
@@ -40,6 +42,7 @@ final class TableReader implements AutoCloseable {
     this.path = path;
     this.shape = shape;
     this.file = file;
+    shard = shard(path, file);
     columns = new RowColumns(shape, file);
     int block = (int) Math.clamp(BLOCK_BYTES / shape.packedBytes(), 1, BLOCK);
     ids = LongColumn.open(path, file, TableFile.IDS);
@@ -60,6 +63,17 @@ final class TableReader implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
+    }
+  }
+
+  private static TableShard shard(Path path, SafeTensors file) {
+    String text = file.metadata(TableFile.SHARD).orElse("0/1");
+    try {
+      String[] numbers = text.split("/", 2);
+      return new TableShard(Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw new DataException(
+          path + ": got shard " + text + ", expected one as 0/4; the file is damaged", e);
     }
   }
 
@@ -121,6 +135,11 @@ final class TableReader implements AutoCloseable {
     return gone.isEmpty();
   }
 
+  /** Which shard of the table it holds. */
+  TableShard shard() {
+    return shard;
+  }
+
   /** Rows in it. */
   long size() {
     return ids.size();
@@ -162,6 +181,7 @@ final class TableReader implements AutoCloseable {
       if (id <= lastRead && read + i > 0) {
         throw IdCursor.outOfOrder(path, id, lastRead);
       }
+      requireMine(id);
       lastRead = id;
     }
     columns.read(read, block);
@@ -169,7 +189,17 @@ final class TableReader implements AutoCloseable {
     return true;
   }
 
+  /** Throws where the file's shard cannot have this id. */
+  private void requireMine(long id) {
+    if (!shard.has(id)) {
+      throw new DataException(
+          "%s: got id %d, expected ids of shard %d of %d; the file is damaged, use another checkpoint"
+              .formatted(path, id, shard.number(), shard.count()));
+    }
+  }
+
   void advance() {
+    requireMine(rows.id());
     rows.advance();
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.data.Batch;
 import dev.tern.data.DataException;
 import dev.tern.data.Readers;
+import dev.tern.internal.json.Json;
 import dev.tern.model.Features;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -132,6 +133,31 @@ final class CheckpointTest {
         .isInstanceOf(DataException.class)
         .hasMessageContaining(manifest.toString())
         .hasMessageContaining("expected 1 or 2; use the version of Tern that wrote it");
+  }
+
+  @Test
+  void theFirstFormatIsReadAndItsFilesAreChecked() throws IOException {
+    Path checkpoint = saved(MODEL);
+    Path manifest = checkpoint.resolve("manifest.json");
+    Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
+    json.put("format", 1L);
+    Json.Obj files = json.object("files");
+    for (String name : List.copyOf(files.fields().keySet())) {
+      files.put(name, Manifest.sha256(checkpoint.resolve(name)));
+    }
+    Files.writeString(manifest, json.toString());
+    Files.writeString(checkpoint.resolve("manifest.sha256"), Manifest.sha256(manifest));
+    assertThat(Checkpoint.open(checkpoint).step()).isEqualTo(3);
+    for (Path file : files(checkpoint)) {
+      byte[] whole = Files.readAllBytes(file);
+      byte[] changed = whole.clone();
+      changed[whole.length / 2] ^= 4;
+      Files.write(file, changed);
+      assertThatThrownBy(() -> Checkpoint.open(checkpoint))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining("damaged");
+      Files.write(file, whole);
+    }
   }
 
   @ParameterizedTest

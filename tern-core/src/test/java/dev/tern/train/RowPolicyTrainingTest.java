@@ -9,6 +9,7 @@ import dev.tern.data.Readers;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
@@ -162,7 +163,7 @@ final class RowPolicyTrainingTest {
           Trainer trainer =
               Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
         var table = trainer.network().tables().tables().get(1);
-        assertThatThrownBy(() -> TableFile.read(List.of(file), table))
+        assertThatThrownBy(() -> TableFile.read(List.of(file), table, TableShard.WHOLE))
             .as(name)
             .isInstanceOf(DataException.class)
             .hasMessageContaining(file.toString())

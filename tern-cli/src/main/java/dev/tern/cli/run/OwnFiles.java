@@ -26,7 +26,7 @@ record OwnFiles(Path dir) {
       Pattern.compile("(step-[0-9]{1,18}(\\.delta)?|best)(\\.writing|\\.replaced)?");
   private static final Pattern IN_CHECKPOINT =
       Pattern.compile(
-          "|tables|manifest\\.(json|sha256)|encoders\\.json|tables/[0-9]+\\.safetensors"
+          "|tables|manifest\\.(json|sha256)|encoders\\.json|tables/[0-9]+(\\.[0-9]+)?\\.safetensors"
               + "|(dense|optimizer)\\.safetensors");
 
   /** The name under which a file is written before it stands in its place. */

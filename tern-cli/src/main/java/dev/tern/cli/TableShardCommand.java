@@ -1,0 +1,58 @@
+package dev.tern.cli;
+
+import dev.tern.cli.config.ConfigException;
+import dev.tern.embedding.TableShard;
+import dev.tern.train.Checkpoint;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tern table shard}: a checkpoint whose tables lie in another number of files. */
+@Command(
+    name = "shard",
+    description =
+        "Writes a checkpoint as a full one with each table in several files, or in one: rows go by"
+            + " the hash of their id.",
+    mixinStandardHelpOptions = true)
+final class TableShardCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      paramLabel = "CHECKPOINT",
+      description = "A checkpoint, or a run's folder, of which the latest is taken.")
+  private Path checkpoint = Path.of("");
+
+  @Option(
+      names = "--shards",
+      required = true,
+      paramLabel = "N",
+      description = "Files a table: a power of two; 1 merges them.")
+  private int shards;
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FOLDER",
+      description = "The new checkpoint.")
+  private Path out = Path.of("");
+
+  @Override
+  public Integer call() {
+    if (shards < 1 || shards > TableShard.MOST || Integer.bitCount(shards) != 1) {
+      throw new ConfigException(
+          "--shards: got "
+              + shards
+              + ", expected a power of two from 1 to "
+              + TableShard.MOST
+              + "; 1 merges all");
+    }
+    Checkpoint.openLatest(checkpoint).reshard(out, shards);
+    spec.commandLine().getOut().println(shards + " files a table in " + out);
+    spec.commandLine().getOut().flush();
+    return 0;
+  }
+}

@@ -1,0 +1,115 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Blocks of rows that are filled ahead. */
+final class RowPipeTest {
+  private static final TableConfig CONFIG =
+      new TableConfig("t", 0, 3, Optimizer.sgd(0.1f), 0.01f, 1, 0, UnknownRow.ZEROS, DType.F32);
+
+  /** Gives blocks of one row, its id, then its number, up to {@code last}. */
+  private static RowBlock.Source upTo(int last, AtomicInteger filled) {
+    return block -> {
+      block.ids()[0] = filled.get();
+      block.setCount(1);
+      return filled.getAndIncrement() < last;
+    };
+  }
+
+  @Test
+  void theSinkTakesAllBlocksInOrder() {
+    List<Long> taken = new ArrayList<>();
+    RowPipe.run(CONFIG, upTo(50, new AtomicInteger()), block -> taken.add(block.ids()[0]));
+    assertThat(taken).hasSize(50).isSorted().startsWith(0L).endsWith(49L);
+  }
+
+  @Test
+  void aFaultOfTheSourceReachesTheCallerAfterTheBlocksBefore() {
+    List<Long> taken = new ArrayList<>();
+    AtomicInteger filled = new AtomicInteger();
+    RowBlock.Source faulty =
+        block -> {
+          if (filled.get() == 7) {
+            throw new IllegalStateException("damaged");
+          }
+          return upTo(50, filled).next(block);
+        };
+    assertThatThrownBy(() -> RowPipe.run(CONFIG, faulty, block -> taken.add(block.ids()[0])))
+        .hasMessage("damaged");
+    assertThat(taken).hasSize(7);
+  }
+
+  @Test
+  void aFaultOfTheSinkEndsTheSource() {
+    AtomicInteger filled = new AtomicInteger();
+    assertThatThrownBy(() ->
+            RowPipe.run(
+                CONFIG,
+                upTo(Integer.MAX_VALUE, filled),
+                block -> {
+                  throw new IllegalStateException("full");
+                }))
+        .hasMessage("full");
+    int after = filled.get();
+    assertThat(after).isLessThan(10);
+    assertThat(filled.get()).isEqualTo(after);
+  }
+
+  @Test
+  void anImportOfIdsThatDoNotAscendIsRefused() {
+    for (List<Long> ids : List.of(List.of(5L, 5L), List.of(5L, 4L), List.of(-1L, 7L, 0L))) {
+      try (Allocator allocator = Allocator.of(1L << 26);
+          EmbeddingTable table = EmbeddingTable.create(CONFIG, allocator)) {
+        AtomicInteger at = new AtomicInteger();
+        assertThatThrownBy(() ->
+                table.importBlocks(
+                    ids.size(),
+                    block -> {
+                      block.setCount(1);
+                      block.ids()[0] = at.get() < ids.size() ? ids.get(at.get()) : 0;
+                      return at.getAndIncrement() < ids.size();
+                    }))
+            .as("%s", ids)
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("expected ascending ids");
+      }
+    }
+  }
+
+  @Test
+  void idsMostlyCloseTogetherAreSortedToo() {
+    // All but one differ in low bits alone; then three of a kind, far apart.
+    long[] ids = new long[200_000];
+    for (int i = 0; i < ids.length; i++) {
+      ids[i] = (i % 3 - 1L) * (1L << 61) + (i * 7919L % ids.length);
+    }
+    ids[77] = Long.MIN_VALUE;
+    ids[78] = Long.MAX_VALUE;
+    SortedRows sorted =
+        new SortedRows(
+            sink -> {
+              for (int i = 0; i < ids.length; i++) {
+                sink.accept(ids[i], i);
+              }
+            },
+            ids.length);
+    assertThat(sorted.next()).isEqualTo(ids.length);
+    long[] expected = ids.clone();
+    Arrays.sort(expected);
+    assertThat(sorted.ids()).isEqualTo(expected);
+    for (int i = 0; i < ids.length; i++) {
+      assertThat(ids[sorted.rows()[i]]).isEqualTo(expected[i]);
+    }
+    assertThat(sorted.next()).isZero();
+  }
+}

@@ -1,0 +1,60 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which ids a shard of a table has. */
+final class TableShardTest {
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8, TableShard.MOST})
+  void everyIdIsInOneShardAndShardsAreOfAboutOneSize(int count) {
+    long[] sizes = new long[count];
+    int ids = 200 * count;
+    for (long id = -ids / 2; id < ids / 2; id++) {
+      long each = id;
+      List<TableShard> having =
+          TableShard.allOf(count).stream().filter(shard -> shard.has(each)).toList();
+      assertThat(having).hasSize(1);
+      sizes[having.getFirst().number()]++;
+      if (count == TableShard.MOST) {
+        id += 40;
+      }
+    }
+    if (count < TableShard.MOST) {
+      assertThat(Arrays.stream(sizes)).allMatch(size -> size > 140 && size < 260);
+    }
+  }
+
+  @Test
+  void aShardOverlapsThoseThatShareIdsWithIt() {
+    SplittableRandom random = new SplittableRandom(1);
+    long[] ids = random.longs(5000).toArray();
+    for (TableShard few : TableShard.allOf(4)) {
+      for (int count : new int[] {1, 2, 4, 16}) {
+        for (TableShard other : TableShard.allOf(count)) {
+          boolean shared = false;
+          for (long id : ids) {
+            shared |= few.has(id) && other.has(id);
+          }
+          assertThat(few.overlaps(other)).isEqualTo(shared);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,3", "0,0", "0,-4", "0,2048", "4,4", "-1,4"})
+  void otherNumbersAreRefused(int number, int count) {
+    assertThatThrownBy(() -> new TableShard(number, count))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("expected");
+  }
+}
