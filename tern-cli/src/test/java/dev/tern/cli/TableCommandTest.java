@@ -7,6 +7,7 @@ import dev.tern.internal.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +72,23 @@ final class TableCommandTest {
     }
     assertThat(ok("table", "compact", run, "--out", path("whole"))).contains("1 parts in ");
     assertThat(ok("table", "diff", run, path("whole"), "--json").lines().count()).isEqualTo(26);
+  }
+
+  @Test
+  void tablesAreSplitIntoShardsAndMerged() throws IOException {
+    ok("table", "compact", run, "--out", path("plain"));
+    assertThat(ok("table", "shard", run, "--shards", "4", "--out", path("four")))
+        .contains("4 files a table in ");
+    assertThat(Files.exists(folder.resolve("four/tables/25.3.safetensors"))).isTrue();
+    ok("table", "shard", path("four"), "--shards", "1", "--out", path("merged"));
+    for (String name : List.of("manifest.json", "tables/0.safetensors", "tables/25.safetensors")) {
+      assertThat(folder.resolve("merged").resolve(name))
+          .hasSameBinaryContentAs(folder.resolve("plain").resolve(name));
+    }
+    MainTest.Result odd = tern("table", "shard", run, "--shards", "3", "--out", path("odd"));
+    assertThat(odd.code()).isEqualTo(2);
+    assertThat(odd.err()).contains("--shards: got 3, expected a power of two");
+    assertThat(Files.exists(folder.resolve("odd"))).isFalse();
   }
 
   @Test

@@ -30,6 +30,7 @@ public final class RowBlock implements AutoCloseable {
   private final MemorySegment state;
   private final MemorySegment metadata;
   private final long[] ids;
+  private final long[] places;
   private int count;
 
   /** Keeps alive the loads that only warm the cache. */
@@ -49,6 +50,7 @@ public final class RowBlock implements AutoCloseable {
     metadataBytes = 4 * metadata;
     int rowBytes = Long.BYTES + weightBytes + stateBytes + metadataBytes;
     ids = new long[(int) Math.clamp(MOST_BYTES / rowBytes, 1, MOST_ROWS)];
+    places = new long[ids.length];
     weights = column(weightBytes);
     this.state = column(stateBytes);
     this.metadata = column(metadataBytes);
@@ -135,27 +137,29 @@ public final class RowBlock implements AutoCloseable {
     count = rows;
   }
 
-  /** Takes the rows at {@code rows[0 .. count)}, addresses in a table. */
-  void gather(TableConfig config, long[] rows) {
+  /** Where its rows lie in a table, or are to lie: an address of each. */
+  long[] places() {
+    return places;
+  }
+
+  /** Takes the rows at {@link #places}. */
+  void gather(TableConfig config) {
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
-      touched += touch(rows, from, to, config.rowBytes());
-      gather(rows, from, to, 0, weightBytes, weights.address());
-      gather(rows, from, to, config.weightBytes(), stateBytes, state.address());
-      gather(rows, from, to, config.metadataOffset(), metadataBytes, metadata.address());
+      touched += touch(places, from, to, config.rowBytes());
+      gather(places, from, to, 0, weightBytes, weights.address());
+      gather(places, from, to, config.weightBytes(), stateBytes, state.address());
+      gather(places, from, to, config.metadataOffset(), metadataBytes, metadata.address());
     }
   }
 
-  /** Puts {@code rows} of its rows from {@code first} on to {@code addresses} in a table. */
-  void scatter(TableConfig config, long[] addresses, int first, int rows) {
-    for (int from = 0; from < rows; from += GROUP) {
-      int to = Math.min(rows, from + GROUP);
-      long begin = weights.address() + (long) weightBytes * first;
-      scatter(addresses, from, to, 0, weightBytes, begin);
-      begin = state.address() + (long) stateBytes * first;
-      scatter(addresses, from, to, config.weightBytes(), stateBytes, begin);
-      begin = metadata.address() + (long) metadataBytes * first;
-      scatter(addresses, from, to, config.metadataOffset(), metadataBytes, begin);
+  /** Puts rows {@code first} to {@code end - 1} to {@link #places}. */
+  void scatter(TableConfig config, int first, int end) {
+    for (int from = first; from < end; from += GROUP) {
+      int to = Math.min(end, from + GROUP);
+      scatter(places, from, to, 0, weightBytes, weights.address());
+      scatter(places, from, to, config.weightBytes(), stateBytes, state.address());
+      scatter(places, from, to, config.metadataOffset(), metadataBytes, metadata.address());
     }
   }
 

@@ -6,13 +6,14 @@ import java.util.concurrent.BlockingQueue;
 import java.util.function.Consumer;
 
 /**
- * Moves blocks of rows from a source to a sink, in order, while the source fills the next ones on a
- * thread of its own.
+ * Moves blocks of rows from a source to a sink, in order, while another thread has the source fill
+ * the next ones, and finishes those that the sink is done with.
  */
 final class RowPipe {
   private static final int BLOCKS = 3;
 
   private final RowBlock.Source source;
+  private final Consumer<RowBlock> finish;
   private final BlockingQueue<RowBlock> empty = new ArrayBlockingQueue<>(BLOCKS);
 
   /** Blocks with rows; after the last, or where the source failed, one without. */
@@ -20,8 +21,9 @@ final class RowPipe {
 
   private volatile Optional<Throwable> failure = Optional.empty();
 
-  private RowPipe(RowBlock.Source source) {
+  private RowPipe(RowBlock.Source source, Consumer<RowBlock> finish) {
     this.source = source;
+    this.finish = finish;
   }
 
   /**
@@ -29,7 +31,16 @@ final class RowPipe {
    * with its exception, once the other has stopped.
    */
   static void run(TableConfig config, RowBlock.Source source, Consumer<RowBlock> sink) {
-    RowPipe pipe = new RowPipe(source);
+    run(config, source, sink, _ -> {});
+  }
+
+  /** Likewise, then to {@code finish}, in order, on the thread of the source or at last on this. */
+  static void run(
+      TableConfig config,
+      RowBlock.Source source,
+      Consumer<RowBlock> sink,
+      Consumer<RowBlock> finish) {
+    RowPipe pipe = new RowPipe(source, finish);
     RowBlock[] blocks = new RowBlock[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
       blocks[i] = RowBlock.of(config);
@@ -38,6 +49,8 @@ final class RowPipe {
     Thread filler = Thread.ofPlatform().daemon().name("tern-rows").start(pipe::fill);
     try {
       pipe.drain(sink);
+      joinUninterrupted(filler);
+      pipe.empty.stream().filter(block -> block.count() > 0).forEach(finish);
     } finally {
       filler.interrupt();
       joinUninterrupted(filler);
@@ -65,6 +78,9 @@ final class RowPipe {
 
   private boolean fill(RowBlock block) {
     try {
+      if (block.count() > 0) {
+        finish.accept(block);
+      }
       return source.next(block);
     } catch (RuntimeException | Error e) {
       failure = Optional.of(e);

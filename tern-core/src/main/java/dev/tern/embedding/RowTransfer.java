@@ -67,7 +67,6 @@ final class RowTransfer {
     private final boolean inMemory;
 
     private final Lookup lookup = new Lookup();
-    private long[] addresses = new long[0];
     private int count;
     private int at;
 
@@ -84,27 +83,24 @@ final class RowTransfer {
       }
       int length = Math.min(block.room(), count - at);
       block.take(sorted.ids(), at, length);
-      block.gather(config, inMemory ? addresses(length) : find(block));
+      if (inMemory) {
+        for (int i = 0; i < length; i++) {
+          block.places()[i] = rows.address(sorted.rows()[at + i]);
+        }
+      } else {
+        find(block);
+      }
+      block.gather(config);
       Reference.reachabilityFence(lookup); // it may hold copies of rows
       at += length;
       return length > 0;
     }
 
-    private long[] addresses(int count) {
-      if (addresses.length < count) {
-        addresses = new long[count];
-      }
-      for (int i = 0; i < count; i++) {
-        addresses[i] = rows.address(sorted.rows()[at + i]);
-      }
-      return addresses;
-    }
-
-    private long[] find(RowBlock block) {
-      // Distinct ids: row i is that of id i.
+    private void find(RowBlock block) {
       lookup.fill(block.ids(), block.count());
       table.find(lookup, false);
-      return lookup.addresses;
+      // Distinct ids: row i is that of id i.
+      System.arraycopy(lookup.addresses, 0, block.places(), 0, block.count());
     }
   }
 
@@ -139,29 +135,53 @@ final class RowTransfer {
     }
   }
 
-  /** Makes rows of blocks as they are stored. */
-  void importFrom(RowBlock.Source source) {
-    RowPipe.run(config, source, new Placing()::place);
+  /**
+   * Makes rows of blocks as they are stored.
+   *
+   * @param stay whether rows stay where they are put: then another thread fills them
+   */
+  void importFrom(RowBlock.Source source, boolean stay) {
+    Placing placing = new Placing();
+    if (stay && !config.keepsId()) {
+      RowPipe.run(config, source, placing::place, block -> block.scatter(config, 0, block.count()));
+    } else {
+      RowPipe.run(config, source, placing::fill);
+    }
   }
 
-  /** Rows of blocks to where they are to lie, in order. */
+  /** Makes rows for the ids of blocks, in order. */
   private final class Placing {
     private final long[] ids = new long[BLOCK];
     private final Lookup lookup = new Lookup();
     private boolean started;
     private long last;
 
+    /** Says where the rows of a block are to lie. */
     void place(RowBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {
-        int count = Math.min(BLOCK, block.count() - from);
-        System.arraycopy(block.ids(), from, ids, 0, count);
-        table.importNew(ids, count, lookup);
-        block.scatter(config, lookup.addresses, from, count);
+        place(block, from);
+      }
+    }
+
+    /** Likewise, and fills them. */
+    void fill(RowBlock block) {
+      requireAscending(block);
+      for (int from = 0; from < block.count(); from += BLOCK) {
+        int count = place(block, from);
+        block.scatter(config, from, from + count);
         for (int i = 0; i < count && config.keepsId(); i++) {
           enter(ids[i], lookup.rows[i]);
         }
       }
+    }
+
+    private int place(RowBlock block, int from) {
+      int count = Math.min(BLOCK, block.count() - from);
+      System.arraycopy(block.ids(), from, ids, 0, count);
+      table.importNew(ids, count, lookup);
+      System.arraycopy(lookup.addresses, 0, block.places(), from, count);
+      return count;
     }
 
     /** So that no id comes twice. */

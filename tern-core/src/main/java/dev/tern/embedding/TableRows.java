@@ -457,7 +457,7 @@ final class TableRows {
     if (tier.isEmpty()) {
       index.expect(count);
     }
-    transfer.importFrom(source);
+    transfer.importFrom(source, tier.isEmpty());
     version++;
   }
 
