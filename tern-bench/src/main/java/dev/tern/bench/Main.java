@@ -30,6 +30,8 @@ public final class Main {
         case "rows" -> RowPolicyBench.run(rest);
         case "session" -> SessionBench.run(rest);
         case "snapshot" -> SnapshotBench.run(rest);
+        case "soak" -> SoakBench.run(rest);
+        case "stress" -> StressBench.run(rest);
         case "list" -> {
           System.out.println("accuracy  elementwise functions on every float there is");
           System.out.println(
@@ -47,6 +49,8 @@ public final class Main {
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("snapshot  checkpoints of a large table, written and read");
+          System.out.println("soak  threads that use one table in every way, for minutes");
+          System.out.println("stress  what tables promise to threads, by jcstress");
           System.out.println("table  embedding tables: find, insert, pool, update");
           System.out.println("tier  a table larger than its memory, beside one in memory");
           System.out.println("train  whole training steps of the models");

@@ -1,0 +1,164 @@
+package dev.tern.bench;
+
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableStatistics;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/** One thread's use of a {@link SoakTable}. */
+final class SoakUser {
+  private static final int BATCH = 200;
+  private static final int WIDTH = SoakTable.WIDTH;
+  private static final long BYTES = 4L * BATCH * WIDTH;
+  private static final int[] ONE_EACH = IntStream.rangeClosed(0, BATCH).toArray();
+
+  private final SoakTable soak;
+  private final EmbeddingTable table;
+  private final SplittableRandom random;
+  private final Allocator allocator;
+  private final Lookup lookup = new Lookup();
+  private final long[] ids = new long[BATCH];
+  private final long out;
+  private final long gradients;
+
+  SoakUser(SoakTable soak, SplittableRandom random, Allocator allocator) {
+    this.soak = soak;
+    table = soak.table();
+    this.random = random;
+    this.allocator = allocator;
+    out = allocator.allocate(BYTES, "soak");
+    gradients = allocator.allocate(BYTES, "soak");
+    for (long at = gradients; at < gradients + BYTES; at += 4) {
+      Memory.setFloat(at, -1);
+    }
+  }
+
+  /** Reads the initial weights of all ids, in their order. */
+  static void readInitial(EmbeddingTable table, float[] into, Allocator allocator) {
+    long[] block = new long[BATCH];
+    Lookup lookup = new Lookup();
+    long rows = allocator.allocate(BYTES, "soak");
+    for (int from = 0; from < SoakTable.IDS; from += BATCH) {
+      int first = from;
+      Arrays.setAll(block, i -> first + i);
+      table.find(block, BATCH, lookup, true);
+      table.ragged(lookup, rows);
+      Memory.copyOut(rows, into, from * WIDTH, BATCH * WIDTH);
+    }
+    allocator.free(rows);
+  }
+
+  /** Does one thing at random. */
+  void act() {
+    // Some ids often, most now and then.
+    Arrays.setAll(ids, i -> (long) (SoakTable.IDS * Math.pow(random.nextDouble(), 4)));
+    int choice = random.nextInt(100);
+    if (choice < 45) {
+      train();
+    } else if (choice < 75) {
+      findAndPool(false);
+    } else if (choice < 90) {
+      findThenPool();
+    } else if (choice < 97) {
+      SoakTable.requireSound(table.statistics());
+    } else {
+      export();
+    }
+  }
+
+  private void train() {
+    findAndPool(true);
+    soak.looked.add(lookup.unique());
+    long step = soak.nextStep();
+    table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, gradients, WIDTH, 1, step);
+  }
+
+  private void findAndPool(boolean insert) {
+    table.findAndPool(ids, BATCH, lookup, insert, ONE_EACH, BATCH, Combiner.SUM, out, WIDTH);
+    requireRows();
+  }
+
+  /** In single calls, which are refused when others change rows between. */
+  private void findThenPool() {
+    table.find(ids, BATCH, lookup, false);
+    for (int i = 0; i < 3; i++) {
+      try {
+        table.pool(lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out, WIDTH);
+        requireRows();
+      } catch (IllegalStateException e) {
+        if (!String.valueOf(e.getMessage()).contains("refresh it")) {
+          throw e;
+        }
+        soak.refused.increment();
+        table.refresh(lookup);
+      }
+    }
+  }
+
+  private void requireRows() {
+    int zeros = 0;
+    for (int i = 0; i < BATCH; i++) {
+      long row = out + 4L * WIDTH * i;
+      if (SoakTable.isZeros(row)) {
+        zeros++;
+      } else {
+        soak.requireRow(ids[i], row);
+      }
+    }
+    SoakTable.require(zeros == 0 || !lookup.isComplete(), "%d ids that lost their rows", zeros);
+    soak.read.add(BATCH);
+  }
+
+  private void export() {
+    int stride = table.config().rowFloats();
+    long[] last = {Long.MIN_VALUE, 0};
+    table.exportTo((block, values, count) -> {
+      for (int i = 0; i < count; i++) {
+        SoakTable.require(block[i] > last[0], "id %d after id %d", block[i], last[0]);
+        soak.requireRow(block[i], values + 4L * i * stride);
+        last[0] = block[i];
+      }
+      last[1] += count;
+      long size = table.size();
+      SoakTable.require(last[1] <= size, "%d rows exported of %d", last[1], size);
+      SoakTable.require(
+          count == 1024 || last[1] == size, "an export of %d rows of %d", last[1], size);
+    });
+    soak.exports.increment();
+  }
+
+  /** Has all ids looked up: as many have rows as the table says, those that it exports. */
+  void requireAllFound() {
+    export();
+    boolean[] has = new boolean[SoakTable.IDS];
+    table.exportTo((block, _, count) -> {
+      for (int i = 0; i < count; i++) {
+        has[(int) block[i]] = true;
+      }
+    });
+    TableStatistics before = table.statistics();
+    long found = 0;
+    for (int from = 0; from < SoakTable.IDS; from += BATCH) {
+      int first = from;
+      Arrays.setAll(ids, i -> first + i);
+      findAndPool(false);
+      for (int i = 0; i < BATCH; i++) {
+        boolean known = !SoakTable.isZeros(out + 4L * WIDTH * i);
+        SoakTable.require(known == has[from + i], "id %d exported or found alone", from + i);
+        found += known ? 1 : 0;
+      }
+    }
+    SoakTable.require(found == before.rows(), "%d ids found of %d", found, before.rows());
+    SoakTable.require(table.statistics().equals(before), "counts that reading changed");
+  }
+
+  void close() {
+    allocator.free(out);
+    allocator.free(gradients);
+  }
+}
