@@ -61,6 +61,15 @@ final class Arguments {
     return value;
   }
 
+  /** One of some words. */
+  String choice(String name, String... words) {
+    if (!List.of(words).contains(text(name))) {
+      throw new IllegalArgumentException(
+          name + ": got " + text(name) + ", expected one of " + List.of(words));
+    }
+    return text(name);
+  }
+
   /** A list of whole numbers of 1 or more. */
   List<Integer> positives(String name) {
     List<Integer> numbers = new ArrayList<>();

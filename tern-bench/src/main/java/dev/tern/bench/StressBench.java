@@ -21,8 +21,9 @@ import org.openjdk.jcstress.infra.grading.GradingResult;
 
 /**
  * {@code bench stress}: has jcstress run the tests of {@code dev.tern.bench.stress}, each in
- * processes of its own, by interpreted and by compiled code, and prints what they saw. Ends in an
- * error where that is forbidden, or a test did not run.
+ * processes of its own, and prints what they saw. Ends in an error where that is forbidden, or a
+ * test did not run. With {@code --modes all} each runs in every mode of the JVM that jcstress
+ * knows, its threads compiled in every combination: half a minute a test and more.
  */
 final class StressBench {
   private final Map<String, Map<String, Seen>> tests = new TreeMap<>();
@@ -42,6 +43,7 @@ final class StressBench {
     defaults.put("--tests", "dev.tern.bench.stress");
     defaults.put("--millis", "300");
     defaults.put("--iterations", "5");
+    defaults.put("--modes", "one");
     Arguments arguments = Arguments.parse("stress", args, defaults);
     try {
       Path folder = Files.createTempDirectory("tern-stress");
@@ -60,6 +62,7 @@ final class StressBench {
   /** Runs all in a child that works in {@code folder}. */
   private static Collection<TestResult> results(Arguments arguments, Path folder)
       throws IOException {
+    boolean all = arguments.choice("--modes", "one", "all").equals("all");
     List<String> command =
         Children.command(
             List.of(),
@@ -75,7 +78,9 @@ final class StressBench {
             "32",
             "-strideCount",
             "4",
-            "-jvmArgsPrepend",
+            "-sc",
+            Boolean.toString(all),
+            all ? "-jvmArgsPrepend" : "-jvmArgs",
             "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED");
     Path log = folder.resolve("log");
     Process process =

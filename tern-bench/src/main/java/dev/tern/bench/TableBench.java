@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -122,6 +123,7 @@ final class TableBench {
       time("find zipf", zipf, ids -> table.find(ids, batch, lookup, true));
       time("find + pool uniform", uniform, ids -> findAndPool(table, ids, lookup, pooled));
       time("find + pool zipf", zipf, ids -> findAndPool(table, ids, lookup, pooled));
+      requests(table, zipf);
       update("dedup, merge, sgd zipf", table, zipf);
     }
     Optimizer[] optimizers = {
@@ -141,6 +143,43 @@ final class TableBench {
     }
     steps(1);
     steps(2);
+  }
+
+  /** Scoring, and how much of it is what keeps changes away: a call that does nothing else. */
+  private void requests(EmbeddingTable table, long[][] batches) {
+    print("lock of a read", 1, nanosPerCall(1 << 20, _ -> table.size()), "ns");
+    Lookup lookup = new Lookup();
+    for (int count : new int[] {1, batch}) {
+      List<Double> nanos =
+          nanosPerCall(
+              Math.max(200, (1 << 20) / count),
+              call ->
+                  table.findAndPool(
+                      batches[call % BATCHES],
+                      count,
+                      lookup,
+                      false,
+                      offsets,
+                      count,
+                      Combiner.SUM,
+                      pooled,
+                      WIDTH));
+      print("request of ids: " + count, 1, nanos, "ns");
+    }
+  }
+
+  private static List<Double> nanosPerCall(int calls, IntConsumer call) {
+    List<Double> nanos = new ArrayList<>();
+    for (int round = 0; round < 6; round++) {
+      long start = System.nanoTime();
+      for (int i = 0; i < calls; i++) {
+        call.accept(i);
+      }
+      if (round > 0) { // the first one warms up
+        nanos.add((System.nanoTime() - start) / (double) calls);
+      }
+    }
+    return nanos;
   }
 
   private EmbeddingTable table(int index, Optimizer optimizer) {

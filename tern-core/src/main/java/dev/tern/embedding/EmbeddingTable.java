@@ -38,7 +38,7 @@ import java.util.function.Consumer;
  * Find without insert, refresh, pool, ragged and what only says something run side by side; they
  * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
  * them finds. They are not free of locks: while another thread inserts or updates they wait for
- * that batch, and each call counts itself in and out in one word of memory (some ten nanoseconds,
+ * that batch, and each call counts itself in and out in one word of memory (some six nanoseconds,
  * more if many cores do at once). Calls that change the table, exports and {@link #changes} take
  * turns, first come, first served; readers do not wait for exports, nor changes that wait for one.
  * The sink of an export may read the table; any other call from within a source or sink is refused.
@@ -383,6 +383,16 @@ public final class EmbeddingTable implements AutoCloseable {
       rows.importBlocks(count, source);
     } finally {
       lock.end(Use.CHANGE);
+    }
+  }
+
+  /** Checks what every call keeps true. For tests. */
+  void requireSound() {
+    lock.begin(Use.SNAPSHOT);
+    try {
+      rows.requireSound();
+    } finally {
+      lock.end(Use.SNAPSHOT);
     }
   }
 

@@ -58,6 +58,11 @@ final class RowSlabs {
     return size;
   }
 
+  /** Rows in use. */
+  int inUse() {
+    return size - freeCount;
+  }
+
   long bytes() {
     return bytes;
   }

@@ -519,6 +519,15 @@ final class TableRows {
     }
   }
 
+  /** Checks that the index is sound and names every row in memory. For tests. */
+  void requireSound() {
+    index.requireSound();
+    if (rows.inUse() != index.size()) {
+      throw new IllegalStateException(
+          "table " + config.name() + ": got " + rows.inUse() + " rows of " + index.size() + " ids");
+    }
+  }
+
   private void requireReadable(String operation, Lookup lookup) {
     requireOpen(operation);
     requireMine(operation, lookup);

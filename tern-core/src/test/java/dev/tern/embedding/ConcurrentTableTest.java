@@ -102,6 +102,7 @@ final class ConcurrentTableTest {
           assertThat(updates).isEqualTo(steps.get() * CountedRows.BATCH);
         }
       }
+      table.requireSound();
       TableStatistics end = table.statistics();
       assertThat(end.hits() + end.misses()).isGreaterThan(STEPS);
       assertThat(end.evicted() > 0).isEqualTo(config.metadata() > 0);
