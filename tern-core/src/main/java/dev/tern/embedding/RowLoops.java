@@ -164,6 +164,7 @@ final class RowLoops {
       case Optimizer.Adagrad o -> VectorRows.adagrad(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.RowWiseAdagrad _ ->
           VectorRows.rowWise(step, rates, w, from, to, grad, stride, j);
+      case Optimizer.RmsProp o -> VectorRows.rmsProp(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Adam o -> VectorRows.adam(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Ftrl o -> VectorRows.ftrl(step, o, w, s, from, to, grad, stride, j);
     }
@@ -178,6 +179,7 @@ final class RowLoops {
       case Optimizer.Adagrad o -> ScalarRows.adagrad(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.RowWiseAdagrad _ ->
           ScalarRows.rowWise(step, rates, w, from, to, grad, stride, j);
+      case Optimizer.RmsProp o -> ScalarRows.rmsProp(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Adam o -> ScalarRows.adam(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Ftrl o -> ScalarRows.ftrl(step, o, w, s, from, to, grad, stride, j);
     }

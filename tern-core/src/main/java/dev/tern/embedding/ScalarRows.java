@@ -183,6 +183,33 @@ final class ScalarRows {
     }
   }
 
+  static void rmsProp(
+      Step step,
+      Optimizer.RmsProp rule,
+      long[] rows,
+      long[] states,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float eps = rule.eps();
+    float rho = rule.rho();
+    float rest = 1 - rho;
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
+      float w = getFloat(row);
+      float g = Math.fma(l2, w, getFloat(grad + i * stride + 4L * j));
+      float s = Math.fma(rho, getFloat(at + state), rest * g * g);
+      setFloat(at + state, s);
+      setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
+    }
+  }
+
   static void adam(
       Step step,
       Optimizer.Adam rule,

@@ -82,7 +82,8 @@ public record TableConfig(
   public int stateFloats() {
     return switch (optimizer) {
       case Optimizer.Sgd _ -> 0;
-      case Optimizer.Momentum _, Optimizer.Nesterov _, Optimizer.Adagrad _ -> width;
+      case Optimizer.Momentum _, Optimizer.Nesterov _ -> width;
+      case Optimizer.Adagrad _, Optimizer.RmsProp _ -> width;
       case Optimizer.RowWiseAdagrad _ -> 1;
       case Optimizer.Adam _, Optimizer.Ftrl _ -> 2 * width;
     };
@@ -103,7 +104,8 @@ public record TableConfig(
   /**
    * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers,
    * by their bits). State is {@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number
-   * when row-wise), {@code m} then {@code v} for Adam, {@code z} then {@code n} for FTRL.
+   * when row-wise) and RMSProp, {@code m} then {@code v} for Adam, {@code z} then {@code n} for
+   * FTRL.
    */
   public int rowFloats() {
     return width + stateFloats() + metadata();
@@ -148,7 +150,7 @@ public record TableConfig(
       case Optimizer.Adagrad adagrad -> adagrad.initial();
       case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
       case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
-      case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+      case Optimizer.RmsProp _, Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
     };
   }
 

@@ -245,6 +245,33 @@ final class VectorRows {
     }
   }
 
+  static void rmsProp(
+      Step step,
+      Optimizer.RmsProp rule,
+      long[] rows,
+      long[] states,
+      int from,
+      int to,
+      long grad,
+      long stride,
+      int j) {
+    float l2 = step.l2();
+    float lr = step.lr();
+    float eps = rule.eps();
+    float rho = rule.rho();
+    float rest = 1 - rho;
+    long state = 4L * step.width();
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      long at = states[i] + 4L * j;
+      FloatVector w = load(row);
+      FloatVector g = all(l2).fma(w, load(grad + i * stride + 4L * j));
+      FloatVector s = all(rho).fma(load(at + state), g.mul(rest).mul(g));
+      store(s, at + state);
+      store(w.sub(g.mul(lr).div(s.sqrt().add(eps))), row);
+    }
+  }
+
   static void adam(
       Step step,
       Optimizer.Adam rule,

@@ -82,6 +82,22 @@ public sealed interface Optimizer {
   }
 
   /**
+   * RMSProp (Tieleman and Hinton 2012), as PyTorch has it, neither centered nor with momentum:
+   * {@code s = rho * s + (1 - rho) * g * g; w -= lr * g / (sqrt(s) + eps)}.
+   *
+   * @param lr learning rate, 0 or more
+   * @param rho decay of {@code s}, in [0, 1)
+   * @param eps added to the root, above 0
+   */
+  record RmsProp(float lr, float rho, float eps) implements Optimizer {
+    public RmsProp {
+      requireRate(lr);
+      requireShare("rho", rho);
+      requirePositive("eps", eps);
+    }
+  }
+
+  /**
    * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2
    * * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
    *
@@ -144,6 +160,11 @@ public sealed interface Optimizer {
   /** Row-wise Adagrad from 0 with eps 1e-7. */
   static Optimizer rowWiseAdagrad(float lr) {
     return new RowWiseAdagrad(lr, 0, 1e-7f);
+  }
+
+  /** RMSProp with rho 0.99 and eps 1e-8. */
+  static Optimizer rmsProp(float lr) {
+    return new RmsProp(lr, 0.99f, 1e-8f);
   }
 
   /** Adam with betas 0.9 and 0.999, eps 1e-8, over all rows in every step. */

@@ -50,7 +50,7 @@ final class DenseOptimizer implements AutoCloseable {
     return switch (optimizer) {
       case Optimizer.Sgd _ -> List.of();
       case Optimizer.Momentum _, Optimizer.Nesterov _ -> List.of("a");
-      case Optimizer.Adagrad _, Optimizer.RowWiseAdagrad _ -> List.of("s");
+      case Optimizer.Adagrad _, Optimizer.RowWiseAdagrad _, Optimizer.RmsProp _ -> List.of("s");
       case Optimizer.Adam _ -> List.of("m", "v");
       case Optimizer.Ftrl _ -> List.of("z", "n");
     };
@@ -67,7 +67,7 @@ final class DenseOptimizer implements AutoCloseable {
           case Optimizer.Adagrad adagrad -> adagrad.initial();
           case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
           case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
-          case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+          case Optimizer.RmsProp _, Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
         };
     float[] values = new float[shape.elements()];
     Arrays.fill(values, initial);
@@ -148,6 +148,11 @@ final class DenseOptimizer implements AutoCloseable {
         Tensor s = own.get(0).tensor().add(mean);
         updates.put(own.get(0), s);
         updates.put(parameter, w.sub(lr.div(s.sqrt().add(adagrad.eps())).mul(g)));
+      }
+      case Optimizer.RmsProp rmsProp -> {
+        Tensor s = own.get(0).tensor().mul(rmsProp.rho()).add(g.square().mul(1 - rmsProp.rho()));
+        updates.put(own.get(0), s);
+        updates.put(parameter, w.sub(lr.mul(g).div(s.sqrt().add(rmsProp.eps()))));
       }
       case Optimizer.Adam adam -> adam(adam, parameter, g, own, updates);
       case Optimizer.Ftrl ftrl -> ftrl(ftrl, parameter, g, own, updates);

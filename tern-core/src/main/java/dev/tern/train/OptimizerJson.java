@@ -21,6 +21,8 @@ final class OptimizerJson {
           json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
       case Optimizer.RowWiseAdagrad adagrad ->
           json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
+      case Optimizer.RmsProp rmsProp ->
+          json.put("rho", (double) rmsProp.rho()).put("eps", (double) rmsProp.eps());
       case Optimizer.Adam adam ->
           json.put("beta1", (double) adam.beta1())
               .put("beta2", (double) adam.beta2())
@@ -43,6 +45,7 @@ final class OptimizerJson {
       case "Adagrad" -> new Optimizer.Adagrad(lr, number(json, "initial"), number(json, "eps"));
       case "RowWiseAdagrad" ->
           new Optimizer.RowWiseAdagrad(lr, number(json, "initial"), number(json, "eps"));
+      case "RmsProp" -> new Optimizer.RmsProp(lr, number(json, "rho"), number(json, "eps"));
       case "Adam" ->
           new Optimizer.Adam(
               lr,

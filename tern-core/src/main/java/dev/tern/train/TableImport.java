@@ -86,7 +86,7 @@ public final class TableImport {
       case Optimizer.Adagrad adagrad -> adagrad.initial();
       case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
       case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
-      case Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
+      case Optimizer.RmsProp _, Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
     };
   }
 }

@@ -26,6 +26,8 @@ final class RowUpdatesTest {
         Optimizer.adagrad(LR),
         new Optimizer.Adagrad(LR, 0.5f, 1e-3f),
         new Optimizer.RowWiseAdagrad(LR, 0.25f, 1e-3f),
+        Optimizer.rmsProp(LR),
+        new Optimizer.RmsProp(LR, 0.5f, 1e-3f),
         Optimizer.adam(LR),
         Optimizer.lazyAdam(LR),
         Optimizer.ftrl(LR),
@@ -72,6 +74,10 @@ final class RowUpdatesTest {
             w[j] -= lr * g[j] / (Math.sqrt(a[j]) + o.eps());
           }
           case Optimizer.RowWiseAdagrad o -> w[j] -= lr / (Math.sqrt(s) + o.eps()) * g[j];
+          case Optimizer.RmsProp o -> {
+            a[j] = o.rho() * a[j] + (1 - (double) o.rho()) * g[j] * g[j];
+            w[j] -= lr * g[j] / (Math.sqrt(a[j]) + o.eps());
+          }
           case Optimizer.Adam o -> {
             a[j] = o.beta1() * a[j] + (1 - (double) o.beta1()) * g[j];
             b[j] = o.beta2() * b[j] + (1 - (double) o.beta2()) * g[j] * g[j];

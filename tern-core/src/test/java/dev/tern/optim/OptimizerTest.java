@@ -13,6 +13,7 @@ final class OptimizerTest {
     assertThat(Optimizer.lazyAdam(0.001f))
         .isEqualTo(new Optimizer.Adam(0.001f, 0.9f, 0.999f, 1e-8f, true));
     assertThat(Optimizer.adagrad(0.01f)).isEqualTo(new Optimizer.Adagrad(0.01f, 0, 1e-7f));
+    assertThat(Optimizer.rmsProp(0.01f)).isEqualTo(new Optimizer.RmsProp(0.01f, 0.99f, 1e-8f));
     assertThat(Optimizer.ftrl(0.1f)).isEqualTo(new Optimizer.Ftrl(0.1f, 1, 0, 0));
     assertThat(Optimizer.momentum(0.1f).lr()).isEqualTo(0.1f);
   }
@@ -27,6 +28,7 @@ final class OptimizerTest {
     assertThatThrownBy(() -> new Optimizer.Adam(1, 0.9f, 1, 1e-8f, true))
         .hasMessageContaining("beta2 1.0");
     assertThatThrownBy(() -> new Optimizer.Adagrad(1, 0, 0)).hasMessageContaining("eps 0.0");
+    assertThatThrownBy(() -> new Optimizer.RmsProp(1, -0.1f, 1)).hasMessageContaining("rho -0.1");
     assertThatThrownBy(() -> Optimizer.ftrl(0)).hasMessageContaining("lr 0.0");
   }
 }

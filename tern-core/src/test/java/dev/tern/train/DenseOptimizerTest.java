@@ -31,6 +31,7 @@ final class DenseOptimizerTest {
         new Optimizer.Nesterov(0.1f, 0.8f),
         new Optimizer.Adagrad(0.1f, 0.5f, 1e-3f),
         new Optimizer.RowWiseAdagrad(0.1f, 0.5f, 1e-3f),
+        new Optimizer.RmsProp(0.1f, 0.9f, 1e-3f),
         new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, false),
         new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, true),
         new Optimizer.Ftrl(0.2f, 0.5f, 0.3f, 0.1f));
@@ -84,6 +85,10 @@ final class DenseOptimizerTest {
         case Optimizer.RowWiseAdagrad o -> {
           a[i] += mean;
           w[i] -= lr / (Math.sqrt(a[i]) + o.eps()) * g;
+        }
+        case Optimizer.RmsProp o -> {
+          a[i] = o.rho() * a[i] + (1 - o.rho()) * g * g;
+          w[i] -= lr * g / (Math.sqrt(a[i]) + o.eps());
         }
         case Optimizer.Adam o -> {
           a[i] = o.beta1() * a[i] + (1 - o.beta1()) * g;

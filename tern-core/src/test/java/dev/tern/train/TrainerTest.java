@@ -130,6 +130,7 @@ final class TrainerTest {
         Optimizer.nesterov(0.1f),
         Optimizer.adagrad(0.1f),
         Optimizer.rowWiseAdagrad(0.1f),
+        Optimizer.rmsProp(0.01f),
         Optimizer.adam(0.01f),
         new Optimizer.Ftrl(0.1f, 0.001f, 0, 0));
   }

@@ -378,7 +378,14 @@ final class Keys {
       Key.of(
           "train.optimizer.type",
           Kind.Choice.of(
-              "sgd", "momentum", "nesterov", "adagrad", "rowwise-adagrad", "adam", "ftrl"),
+              "sgd",
+              "momentum",
+              "nesterov",
+              "adagrad",
+              "rowwise-adagrad",
+              "rmsprop",
+              "adam",
+              "ftrl"),
           "adam",
           "The optimizer of all weights.");
   static final Key<Double> LR = Key.of("train.optimizer.lr", FACTOR, 0.001, "Learning rate.");
@@ -388,6 +395,9 @@ final class Keys {
   static final Key<Double> INITIAL =
       Key.of("train.optimizer.initial", FACTOR, 0.0, "Start of the sums of squares.")
           .when(OPTIMIZER, "adagrad", "rowwise-adagrad");
+  static final Key<Double> RHO =
+      Key.of("train.optimizer.rho", SHARE, 0.99, "Decay of the mean squared gradient.")
+          .when(OPTIMIZER, "rmsprop");
   static final Key<Double> BETA1 =
       Key.of("train.optimizer.beta1", SHARE, 0.9, "Decay of the mean gradient.")
           .when(OPTIMIZER, "adam");
@@ -400,7 +410,7 @@ final class Keys {
               new Kind.Real(1e-30, 1),
               1e-8,
               "Added to the root to keep it from 0.")
-          .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "adam");
+          .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "rmsprop", "adam");
   static final Key<Boolean> LAZY =
       Key.of(
               "train.optimizer.lazy",
@@ -608,6 +618,7 @@ final class Keys {
           LR,
           MOMENTUM,
           INITIAL,
+          RHO,
           BETA1,
           BETA2,
           EPS,

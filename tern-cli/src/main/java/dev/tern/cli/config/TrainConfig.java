@@ -106,6 +106,7 @@ public record TrainConfig(
       case "nesterov" -> new Optimizer.Nesterov(lr, momentum);
       case "adagrad" -> new Optimizer.Adagrad(lr, initial, eps);
       case "rowwise-adagrad" -> new Optimizer.RowWiseAdagrad(lr, initial, eps);
+      case "rmsprop" -> new Optimizer.RmsProp(lr, s.get(Keys.RHO).floatValue(), eps);
       case "adam" ->
           new Optimizer.Adam(
               lr,

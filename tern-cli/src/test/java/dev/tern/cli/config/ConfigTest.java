@@ -100,6 +100,15 @@ final class ConfigTest {
                 .withEviction(new Eviction.SmallNorm(0.5f, 9)));
   }
 
+  @Test
+  void anOptimizerTakesItsOwnConstants() {
+    assertThat(census("train.optimizer.type=rmsprop").train().optimizer())
+        .isEqualTo(Optimizer.rmsProp(0.002f));
+    String[] keys = {"train.optimizer.type=rmsprop", "train.optimizer.rho=0.9"};
+    assertThat(census(keys).train().optimizer())
+        .isEqualTo(new Optimizer.RmsProp(0.002f, 0.9f, 1e-8f));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "train.optimizer.type=adam, set train.optimizer.lazy: true",
@@ -246,7 +255,7 @@ final class ConfigTest {
           batch: 256          | batch:           | train.batch: got nothing, expected a whole number
           batch: 256          | batch: {a: 1}    | train.batch: got keys and values, expected a whole number
           lr: 0.002           | lr: -1           | train.optimizer.lr: got -1, expected a number of at least 0
-          type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, adam, ftrl; did you mean adam?
+          type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, rmsprop, adam, ftrl; did you mean adam?
           type: deepfm        | type: deepmf     | model.type: got deepmf, expected one of wdl, deepfm
           lr: 0.002           | momentum: 0.9    | got train.optimizer.momentum, expected it only where train.optimizer.type is momentum or nesterov, but that is adam; remove it
           memory: 2g          | memory: lots     | train.memory: got lots, expected bytes, at least 16m, as in 512m or 2g
