@@ -4,6 +4,9 @@ import java.util.Objects;
 
 /** What the offsets of a slot say about its bags. */
 final class Bags {
+  /** In place of weights: there are none, which is as if all were 1. */
+  static final float[] UNWEIGHTED = {};
+
   private Bags() {}
 
   /**
@@ -31,5 +34,15 @@ final class Bags {
               + ", expected those of the ids that were looked up");
     }
     return single;
+  }
+
+  /** Checks that there is a weight for each of {@code count} positions. */
+  static float[] weights(String table, float[] weights, int count) {
+    if (weights.length < count) {
+      throw new IllegalArgumentException(
+          "table %s: got %d weights for %d ids, expected one for each"
+              .formatted(table, weights.length, count));
+    }
+    return weights;
   }
 }

@@ -88,6 +88,7 @@ public final class BatchLookup {
         lookups[slot],
         insert,
         rows.offsets(slot),
+        Bags.UNWEIGHTED,
         rows.size(),
         combiner,
         parts[slot]);
@@ -112,7 +113,8 @@ public final class BatchLookup {
     Batch rows = current();
     int[] offsets = rows.offsets(slot);
     EmbeddingTable table = tables.get(slot);
-    table.apply(lookups[slot], offsets, rows.size(), combiner, parts[slot], lr, step);
+    Lookup lookup = lookups[slot];
+    table.apply(lookup, offsets, Bags.UNWEIGHTED, rows.size(), combiner, parts[slot], lr, step);
   }
 
   private Batch current() {

@@ -172,7 +172,28 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    findAndPool(ids, count, into, insert, offsets, bags, combiner, whole);
+    findAndPool(ids, count, into, insert, offsets, Bags.UNWEIGHTED, bags, combiner, whole);
+  }
+
+  /**
+   * Likewise, of rows times weights.
+   *
+   * @param weights one for each id
+   */
+  public void findAndPool(
+      long[] ids,
+      int count,
+      Lookup into,
+      boolean insert,
+      int[] offsets,
+      float[] weights,
+      int bags,
+      Combiner combiner,
+      long out,
+      long outStride) {
+    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    float[] all = Bags.weights(config.name(), weights, count);
+    findAndPool(ids, count, into, insert, offsets, all, bags, combiner, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
@@ -182,6 +203,7 @@ public final class EmbeddingTable implements AutoCloseable {
       Lookup into,
       boolean insert,
       int[] offsets,
+      float[] weights,
       int bags,
       Combiner combiner,
       RowParts out) {
@@ -191,7 +213,7 @@ public final class EmbeddingTable implements AutoCloseable {
     lock.begin(use);
     try {
       rows.find(into, insert);
-      rows.pool(into, offsets, 0, bags, combiner, single, out);
+      rows.pool(into, offsets, weights, 0, bags, combiner, single, out);
     } finally {
       lock.end(use);
     }
@@ -221,14 +243,40 @@ public final class EmbeddingTable implements AutoCloseable {
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup, offsets, from, to, combiner, whole);
+    pool(lookup, offsets, Bags.UNWEIGHTED, from, to, combiner, whole);
+  }
+
+  /**
+   * Likewise, of rows times weights.
+   *
+   * @param weights one for each position of the lookup
+   */
+  public void pool(
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int from,
+      int to,
+      Combiner combiner,
+      long out,
+      long outStride) {
+    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    float[] all = Bags.weights(config.name(), weights, lookup.count());
+    pool(lookup, offsets, all, from, to, combiner, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
-  void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
+  void pool(
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int from,
+      int to,
+      Combiner combiner,
+      RowParts out) {
     lock.begin(Use.READ);
     try {
-      rows.pool(lookup, offsets, from, to, combiner, out);
+      rows.pool(lookup, offsets, weights, from, to, combiner, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -249,10 +297,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Applies gradients: those of all bags that hold an id are added up in order of position (times 1
-   * / number of ids for {@link Combiner#MEAN}), then the row takes one step of the optimizer. Ids
-   * without a row, or whose row went since, are skipped. Ends the step: rows go that were unseen
-   * for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
+   * Applies gradients: those of all bags that hold an id are added up in order of position (times
+   * the factor that its row had there, as of {@link Combiner}), then the row takes one step of the
+   * optimizer. Ids without a row, or whose row went since, are skipped. Ends the step: rows go that
+   * were unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}
@@ -271,13 +319,34 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup, offsets, bags, combiner, whole, lr, step);
+    apply(lookup, offsets, Bags.UNWEIGHTED, bags, combiner, whole, lr, step);
+  }
+
+  /**
+   * Likewise, of what was pooled with weights; these get no gradient.
+   *
+   * @param weights as given to {@link #pool}
+   */
+  public void apply(
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int bags,
+      Combiner combiner,
+      long grad,
+      long gradStride,
+      float lr,
+      long step) {
+    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
+    float[] all = Bags.weights(config.name(), weights, lookup.count());
+    apply(lookup, offsets, all, bags, combiner, whole, lr, step);
   }
 
   /** Likewise, of gradients that may be in parts. */
   void apply(
       Lookup lookup,
       int[] offsets,
+      float[] weights,
       int bags,
       Combiner combiner,
       RowParts gradients,
@@ -285,7 +354,7 @@ public final class EmbeddingTable implements AutoCloseable {
       long step) {
     lock.begin(Use.CHANGE);
     try {
-      rows.apply(lookup, offsets, bags, combiner, gradients, lr, step);
+      rows.apply(lookup, offsets, weights, bags, combiner, gradients, lr, step);
     } finally {
       lock.end(Use.CHANGE);
     }

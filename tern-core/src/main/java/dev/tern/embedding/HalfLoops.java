@@ -45,7 +45,7 @@ final class HalfLoops {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       int begin,
       int end,
       long out,
@@ -53,13 +53,42 @@ final class HalfLoops {
     int j = begin;
     for (; j <= end - lanes; j += lanes) {
       if (storage == DType.F16) {
-        VectorHalves.poolF16(rows, inverse, offsets, from, to, mean, out, stride, j);
+        VectorHalves.poolF16(rows, inverse, offsets, from, to, combiner, out, stride, j);
       } else {
-        VectorHalves.poolBf16(rows, inverse, offsets, from, to, mean, out, stride, j);
+        VectorHalves.poolBf16(rows, inverse, offsets, from, to, combiner, out, stride, j);
       }
     }
     for (; j < end; j++) {
-      ScalarHalves.pool(storage, rows, inverse, offsets, from, to, mean, out, stride, j);
+      ScalarHalves.pool(storage, rows, inverse, offsets, from, to, combiner, out, stride, j);
+    }
+  }
+
+  /** As {@link RowLoops#poolWeighted}. */
+  void poolWeighted(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      int begin,
+      int end,
+      long out,
+      long stride) {
+    int j = begin;
+    for (; j <= end - lanes; j += lanes) {
+      if (storage == DType.F16) {
+        VectorHalves.poolWeightedF16(
+            rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
+      } else {
+        VectorHalves.poolWeightedBf16(
+            rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
+      }
+    }
+    for (; j < end; j++) {
+      ScalarHalves.poolWeighted(
+          storage, rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
     }
   }
 

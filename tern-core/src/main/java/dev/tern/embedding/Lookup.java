@@ -262,8 +262,10 @@ public final class Lookup {
   /**
    * Groups the positions of bags {@code from} to {@code to - 1} by their id, each id's in their
    * order.
+   *
+   * @param weights of positions, or {@link Bags#UNWEIGHTED}
    */
-  void group(int[] offsets, int from, int to, Combiner combiner) {
+  void group(int[] offsets, float[] weights, int from, int to, Combiner combiner) {
     int first = offsets[from];
     int places = offsets[to] - first;
     starts[0] = 0;
@@ -279,26 +281,39 @@ public final class Lookup {
     for (int u = 2; u <= unique; u++) {
       starts[u] += starts[u - 1];
     }
-    boolean mean = combiner == Combiner.MEAN;
-    if (mean) {
+    if (weights.length > 0 || combiner != Combiner.SUM) {
       ones = 0;
-    } else if (ones < places) {
+      placeScaled(offsets, weights, from, to, combiner);
+      return;
+    }
+    if (ones < places) {
       Arrays.fill(scales, ones, places, 1);
       ones = places;
     }
-    place(offsets, from, to, mean);
+    place(offsets, from, to);
   }
 
   /** Puts each position where {@code starts[u + 1]} says, for the next of id u. */
-  private void place(int[] offsets, int from, int to, boolean mean) {
+  private void place(int[] offsets, int from, int to) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
       for (int i = offsets[b]; i < end; i++) {
+        bags[starts[inverse[i] + 1]++] = b;
+      }
+    }
+  }
+
+  /** Likewise, with the factor that its row has in the pooled vector. */
+  private void placeScaled(int[] offsets, float[] weights, int from, int to, Combiner combiner) {
+    boolean weighted = weights.length > 0;
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
+      for (int i = begin; i < end; i++) {
         int place = starts[inverse[i] + 1]++;
         bags[place] = b;
-        if (mean) {
-          scales[place] = 1f / (end - offsets[b]);
-        }
+        scales[place] = weighted ? scale * weights[i] : scale;
       }
     }
   }

@@ -23,17 +23,18 @@ final class Pooling {
   /**
    * Pools bags {@code [from, to)}, whose offsets were checked.
    *
-   * @param single whether each of them holds exactly one id
+   * @param weights of positions, or {@link Bags#UNWEIGHTED}
+   * @param single whether each of them is the row of one id as it is
    */
   void pool(
       Lookup lookup,
       int[] offsets,
+      float[] weights,
       int from,
       int to,
       Combiner combiner,
       boolean single,
       RowParts out) {
-    boolean mean = combiner == Combiner.MEAN;
     for (int begin = from; begin < to; ) {
       int end = begin + 1;
       while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
@@ -44,15 +45,14 @@ final class Pooling {
         if (single) {
           gather(lookup, offsets[begin], begin, end, out, p);
         } else {
-          pool(lookup, offsets, begin, end, mean, out, p);
+          pool(lookup, offsets, weights, begin, end, combiner, out, p);
         }
       }
       begin = end;
     }
     if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
       for (int b = from; b < to; b++) {
-        float scale = mean ? 1f / (offsets[b + 1] - offsets[b]) : 1;
-        addInitial(lookup, offsets[b], offsets[b + 1], scale, out, b);
+        addInitial(lookup, offsets[b], offsets[b + 1], weights, combiner, out, b);
       }
     }
   }
@@ -64,7 +64,7 @@ final class Pooling {
     gather(lookup, 0, 0, count, whole, 0);
     if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
       for (int i = 0; i < count; i++) {
-        addInitial(lookup, i, i + 1, 1, whole, i);
+        addInitial(lookup, i, i + 1, Bags.UNWEIGHTED, Combiner.SUM, whole, i);
       }
     }
   }
@@ -85,35 +85,56 @@ final class Pooling {
   }
 
   private void pool(
-      Lookup lookup, int[] offsets, int from, int to, boolean mean, RowParts out, int p) {
-    loops.pool(
-        lookup.addresses,
-        lookup.inverse,
-        offsets,
-        from,
-        to,
-        mean,
-        out.begin(p),
-        out.end(p),
-        out.base(p),
-        out.stride(p));
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int from,
+      int to,
+      Combiner combiner,
+      RowParts out,
+      int p) {
+    long[] rows = lookup.addresses;
+    int[] inverse = lookup.inverse;
+    int begin = out.begin(p);
+    int end = out.end(p);
+    long base = out.base(p);
+    long stride = out.stride(p);
+    if (weights.length == 0) {
+      loops.pool(rows, inverse, offsets, from, to, combiner, begin, end, base, stride);
+    } else {
+      loops.poolWeighted(
+          rows, inverse, offsets, from, to, combiner, weights, begin, end, base, stride);
+    }
   }
 
   /** Pools bag {@code bag} again if one of its positions holds an id without a row. */
-  private void addInitial(Lookup lookup, int begin, int end, float scale, RowParts out, int bag) {
+  private void addInitial(
+      Lookup lookup,
+      int begin,
+      int end,
+      float[] weights,
+      Combiner combiner,
+      RowParts out,
+      int bag) {
     boolean known = true;
     for (int i = begin; i < end; i++) {
       known &= lookup.rows[lookup.inverse[i]] != Lookup.NONE;
     }
-    for (int p = 0; p < out.count() && !known; p++) {
+    if (known) {
+      return;
+    }
+    boolean weighted = weights.length > 0;
+    float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
+    for (int p = 0; p < out.count(); p++) {
       for (int j = out.begin(p); j < out.end(p); j++) {
-        float sum = sumOrInitial(lookup, begin, end, scale, j);
+        float sum = sumOrInitial(lookup, begin, end, weights, scale, j);
         Memory.setFloat(out.base(p) + bag * out.stride(p) + 4L * j, sum);
       }
     }
   }
 
-  private float sumOrInitial(Lookup lookup, int begin, int end, float scale, int j) {
+  private float sumOrInitial(
+      Lookup lookup, int begin, int end, float[] weights, float scale, int j) {
     float sum = 0;
     for (int i = begin; i < end; i++) {
       int u = lookup.inverse[i];
@@ -121,7 +142,7 @@ final class Pooling {
           lookup.rows[u] == Lookup.NONE
               ? initial.value(lookup.ids[u], j)
               : ScalarHalves.get(config.storage(), lookup.addresses[u], j);
-      sum = Math.fma(scale, w, sum);
+      sum = Math.fma(weights.length > 0 ? scale * weights[i] : scale, w, sum);
     }
     return sum;
   }

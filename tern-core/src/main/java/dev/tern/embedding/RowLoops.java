@@ -68,9 +68,9 @@ final class RowLoops {
   }
 
   /**
-   * Sums or means of columns {@code [begin, end)} of the rows of bags {@code [from, to)}, column
-   * {@code j} of bag {@code b} at {@code out + b * stride + 4 * j}, of rows in order of position;
-   * zeros for an empty bag.
+   * Combines columns {@code [begin, end)} of the rows of bags {@code [from, to)}, column {@code j}
+   * of bag {@code b} at {@code out + b * stride + 4 * j}, of rows in order of position; zeros for
+   * an empty bag.
    */
   void pool(
       long[] rows,
@@ -78,24 +78,52 @@ final class RowLoops {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       int begin,
       int end,
       long out,
       long stride) {
     if (storage != DType.F32) {
-      halves.pool(rows, inverse, offsets, from, to, mean, begin, end, out, stride);
+      halves.pool(rows, inverse, offsets, from, to, combiner, begin, end, out, stride);
       return;
     }
     int j = begin;
     for (; j <= end - 2L * lanes; j += 2 * lanes) {
-      VectorRows.pool2(rows, inverse, offsets, from, to, mean, out, stride, j);
+      VectorRows.pool2(rows, inverse, offsets, from, to, combiner, out, stride, j);
     }
     for (; j <= end - lanes; j += lanes) {
-      VectorRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
+      VectorRows.pool(rows, inverse, offsets, from, to, combiner, out, stride, j);
     }
     for (; j < end; j++) {
-      ScalarRows.pool(rows, inverse, offsets, from, to, mean, out, stride, j);
+      ScalarRows.pool(rows, inverse, offsets, from, to, combiner, out, stride, j);
+    }
+  }
+
+  /** Likewise, of rows times {@code weights}, one for each position. */
+  void poolWeighted(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      int begin,
+      int end,
+      long out,
+      long stride) {
+    if (storage != DType.F32) {
+      halves.poolWeighted(
+          rows, inverse, offsets, from, to, combiner, weights, begin, end, out, stride);
+      return;
+    }
+    int j = begin;
+    for (; j <= end - lanes; j += lanes) {
+      VectorRows.poolWeighted(rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
+    }
+    for (; j < end; j++) {
+      ScalarHalves.poolWeighted(
+          storage, rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
     }
   }
 

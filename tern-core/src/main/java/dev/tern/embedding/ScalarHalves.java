@@ -49,16 +49,40 @@ final class ScalarHalves {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       float sum = 0;
       for (int i = offsets[b]; i < end; i++) {
         sum = Math.fma(scale, get(storage, rows[inverse[i]], j), sum);
+      }
+      setFloat(out + b * stride + 4L * j, sum);
+    }
+  }
+
+  static void poolWeighted(
+      DType storage,
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner.scale(weights, begin, end);
+      float sum = 0;
+      for (int i = begin; i < end; i++) {
+        sum = Math.fma(scale * weights[i], get(storage, rows[inverse[i]], j), sum);
       }
       setFloat(out + b * stride + 4L * j, sum);
     }

@@ -22,14 +22,14 @@ final class ScalarRows {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     long at = 4L * j;
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       float sum = 0;
       for (int i = offsets[b]; i < end; i++) {
         sum = Math.fma(scale, getFloat(rows[inverse[i]] + at), sum);

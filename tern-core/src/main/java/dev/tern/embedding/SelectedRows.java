@@ -100,8 +100,8 @@ public final class SelectedRows {
   }
 
   /**
-   * The gradient of a pooled lookup: for each position its id and the gradient of its bag, times 1
-   * / number of ids of the bag for {@link Combiner#MEAN}. Of {@link #UNBOUNDED} height.
+   * The gradient of a pooled lookup: for each position its id and the gradient of its bag, times
+   * the factor that its row has there, as of {@link Combiner}. Of {@link #UNBOUNDED} height.
    *
    * @param ids the ids that were looked up
    * @param offsets bag {@code b} holds positions {@code offsets[b]} to {@code offsets[b + 1] - 1};
@@ -131,7 +131,7 @@ public final class SelectedRows {
     int count = offsets[bags];
     float[] values = new float[Math.multiplyExact(count, width)];
     for (int b = 0; b < bags; b++) {
-      float scale = combiner == Combiner.MEAN ? 1f / (offsets[b + 1] - offsets[b]) : 1;
+      float scale = combiner.scale(offsets[b + 1] - offsets[b]);
       for (int i = offsets[b]; i < offsets[b + 1]; i++) {
         for (int j = 0; j < width; j++) {
           values[i * width + j] = scale * gradients[b * width + j];

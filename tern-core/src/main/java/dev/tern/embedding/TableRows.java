@@ -315,10 +315,17 @@ final class TableRows {
   }
 
   /** Combines the rows of bags {@code [from, to)}. */
-  void pool(Lookup lookup, int[] offsets, int from, int to, Combiner combiner, RowParts out) {
+  void pool(
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int from,
+      int to,
+      Combiner combiner,
+      RowParts out) {
     requireReadable("pool", lookup);
     boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
-    pool(lookup, offsets, from, to, combiner, single, out);
+    pool(lookup, offsets, weights, from, to, combiner, single, out);
   }
 
   /**
@@ -329,13 +336,15 @@ final class TableRows {
   void pool(
       Lookup lookup,
       int[] offsets,
+      float[] weights,
       int from,
       int to,
       Combiner combiner,
       boolean single,
       RowParts out) {
+    boolean asIs = single && weights.length == 0;
     try {
-      pooling.pool(lookup, offsets, from, to, combiner, single, out);
+      pooling.pool(lookup, offsets, weights, from, to, combiner, asIs, out);
     } finally {
       Reference.reachabilityFence(lookup); // its copies of rows go with it
     }
@@ -355,6 +364,7 @@ final class TableRows {
   void apply(
       Lookup lookup,
       int[] offsets,
+      float[] weights,
       int bags,
       Combiner combiner,
       RowParts gradients,
@@ -367,7 +377,8 @@ final class TableRows {
           "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
               .formatted(config.name(), lr, step));
     }
-    boolean single = Bags.check(config.name(), offsets, 0, bags, lookup.count());
+    boolean single =
+        Bags.check(config.name(), offsets, 0, bags, lookup.count()) && weights.length == 0;
     locateAgain(lookup, true);
     if (changes.isPresent()) {
       changes.get().update(lookup);
@@ -377,7 +388,7 @@ final class TableRows {
     if (distinct && gradients.count() == 1) {
       updates.runDirect(lookup, gradients, rule);
     } else {
-      lookup.group(offsets, 0, bags, single ? Combiner.SUM : combiner);
+      lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
       updates.run(lookup, bags, gradients, rule);
     }
     residents.endStep(step, evictor);

@@ -64,13 +64,13 @@ final class VectorHalves {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       FloatVector sum = all(0);
       for (int i = offsets[b]; i < end; i++) {
         FloatVector row = HalfVectors.loadF16(rows[inverse[i]] + 2L * j);
@@ -86,17 +86,65 @@ final class VectorHalves {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       FloatVector sum = all(0);
       for (int i = offsets[b]; i < end; i++) {
         FloatVector row = HalfVectors.loadBf16(rows[inverse[i]] + 2L * j);
         sum = all(scale).fma(row, sum);
+      }
+      store(sum, out + b * stride + 4L * j);
+    }
+  }
+
+  static void poolWeightedF16(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner.scale(weights, begin, end);
+      FloatVector sum = all(0);
+      for (int i = begin; i < end; i++) {
+        FloatVector row = HalfVectors.loadF16(rows[inverse[i]] + 2L * j);
+        sum = all(scale * weights[i]).fma(row, sum);
+      }
+      store(sum, out + b * stride + 4L * j);
+    }
+  }
+
+  static void poolWeightedBf16(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner.scale(weights, begin, end);
+      FloatVector sum = all(0);
+      for (int i = begin; i < end; i++) {
+        FloatVector row = HalfVectors.loadBf16(rows[inverse[i]] + 2L * j);
+        sum = all(scale * weights[i]).fma(row, sum);
       }
       store(sum, out + b * stride + 4L * j);
     }

@@ -60,13 +60,13 @@ final class VectorRows {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       FloatVector first = all(0);
       FloatVector second = all(0);
       for (int i = offsets[b]; i < end; i++) {
@@ -85,16 +85,39 @@ final class VectorRows {
       int[] offsets,
       int from,
       int to,
-      boolean mean,
+      Combiner combiner,
       long out,
       long stride,
       int j) {
     for (int b = from; b < to; b++) {
       int end = offsets[b + 1];
-      float scale = mean ? 1f / (end - offsets[b]) : 1;
+      float scale = combiner.scale(end - offsets[b]);
       FloatVector sum = all(0);
       for (int i = offsets[b]; i < end; i++) {
         sum = all(scale).fma(load(rows[inverse[i]] + 4L * j), sum);
+      }
+      store(sum, out + b * stride + 4L * j);
+    }
+  }
+
+  static void poolWeighted(
+      long[] rows,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner.scale(weights, begin, end);
+      FloatVector sum = all(0);
+      for (int i = begin; i < end; i++) {
+        sum = all(scale * weights[i]).fma(load(rows[inverse[i]] + 4L * j), sum);
       }
       store(sum, out + b * stride + 4L * j);
     }

@@ -229,10 +229,16 @@ final class EmbeddingTableTest {
       table.pool(lookup, offsets, 40, bags, combiner, out.address, stride);
       for (int b = 0; b < bags; b++) {
         int n = offsets[b + 1] - offsets[b];
+        float factor =
+            switch (combiner) {
+              case SUM -> 1;
+              case MEAN -> 1f / n;
+              case SQRTN -> (float) (1 / Math.sqrt(n));
+            };
         for (int j = 0; j < stride; j++) {
           float sum = 0;
           for (int i = offsets[b]; i < offsets[b + 1] && j < width; i++) {
-            sum = Math.fma(combiner == Combiner.MEAN ? 1f / n : 1, rows[i * width + j], sum);
+            sum = Math.fma(factor, rows[i * width + j], sum);
           }
           float expected = sum;
           if (b == 0 || j >= width) {

@@ -148,7 +148,7 @@ final class HalfTableTest {
     }
     try (Floats rows = new Floats(allocator, count * width);
         Floats weights = new Floats(allocator, count * width);
-        Floats out = new Floats(allocator, 3 * count * (width + 1))) {
+        Floats out = new Floats(allocator, 7 * count * (width + 1))) {
       long[] addresses = new long[count];
       int[] keys = random.ints(count).toArray();
       for (int i = 0; i < count; i++) {
@@ -161,9 +161,16 @@ final class HalfTableTest {
       loops.store(addresses, keys, count, width, weights.address);
       long stride = 4L * (width + 1);
       loops.gather(addresses, inverse, 0, count, 0, width, out.address, stride);
-      for (boolean mean : new boolean[] {false, true}) {
-        long target = out.address + (mean ? 2 : 1) * count * stride;
-        loops.pool(addresses, inverse, offsets, 0, bags, mean, 0, width, target, stride);
+      float[] shares = new float[count];
+      for (int i = 0; i < count; i++) {
+        shares[i] = (float) random.nextGaussian();
+      }
+      for (Combiner combiner : Combiner.values()) {
+        long target = out.address + (1 + combiner.ordinal()) * count * stride;
+        loops.pool(addresses, inverse, offsets, 0, bags, combiner, 0, width, target, stride);
+        target += 3 * count * stride;
+        loops.poolWeighted(
+            addresses, inverse, offsets, 0, bags, combiner, shares, 0, width, target, stride);
       }
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < width; j++) {

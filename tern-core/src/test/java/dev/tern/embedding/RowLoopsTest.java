@@ -130,7 +130,27 @@ final class RowLoopsTest {
       // Bags of 0, 1, 2, 3 ... positions.
       int[] offsets = IntStream.range(0, 50).map(b -> Math.min(count, b * (b - 1) / 2)).toArray();
       int bags = Math.min(count, (int) IntStream.of(offsets).filter(o -> o < count).count());
-      for (boolean mean : new boolean[] {false, true}) {
+      float[] weights = new float[count];
+      for (int i = 0; i < count; i++) {
+        weights[i] = i % 7 - 2.5f;
+      }
+      for (Combiner combiner : Combiner.values()) {
+        both(
+            width,
+            count,
+            (loops, d) ->
+                loops.poolWeighted(
+                    d.addresses,
+                    d.lookup.inverse,
+                    offsets,
+                    0,
+                    bags,
+                    combiner,
+                    weights,
+                    begin,
+                    width,
+                    d.out.address,
+                    4L * d.stride));
         both(
             width,
             count,
@@ -141,7 +161,7 @@ final class RowLoopsTest {
                     offsets,
                     0,
                     bags,
-                    mean,
+                    combiner,
                     begin,
                     width,
                     d.out.address,

@@ -42,10 +42,16 @@ final class RowUpdatesTest {
     final double[] b;
     double s;
 
+    /**
+     * Columns with a gradient that rounding of its terms may have made: no rule bounds its step.
+     */
+    final boolean[] doubtful;
+
     Row(double[] w, double initial) {
       this.w = w;
       a = new double[w.length];
       b = new double[w.length];
+      doubtful = new boolean[w.length];
       java.util.Arrays.fill(a, initial);
       s = initial;
     }
@@ -56,6 +62,7 @@ final class RowUpdatesTest {
       for (int j = 0; j < w.length; j++) {
         g[j] = grad[j] + l2 * w[j];
         square += g[j] * g[j] / w.length;
+        doubtful[j] |= g[j] != 0 && Math.abs(g[j]) < 1e-4;
       }
       s += square;
       for (int j = 0; j < w.length; j++) {
@@ -154,10 +161,16 @@ final class RowUpdatesTest {
     Map<Long, double[]> sums = new HashMap<>();
     for (int b = 0; b + 1 < offsets.length; b++) {
       int n = offsets[b + 1] - offsets[b];
+      double divisor =
+          switch (combiner) {
+            case SUM -> 1;
+            case MEAN -> n;
+            case SQRTN -> Math.sqrt(n);
+          };
       for (int i = offsets[b]; i < offsets[b + 1]; i++) {
         double[] sum = sums.computeIfAbsent(ids[i], _ -> new double[width]);
         for (int j = 0; j < width; j++) {
-          sum[j] += grad.get(b * stride + j) / (combiner == Combiner.MEAN ? n : 1.0);
+          sum[j] += grad.get(b * stride + j) / divisor;
         }
       }
     }
@@ -185,10 +198,15 @@ final class RowUpdatesTest {
   private static void compare(EmbeddingTable table, Map<Long, Row> reference) {
     int floats = table.config().rowFloats();
     assertThat(table.size()).isEqualTo(reference.size());
+    int[] doubtful = {0};
     table.exportTo((ids, values, count) -> {
       for (int i = 0; i < count; i++) {
         Row row = reference.get(ids[i]);
         for (int j = 0; j < row.w.length; j++) {
+          if (row.doubtful[j]) {
+            doubtful[0]++;
+            continue;
+          }
           float got = Memory.getFloat(values + 4L * (i * floats + j));
           float tolerance = 2e-4f * (1 + (float) Math.abs(row.w[j]));
           assertThat(got)
@@ -197,6 +215,7 @@ final class RowUpdatesTest {
         }
       }
     });
+    assertThat(doubtful[0]).isLessThanOrEqualTo(reference.size() * table.config().width() / 100);
   }
 
   @Test

@@ -238,8 +238,8 @@ final class SelectedRowsTest {
       values[6 * width] = 1;
       // 99 has no row.
       SelectedRows.of(SelectedRows.UNBOUNDED, width, more, values).applyTo(other, 0.1f, 1);
-      // A mean is rounded before it is added up.
-      float allowed = combiner == Combiner.MEAN ? 1e-6f : 0;
+      // A share is rounded before it is added up.
+      float allowed = combiner == Combiner.SUM ? 0 : 1e-6f;
       assertThat(rows(other, ids, allocator))
           .usingComparatorWithPrecision(allowed)
           .containsExactly(rows(one, ids, allocator));

@@ -285,9 +285,10 @@ final class Keys {
   static final Key<String> COMBINER =
       Key.of(
           "model.combiner",
-          Kind.Choice.of("sum", "mean"),
+          Kind.Choice.of("sum", "mean", "sqrtn"),
           "sum",
-          "How the embeddings of several ids in one field become one.");
+          "How the embeddings of several ids in one field become one: their sum, or that by the"
+              + " number of ids or its square root.");
   static final Key<String> UNKNOWN =
       Key.of(
           "model.unknown",

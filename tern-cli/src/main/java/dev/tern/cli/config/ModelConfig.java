@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
  * @param activation of hidden layers: {@code relu}, {@code prelu} or {@code dice}
  * @param batchNorm whether batch normalization stands before each activation
  * @param heads heads of attention in {@code transformer}
- * @param combiner {@code sum} or {@code mean}
+ * @param combiner {@code sum}, {@code mean} or {@code sqrtn}
  * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
  * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
  * @param rows which ids have rows in a table
