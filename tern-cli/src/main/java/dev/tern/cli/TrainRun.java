@@ -287,6 +287,7 @@ final class TrainRun {
         .l2(train.l2())
         .weightDecay(train.weightDecay())
         .clipNorm(train.clipNorm())
+        .rowLimits(train.rowLimits())
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
         .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
         .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))

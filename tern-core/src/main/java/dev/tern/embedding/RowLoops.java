@@ -157,6 +157,46 @@ final class RowLoops {
     }
   }
 
+  /**
+   * Scales rows down to a norm of {@code norm} where theirs is larger, up to rounding: {@code
+   * count} rows of {@code width} floats, row {@code i} at {@code grad + i * stride} (bytes).
+   */
+  void clip(float norm, int count, int width, long grad, long stride) {
+    for (int done = 0; done < count; done += BLOCK) {
+      int block = Math.min(BLOCK, count - done);
+      long first = grad + done * stride;
+      Arrays.fill(parts, 0, PARTS * block, 0);
+      int j = 0;
+      for (; j <= width - lanes; j += lanes) {
+        VectorRows.addSquares(parts, block, first, stride, j);
+      }
+      for (; j < width; j++) {
+        ScalarRows.addSquares(parts, block, first, stride, j);
+      }
+      ScalarRows.clipFactors(parts, rates, block, norm);
+      for (j = 0; j <= width - lanes; j += lanes) {
+        VectorRows.scale(rates, block, first, stride, j);
+      }
+      for (; j < width; j++) {
+        ScalarRows.scale(rates, block, first, stride, j);
+      }
+    }
+  }
+
+  /** Moves weights of F32 at {@code weights[from .. to)} to the nearest within bounds. */
+  void clamp(long[] weights, int from, int to, int width, float low, float high) {
+    for (int begin = from; begin < to; begin += BLOCK) {
+      int end = Math.min(to, begin + BLOCK);
+      int j = 0;
+      for (; j <= width - lanes; j += lanes) {
+        VectorRows.clamp(weights, begin, end, low, high, j);
+      }
+      for (; j < width; j++) {
+        ScalarRows.clamp(weights, begin, end, low, high, j);
+      }
+    }
+  }
+
   /** As {@link HalfLoops#store}. */
   void store(long[] rows, int[] keys, int count, int width, long weights) {
     halves.store(rows, keys, count, width, weights);

@@ -15,6 +15,12 @@ final class RowSteps {
   private final DType storage;
   private final int width;
   private final long key;
+
+  /** Whether weights have bounds, and which: such that rounding does not leave them. */
+  private final boolean bounded;
+
+  private final float low;
+  private final float high;
   private final long widened;
 
   /** From a row to where its state would lie behind {@code W} weights of F32. */
@@ -32,6 +38,9 @@ final class RowSteps {
     storage = config.storage();
     width = config.width();
     widened = scratch;
+    bounded = config.limits().bounds();
+    low = config.limits().low(storage);
+    high = config.limits().high(storage);
     // Apart from the key of initial weights.
     key = Hashing.mix(~Hashing.mix(config.seed()) + config.index());
     stateShift = config.weightBytes() - 4L * width;
@@ -53,6 +62,7 @@ final class RowSteps {
   void run(Step step, long[] targets, long[] ids, int from, int to, long grad, long stride) {
     if (storage == DType.F32) {
       loops.update(step, targets, targets, from, to, grad - from * stride, stride);
+      clamp(targets, from, to);
       return;
     }
     long stepKey = Hashing.draw(key, step.number());
@@ -65,7 +75,14 @@ final class RowSteps {
       }
       loops.gather(rows, order, 0, block, 0, width, widened, 4L * width);
       loops.update(step, weights, states, 0, block, grad + (begin - from) * stride, stride);
+      clamp(weights, 0, block);
       loops.store(rows, keys, block, width, widened);
+    }
+  }
+
+  private void clamp(long[] updated, int from, int to) {
+    if (bounded) {
+      loops.clamp(updated, from, to, width, low, high);
     }
   }
 }

@@ -63,7 +63,7 @@ final class RowUpdates {
 
   /**
    * One optimizer step on the rows of a lookup whose position i is bag i and which holds no id
-   * twice; the gradients in one part.
+   * twice; the gradients in one part, and not to be clipped.
    */
   void runDirect(Lookup lookup, RowParts gradients, Step step) {
     run(lookup, false, lookup.count(), gradients, step);
@@ -89,6 +89,9 @@ final class RowUpdates {
       lookup.touchRows(rows, from, to, config.rowBytes());
       if (grouped) {
         sum(lookup, from, to, gradients);
+        if (config.limits().clips()) {
+          loops.clip(config.limits().clipNorm(), to - from, width, sums, 4L * width);
+        }
         steps.run(step, rows, lookup.ids, from, to, sums, 4L * width);
       } else {
         long stride = gradients.stride(0);

@@ -150,6 +150,43 @@ final class ScalarRows {
     }
   }
 
+  static void addSquares(float[] parts, int count, long grad, long stride, int j) {
+    for (int i = 0; i < count; i++) {
+      float g = getFloat(grad + i * stride + 4L * j);
+      int part = 8 * i + (j & 7);
+      parts[part] = Math.fma(g, g, parts[part]);
+    }
+  }
+
+  /** The sum of the partial sums of row {@code i}. */
+  private static float total(float[] parts, int i) {
+    int p = 8 * i;
+    float even = (parts[p] + parts[p + 4]) + (parts[p + 2] + parts[p + 6]);
+    float odd = (parts[p + 1] + parts[p + 5]) + (parts[p + 3] + parts[p + 7]);
+    return even + odd;
+  }
+
+  /** What rows are multiplied by for their norms not to exceed {@code norm}. */
+  static void clipFactors(float[] parts, float[] factors, int count, float norm) {
+    for (int i = 0; i < count; i++) {
+      factors[i] = norm / Math.max((float) Math.sqrt(total(parts, i)), norm);
+    }
+  }
+
+  static void scale(float[] factors, int count, long grad, long stride, int j) {
+    for (int i = 0; i < count; i++) {
+      long at = grad + i * stride + 4L * j;
+      setFloat(at, factors[i] * getFloat(at));
+    }
+  }
+
+  static void clamp(long[] rows, int from, int to, float low, float high, int j) {
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      setFloat(row, Math.min(Math.max(getFloat(row), low), high));
+    }
+  }
+
   static void rowRates(
       Step step,
       Optimizer.RowWiseAdagrad rule,
@@ -162,11 +199,8 @@ final class ScalarRows {
     float eps = rule.eps();
     float share = 1f / step.width();
     for (int i = from; i < to; i++) {
-      int p = 8 * (i - from);
-      float even = (parts[p] + parts[p + 4]) + (parts[p + 2] + parts[p + 6]);
-      float odd = (parts[p + 1] + parts[p + 5]) + (parts[p + 3] + parts[p + 7]);
       long state = states[i] + 4L * step.width();
-      float s = Math.fma(even + odd, share, getFloat(state));
+      float s = Math.fma(total(parts, i - from), share, getFloat(state));
       setFloat(state, s);
       rates[i - from] = lr / ((float) Math.sqrt(s) + eps);
     }

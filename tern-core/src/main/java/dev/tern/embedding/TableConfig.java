@@ -21,6 +21,7 @@ import java.util.Objects;
  *     rounding; which way depends on seed, index, id, step and column alone). A finite weight stays
  *     finite. Optimizer state is F32 always
  * @param rows which ids have rows
+ * @param limits what updates of rows must keep to
  */
 public record TableConfig(
     String name,
@@ -32,7 +33,8 @@ public record TableConfig(
     float l2,
     UnknownRow unknown,
     DType storage,
-    RowPolicy rows) {
+    RowPolicy rows,
+    RowLimits limits) {
   private static final int MAX_WIDTH = 1 << 14;
 
   public TableConfig {
@@ -41,6 +43,7 @@ public record TableConfig(
     Objects.requireNonNull(unknown, "unknown");
     Objects.requireNonNull(storage, "storage");
     Objects.requireNonNull(rows, "rows");
+    Objects.requireNonNull(limits, "limits");
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
     require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
@@ -49,6 +52,37 @@ public record TableConfig(
       throw new IllegalArgumentException(
           "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
     }
+    if (!limits.areWithin(storage)) {
+      throw new IllegalArgumentException(
+          "table %s: got weights from %s to %s, expected such as %s holds"
+              .formatted(name, limits.low(), limits.high(), storage));
+    }
+  }
+
+  /** A table without limits. */
+  public TableConfig(
+      String name,
+      int index,
+      int width,
+      Optimizer optimizer,
+      float initRange,
+      long seed,
+      float l2,
+      UnknownRow unknown,
+      DType storage,
+      RowPolicy rows) {
+    this(
+        name,
+        index,
+        width,
+        optimizer,
+        initRange,
+        seed,
+        l2,
+        unknown,
+        storage,
+        rows,
+        RowLimits.NONE);
   }
 
   /** A table of a row for every id. */
@@ -76,6 +110,12 @@ public record TableConfig(
       float l2,
       UnknownRow unknown) {
     this(name, index, width, optimizer, initRange, seed, l2, unknown, DType.F32);
+  }
+
+  /** The same table with other limits. */
+  public TableConfig withLimits(RowLimits others) {
+    return new TableConfig(
+        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, others);
   }
 
   /** Floats of optimizer state per row. */

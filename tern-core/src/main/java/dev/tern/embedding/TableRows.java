@@ -385,7 +385,7 @@ final class TableRows {
     }
     rule.at(lr, step);
     boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
-    if (distinct && gradients.count() == 1) {
+    if (distinct && gradients.count() == 1 && !config.limits().clips()) {
       updates.runDirect(lookup, gradients, rule);
     } else {
       lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);

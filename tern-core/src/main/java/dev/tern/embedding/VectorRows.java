@@ -257,6 +257,29 @@ final class VectorRows {
     }
   }
 
+  static void addSquares(float[] parts, int count, long grad, long stride, int j) {
+    for (int i = 0; i < count; i++) {
+      FloatVector g = load(grad + i * stride + 4L * j);
+      int part = 8 * i + (j & 7);
+      g.fma(g, HalfVectors.exact(FloatVector.fromArray(SPECIES, parts, part)))
+          .intoArray(parts, part);
+    }
+  }
+
+  static void scale(float[] factors, int count, long grad, long stride, int j) {
+    for (int i = 0; i < count; i++) {
+      long at = grad + i * stride + 4L * j;
+      store(load(at).mul(factors[i]), at);
+    }
+  }
+
+  static void clamp(long[] rows, int from, int to, float low, float high, int j) {
+    for (int i = from; i < to; i++) {
+      long row = rows[i] + 4L * j;
+      store(load(row).max(low).min(high), row);
+    }
+  }
+
   static void rowWise(
       Step step, float[] rates, long[] rows, int from, int to, long grad, long stride, int j) {
     float l2 = step.l2();

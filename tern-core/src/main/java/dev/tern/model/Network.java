@@ -6,6 +6,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
+import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
@@ -35,6 +36,7 @@ public final class Network implements AutoCloseable {
    * @param unknown what an id without a row reads as
    * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
    * @param rows which ids have rows in each table
+   * @param limits what updates of rows must keep to
    * @param tier where rows go that memory has no room for; none where all are to be in memory
    */
   public record Tables(
@@ -45,8 +47,11 @@ public final class Network implements AutoCloseable {
       UnknownRow unknown,
       DType storage,
       RowPolicy rows,
+      RowLimits limits,
       Optional<FileTier> tier) {
-    /** Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, in memory. */
+    /**
+     * Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, no limits, in memory.
+     */
     public static Tables of(Optimizer optimizer) {
       return new Tables(
           optimizer,
@@ -56,6 +61,7 @@ public final class Network implements AutoCloseable {
           UnknownRow.ZEROS,
           DType.F32,
           RowPolicy.ALL,
+          RowLimits.NONE,
           Optional.empty());
     }
   }
@@ -96,7 +102,8 @@ public final class Network implements AutoCloseable {
                 options.l2(),
                 options.unknown(),
                 options.storage(),
-                options.rows());
+                options.rows(),
+                options.limits());
         tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
       }
     } catch (RuntimeException | Error e) {

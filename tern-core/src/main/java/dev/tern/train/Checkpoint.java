@@ -5,6 +5,7 @@ import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.UnknownRow;
@@ -148,8 +149,9 @@ public final class Checkpoint {
             Combiner.valueOf(tables.text("combiner")),
             UnknownRow.valueOf(tables.text("unknown")),
             tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
-            // Scoring inserts and evicts nothing.
+            // Scoring inserts, evicts and updates nothing.
             RowPolicy.ALL,
+            RowLimits.NONE,
             Optional.empty());
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.embedding.RowLimits;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -68,6 +69,9 @@ final class RunFacts {
     if (!options.rows().isAll()) {
       tables.put("rows", RowPolicyJson.write(options.rows()));
     }
+    if (!options.rowLimits().equals(RowLimits.NONE)) {
+      tables.put("limits", limits(options.rowLimits()));
+    }
     return Json.object()
         .put("seed", options.seed())
         .put("optimizer", optimizer)
@@ -75,6 +79,20 @@ final class RunFacts {
         .put("schedule", options.schedule().toString())
         .put("batch", (long) options.batch())
         .put("shuffleRows", (long) options.shuffleRows());
+  }
+
+  private static Json.Obj limits(RowLimits limits) {
+    Json.Obj json = Json.object();
+    if (limits.clipNorm() > 0) {
+      json.put("clipNorm", (double) limits.clipNorm());
+    }
+    if (Float.isFinite(limits.low())) {
+      json.put("low", (double) limits.low());
+    }
+    if (Float.isFinite(limits.high())) {
+      json.put("high", (double) limits.high());
+    }
+    return json;
   }
 
   /** Throws if a run of this model and these options would not go on as that of {@code facts}. */

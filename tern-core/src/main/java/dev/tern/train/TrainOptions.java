@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
+import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
@@ -28,6 +29,7 @@ public final class TrainOptions {
   private UnknownRow unknown = UnknownRow.ZEROS;
   private DType tableStorage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
+  private RowLimits rowLimits = RowLimits.NONE;
   private Optional<FileTier> tier = Optional.empty();
   private int shuffleRows = 1 << 17;
   private long reportEvery = 100;
@@ -58,6 +60,7 @@ public final class TrainOptions {
     unknown = other.unknown;
     tableStorage = other.tableStorage;
     rows = other.rows;
+    rowLimits = other.rowLimits;
     tier = other.tier;
     shuffleRows = other.shuffleRows;
     reportEvery = other.reportEvery;
@@ -179,7 +182,8 @@ public final class TrainOptions {
   /**
    * Scales the gradients of all dense parameters down, by one factor, to a norm of {@code norm}
    * where theirs is larger (Pascanu et al. 2013, algorithm 1), before {@link #l2} adds to them; 0
-   * leaves them as they are. Those of embedding rows are neither counted nor scaled.
+   * leaves them as they are. Those of embedding rows are neither counted nor scaled; {@link
+   * #rowLimits} bounds those.
    */
   public TrainOptions clipNorm(float norm) {
     require(norm >= 0 && norm < Float.POSITIVE_INFINITY, "clipNorm", norm, "0 (any) or more");
@@ -224,6 +228,13 @@ public final class TrainOptions {
   public TrainOptions rows(RowPolicy policy) {
     TrainOptions changed = new TrainOptions(this);
     changed.rows = policy;
+    return changed;
+  }
+
+  /** What updates of embedding rows must keep to; nothing by default. */
+  public TrainOptions rowLimits(RowLimits limits) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.rowLimits = limits;
     return changed;
   }
 
@@ -340,6 +351,10 @@ public final class TrainOptions {
 
   public RowPolicy rows() {
     return rows;
+  }
+
+  public RowLimits rowLimits() {
+    return rowLimits;
   }
 
   public Optional<FileTier> tier() {

@@ -48,6 +48,7 @@ public final class Trainer implements AutoCloseable {
             options.unknown(),
             options.tableStorage(),
             options.rows(),
+            options.rowLimits(),
             options.tier());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());

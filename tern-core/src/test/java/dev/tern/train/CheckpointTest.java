@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.data.Batch;
 import dev.tern.data.DataException;
 import dev.tern.data.Readers;
+import dev.tern.embedding.RowLimits;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Features;
 import dev.tern.model.Model;
@@ -192,6 +193,23 @@ final class CheckpointTest {
 
   static List<TrainOptions> otherSteps() {
     return List.of(OPTIONS, OPTIONS.clipNorm(2), OPTIONS.clipNorm(1).weightDecay(0.1f));
+  }
+
+  @Test
+  void aRunWithOtherLimitsOfRowsIsNotResumed() {
+    Path target = folder.resolve("limited");
+    RowLimits limits = RowLimits.NONE.withClipNorm(1).withBounds(-1, Float.POSITIVE_INFINITY);
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer =
+            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, OPTIONS.rowLimits(limits))) {
+      trainer.save(target);
+      Trainer.resume(device, target, MODEL, OPTIONS.rowLimits(limits)).close();
+      for (RowLimits other : List.of(RowLimits.NONE, limits.withBounds(-1, 2))) {
+        assertThatThrownBy(() -> Trainer.resume(device, target, MODEL, OPTIONS.rowLimits(other)))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageStartingWith("resume: got tables {");
+      }
+    }
   }
 
   @ParameterizedTest

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 final class Keys {
   private static final Kind<Long> COUNT = new Kind.Whole(0, Long.MAX_VALUE);
   private static final Kind<Double> FACTOR = new Kind.Real(0, Double.MAX_VALUE);
+  private static final Kind<Double> NUMBER = new Kind.Real(-Float.MAX_VALUE, Float.MAX_VALUE);
   private static final Kind<Double> SHARE = new Kind.Real(0, 0.9999999);
   private static final Kind<String> NAME = new Kind.Text("a name", false);
   private static final Kind<Character> CHARACTER = new Kind.Letter();
@@ -159,7 +160,7 @@ final class Keys {
   static final Key<Double> MISSING =
       Key.of(
           "data.dense.missing",
-          new Kind.Real(-Float.MAX_VALUE, Float.MAX_VALUE),
+          NUMBER,
           0.0,
           "What stands for a missing number after the transform; 0 is the mean of standardized"
               + " numbers.");
@@ -476,6 +477,24 @@ final class Keys {
           FACTOR,
           0.0,
           "Largest norm of the gradient of all weights but embeddings; 0 for any.");
+  static final Key<Double> ROW_CLIP_NORM =
+      Key.of(
+          "train.rows.clip_norm",
+          FACTOR,
+          0.0,
+          "Largest norm of the gradient of each row of an embedding; 0 for any.");
+  static final Key<Double> ROW_LOW =
+      Key.of(
+          "train.rows.low",
+          NUMBER,
+          (double) -Float.MAX_VALUE,
+          "Least weight of an embedding after an update.");
+  static final Key<Double> ROW_HIGH =
+      Key.of(
+          "train.rows.high",
+          NUMBER,
+          (double) Float.MAX_VALUE,
+          "Greatest weight of an embedding after an update.");
   static final Key<Long> SHUFFLE =
       Key.of(
           "train.shuffle",
@@ -636,6 +655,9 @@ final class Keys {
           WEIGHT_L2,
           WEIGHT_DECAY,
           CLIP_NORM,
+          ROW_CLIP_NORM,
+          ROW_LOW,
+          ROW_HIGH,
           SHUFFLE,
           SEED,
           THREADS,

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.embedding.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.DeltaSchedule;
@@ -17,6 +18,7 @@ import java.util.function.Function;
  * @param l2 factor of half the sum of squared weights in the loss
  * @param weightDecay share of dense weights, times the learning rate, taken off in each step
  * @param clipNorm largest norm of the dense weights' gradient; 0 for any
+ * @param rowLimits what updates of embeddings must keep to
  * @param shuffleRows rows of a block that is shuffled; 0 keeps the order
  * @param seed of weights, dropout and shuffling
  * @param threads compute threads, at least 1
@@ -37,6 +39,7 @@ public record TrainConfig(
     float l2,
     float weightDecay,
     float clipNorm,
+    RowLimits rowLimits,
     int shuffleRows,
     long seed,
     int threads,
@@ -58,6 +61,7 @@ public record TrainConfig(
         s.get(Keys.WEIGHT_L2).floatValue(),
         s.get(Keys.WEIGHT_DECAY).floatValue(),
         limit(s.get(Keys.CLIP_NORM)),
+        checked(s, "train.rows", TrainConfig::rowLimits),
         s.get(Keys.SHUFFLE).intValue(),
         s.get(Keys.SEED),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
@@ -122,6 +126,16 @@ public record TrainConfig(
               s.get(Keys.L2).floatValue());
       default -> new Optimizer.Sgd(lr);
     };
+  }
+
+  private static RowLimits rowLimits(Settings s) {
+    float low = s.get(Keys.ROW_LOW).floatValue();
+    float high = s.get(Keys.ROW_HIGH).floatValue();
+    return RowLimits.NONE
+        .withClipNorm(limit(s.get(Keys.ROW_CLIP_NORM)))
+        .withBounds(
+            low == -Float.MAX_VALUE ? Float.NEGATIVE_INFINITY : low,
+            high == Float.MAX_VALUE ? Float.POSITIVE_INFINITY : high);
   }
 
   private static LearningRate learningRate(Settings s) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.WhenFull;
 import dev.tern.optim.LearningRate;
@@ -107,6 +108,17 @@ final class ConfigTest {
     String[] keys = {"train.optimizer.type=rmsprop", "train.optimizer.rho=0.9"};
     assertThat(census(keys).train().optimizer())
         .isEqualTo(new Optimizer.RmsProp(0.002f, 0.9f, 1e-8f));
+  }
+
+  @Test
+  void updatesOfRowsHaveLimitsWhereTheyAreSet() {
+    assertThat(census().train().rowLimits()).isEqualTo(RowLimits.NONE);
+    String[] keys = {"train.rows.clip_norm=0.5", "train.rows.low=-2"};
+    assertThat(census(keys).train().rowLimits())
+        .isEqualTo(new RowLimits(0.5f, -2, Float.POSITIVE_INFINITY));
+    assertThatThrownBy(() -> census("train.rows.low=3", "train.rows.high=2"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("train.rows: row limits: got weights from 3.0 to 2.0");
   }
 
   @ParameterizedTest

@@ -1,0 +1,66 @@
+package dev.tern.embedding;
+
+import dev.tern.tensor.DType;
+
+/**
+ * Limits of the updates of rows.
+ *
+ * @param clipNorm the gradient of a row in a step, added up over the batch, is scaled down to this
+ *     L2 norm where its own is larger (Pascanu et al. 2013, algorithm 1, for each row), before l2
+ *     adds to it; 0 leaves gradients as they are
+ * @param low the least that a weight may be after an update, as the weight bounds of PaddlePaddle's
+ *     sparse SGD rules; -infinity for any
+ * @param high the most that it may be; infinity for any
+ */
+public record RowLimits(float clipNorm, float low, float high) {
+  /** Gradients and weights as they come. */
+  public static final RowLimits NONE =
+      new RowLimits(0, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY);
+
+  public RowLimits {
+    if (!(clipNorm >= 0 && clipNorm < Float.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "row limits: got clipNorm " + clipNorm + ", expected 0 (any) or a finite number above");
+    }
+    if (!(low <= high)) {
+      throw new IllegalArgumentException(
+          "row limits: got weights from %s to %s, expected the lower bound first"
+              .formatted(low, high));
+    }
+  }
+
+  /** The same with another largest norm of gradients. */
+  public RowLimits withClipNorm(float norm) {
+    return new RowLimits(norm, low, high);
+  }
+
+  /** The same with other bounds of weights. */
+  public RowLimits withBounds(float least, float most) {
+    return new RowLimits(clipNorm, least, most);
+  }
+
+  boolean clips() {
+    return clipNorm > 0;
+  }
+
+  boolean bounds() {
+    return low > Float.NEGATIVE_INFINITY || high < Float.POSITIVE_INFINITY;
+  }
+
+  /** The least weight of {@code storage}: what rounding gives is no less. */
+  float low(DType storage) {
+    return -ScalarHalves.atMost(storage, -low);
+  }
+
+  /** The greatest weight of {@code storage}: what rounding gives is no more. */
+  float high(DType storage) {
+    return ScalarHalves.atMost(storage, high);
+  }
+
+  /** Whether some finite weight of {@code storage} is within the bounds. */
+  boolean areWithin(DType storage) {
+    return low(storage) <= high(storage)
+        && low(storage) < Float.POSITIVE_INFINITY
+        && high(storage) > Float.NEGATIVE_INFINITY;
+  }
+}

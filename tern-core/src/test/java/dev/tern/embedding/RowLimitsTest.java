@@ -1,0 +1,187 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.internal.kernel.Halves;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Clipped gradients and bounded weights of rows beside plain arithmetic. */
+final class RowLimitsTest {
+  private static final int BAGS = 150;
+
+  private final Allocator allocator = Allocator.of(1L << 28);
+
+  @AfterEach
+  void nothingIsLeft() {
+    assertThat(allocator.live()).isZero();
+  }
+
+  private EmbeddingTable table(
+      int width, Optimizer optimizer, float l2, DType storage, RowLimits limits) {
+    TableConfig config =
+        new TableConfig("t", 0, width, optimizer, 0.5f, 3, l2, UnknownRow.ZEROS, storage);
+    return EmbeddingTable.create(config.withLimits(limits), allocator);
+  }
+
+  private float[] rows(EmbeddingTable table, Lookup lookup) {
+    try (Floats out = new Floats(allocator, lookup.count() * table.config().width())) {
+      table.refresh(lookup);
+      table.ragged(lookup, out.address);
+      return out.toArray();
+    }
+  }
+
+  private static int[] oneHot(int count) {
+    int[] offsets = new int[count + 1];
+    for (int b = 0; b < count; b++) {
+      offsets[b + 1] = b + 1;
+    }
+    return offsets;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 8, 16, 19})
+  void theSumOfARowsGradientsIsClippedBeforeL2(int width) {
+    for (int range : new int[] {40, Integer.MAX_VALUE}) {
+      for (List<Integer> widths : List.of(List.of(width), List.of(width / 2 + 1, width / 2))) {
+        if (widths.stream().mapToInt(Integer::intValue).sum() == width && !widths.contains(0)) {
+          clipsLikeTheFormula(width, range, widths);
+        }
+      }
+    }
+  }
+
+  /**
+   * @param range ids are below it: many twice, or all distinct
+   */
+  private void clipsLikeTheFormula(int width, int range, List<Integer> widths) {
+    float norm = 1.5f;
+    float l2 = 0.1f;
+    SplittableRandom random = new SplittableRandom(width);
+    long[] ids = random.ints(BAGS, 0, range).asLongStream().toArray();
+    Map<Long, double[]> sums = new HashMap<>();
+    Lookup lookup = new Lookup();
+    try (EmbeddingTable table =
+            table(width, Optimizer.sgd(1), l2, DType.F32, RowLimits.NONE.withClipNorm(norm));
+        Floats grad = new Floats(allocator, BAGS * width)) {
+      RowParts parts = new RowParts(widths);
+      for (int p = 0; p < widths.size(); p++) {
+        parts.set(p, grad.address + 4L * BAGS * parts.begin(p), widths.get(p));
+      }
+      for (int b = 0; b < BAGS; b++) {
+        double[] sum = sums.computeIfAbsent(ids[b], _ -> new double[width]);
+        for (int p = 0; p < widths.size(); p++) {
+          for (int j = parts.begin(p); j < parts.end(p); j++) {
+            // Norms from far below to far above the limit.
+            float g = (float) (random.nextGaussian() * (b % 7) / 3);
+            grad.set(BAGS * parts.begin(p) + b * widths.get(p) + j - parts.begin(p), g);
+            sum[j] += g;
+          }
+        }
+      }
+      float[] given = grad.toArray();
+      table.find(ids, BAGS, lookup, true);
+      float[] before = rows(table, lookup);
+      table.apply(lookup, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
+      float[] after = rows(table, lookup);
+      assertThat(grad.toArray()).isEqualTo(given);
+      for (int i = 0; i < BAGS; i++) {
+        double squares = 0;
+        for (double g : sums.get(ids[i])) {
+          squares += g * g;
+        }
+        double factor = Math.min(1, norm / Math.sqrt(squares));
+        for (int j = 0; j < width; j++) {
+          double w = before[i * width + j];
+          double expected = w - 0.5 * (factor * sums.get(ids[i])[j] + l2 * w);
+          assertThat((double) after[i * width + j])
+              .as("width %d in %s, id %d column %d", width, widths, ids[i], j)
+              .isCloseTo(expected, within(1e-5));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"F32", "F16", "BF16"})
+  void weightsAreClampedAfterAnUpdate(DType storage) {
+    // Neither bound is a number of two bytes.
+    float low = -0.1f;
+    float high = 0.3f;
+    RowLimits limits = RowLimits.NONE.withBounds(low, high);
+    for (Optimizer optimizer : List.of(Optimizer.sgd(1), Optimizer.adagrad(1))) {
+      for (int width : new int[] {1, 8, 19}) {
+        SplittableRandom random = new SplittableRandom(width);
+        long[] ids = random.ints(BAGS, 0, 100).asLongStream().toArray();
+        Lookup bounded = new Lookup();
+        Lookup free = new Lookup();
+        try (EmbeddingTable table = table(width, optimizer, 0, storage, limits);
+            EmbeddingTable other = table(width, optimizer, 0, storage, RowLimits.NONE);
+            Floats grad = new Floats(allocator, BAGS * width)) {
+          for (int i = 0; i < grad.length; i++) {
+            grad.set(i, (float) random.nextGaussian());
+          }
+          table.find(ids, BAGS, bounded, true);
+          other.find(ids, BAGS, free, true);
+          int[] offsets = oneHot(BAGS);
+          table.apply(bounded, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          other.apply(free, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          float[] expected = rows(other, free);
+          float[] got = rows(table, bounded);
+          float above = limits.low(storage);
+          float below = limits.high(storage);
+          assertThat(got).contains(below, above);
+          for (int i = 0; i < got.length; i++) {
+            float clamped = Math.min(Math.max(expected[i], above), below);
+            assertThat(got[i]).isEqualTo(clamped).isBetween(low, high);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void boundsAreRoundedInwards() {
+    for (DType storage : new DType[] {DType.F16, DType.BF16}) {
+      for (float x : new float[] {0.1f, -0.1f, 1, -1, 0, 1e-9f, -1e-9f, 1e-42f, -1e-42f, 3e38f}) {
+        float most = ScalarHalves.atMost(storage, x);
+        assertThat(most).isFinite().isLessThanOrEqualTo(x);
+        assertThat(ScalarHalves.stored(storage, most)).isEqualTo(most);
+        for (int bits = 0; bits < 1 << 16; bits++) {
+          float other = Halves.widen(storage, (short) bits);
+          assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
+        }
+      }
+      assertThat(ScalarHalves.atMost(storage, 0.5f)).isEqualTo(0.5f);
+      assertThat(ScalarHalves.atMost(storage, -1e-30f)).isNegative();
+    }
+  }
+
+  @Test
+  void wrongLimitsAreRefused() {
+    assertThatThrownBy(() -> RowLimits.NONE.withClipNorm(-1))
+        .hasMessage("row limits: got clipNorm -1.0, expected 0 (any) or a finite number above");
+    assertThatThrownBy(() -> RowLimits.NONE.withBounds(2, 1))
+        .hasMessageContaining("got weights from 2.0 to 1.0");
+    assertThatThrownBy(() -> RowLimits.NONE.withBounds(Float.NaN, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    RowLimits beyond = RowLimits.NONE.withBounds(1e5f, 1e6f);
+    table(1, Optimizer.sgd(1), 0, DType.BF16, beyond).close();
+    assertThatThrownBy(() -> table(1, Optimizer.sgd(1), 0, DType.F16, beyond))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("table t: got weights from 100000.0 to 1000000.0, expected such as F16 holds");
+  }
+}
