@@ -26,6 +26,8 @@ final class RowLoops {
   private final HalfLoops halves;
   private final float[] parts = new float[PARTS * BLOCK];
   private final float[] rates = new float[BLOCK];
+  private final float[] decays1 = new float[BLOCK];
+  private final float[] decays2 = new float[BLOCK];
 
   /** On weights that are stored as {@code storage}. */
   RowLoops(boolean vectors, DType storage) {
@@ -213,6 +215,9 @@ final class RowLoops {
       if (step.optimizer() instanceof Optimizer.RowWiseAdagrad adagrad) {
         rowRates(step, adagrad, weights, states, begin, end, grad, stride);
       }
+      if (step.optimizer() instanceof Optimizer.Adam adam && adam.decays()) {
+        decayMoments(step, states, begin, end);
+      }
       int j = 0;
       for (; j <= step.width() - lanes; j += lanes) {
         vectorUpdate(step, weights, states, begin, end, grad, stride, j);
@@ -250,6 +255,21 @@ final class RowLoops {
       case Optimizer.RmsProp o -> ScalarRows.rmsProp(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Adam o -> ScalarRows.adam(step, o, w, s, from, to, grad, stride, j);
       case Optimizer.Ftrl o -> ScalarRows.ftrl(step, o, w, s, from, to, grad, stride, j);
+    }
+  }
+
+  /** Makes up for the steps that did not touch rows, and notes this one. */
+  private void decayMoments(Step step, long[] states, int from, int to) {
+    if (!ScalarRows.momentDecays(step, decays1, decays2, states, from, to)) {
+      return;
+    }
+    int width = step.width();
+    int j = 0;
+    for (; j <= width - lanes; j += lanes) {
+      VectorRows.decay(width, decays1, decays2, states, from, to, j);
+    }
+    for (; j < width; j++) {
+      ScalarRows.decay(width, decays1, decays2, states, from, to, j);
     }
   }
 

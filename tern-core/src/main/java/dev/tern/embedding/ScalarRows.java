@@ -1,7 +1,9 @@
 package dev.tern.embedding;
 
 import static dev.tern.internal.memory.Memory.getFloat;
+import static dev.tern.internal.memory.Memory.getInt;
 import static dev.tern.internal.memory.Memory.setFloat;
+import static dev.tern.internal.memory.Memory.setInt;
 
 import dev.tern.optim.Optimizer;
 
@@ -241,6 +243,37 @@ final class ScalarRows {
       float s = Math.fma(rho, getFloat(at + state), rest * g * g);
       setFloat(at + state, s);
       setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
+    }
+  }
+
+  /**
+   * Finds the decay of each row's moments in the steps since its last update, and makes this step
+   * the last.
+   *
+   * @return whether there is any
+   */
+  static boolean momentDecays(
+      Step step, float[] first, float[] second, long[] states, int from, int to) {
+    long last = 12L * step.width();
+    int number = (int) Math.min(step.number(), Integer.MAX_VALUE);
+    boolean any = false;
+    for (int i = from; i < to; i++) {
+      int skipped = Math.max(0, number - getInt(states[i] + last) - 1);
+      first[i - from] = step.decay1(skipped);
+      second[i - from] = step.decay2(skipped);
+      any |= skipped > 0;
+      setInt(states[i] + last, number);
+    }
+    return any;
+  }
+
+  static void decay(
+      int width, float[] first, float[] second, long[] states, int from, int to, int j) {
+    for (int i = from; i < to; i++) {
+      long m = states[i] + 4L * (width + j);
+      long v = m + 4L * width;
+      setFloat(m, first[i - from] * getFloat(m));
+      setFloat(v, second[i - from] * getFloat(v));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.optim.Optimizer;
+import java.util.Optional;
 
 /**
  * Constants of one optimizer step on the rows of a table; set anew for each step, so that steps
@@ -14,6 +15,11 @@ final class Step {
   private float vScale = 1;
   private long number;
 
+  /** Of Adam whose moments decay: {@code beta1^(2^i)} and {@code beta2^(2^i)}. */
+  private final double[] powers1;
+
+  private final double[] powers2;
+
   /**
    * @param optimizer update rule
    * @param width weights per row
@@ -23,6 +29,30 @@ final class Step {
     this.optimizer = optimizer;
     this.width = width;
     this.l2 = l2;
+    Optional<Optimizer.Adam> decaying =
+        optimizer instanceof Optimizer.Adam adam && adam.decays()
+            ? Optional.of(adam)
+            : Optional.empty();
+    powers1 = decaying.map(adam -> powers(adam.beta1())).orElse(new double[0]);
+    powers2 = decaying.map(adam -> powers(adam.beta2())).orElse(new double[0]);
+  }
+
+  private static double[] powers(double base) {
+    double[] powers = new double[Integer.SIZE - 1];
+    double power = base;
+    for (int i = 0; i < powers.length; i++) {
+      powers[i] = power;
+      power *= power;
+    }
+    return powers;
+  }
+
+  private static float power(double[] powers, int exponent) {
+    double product = 1;
+    for (int left = exponent; left > 0; left &= left - 1) {
+      product *= powers[Integer.numberOfTrailingZeros(left)];
+    }
+    return (float) product;
   }
 
   /** Makes it step {@code step}, counted from 1, at {@code rate}. */
@@ -42,6 +72,16 @@ final class Step {
     vScale = other.vScale;
     number = other.number;
     return this;
+  }
+
+  /** {@code beta1^k} for {@code k} of 0 or more, where moments decay. */
+  float decay1(int k) {
+    return power(powers1, k);
+  }
+
+  /** {@code beta2^k}. */
+  float decay2(int k) {
+    return power(powers2, k);
   }
 
   Optimizer optimizer() {

@@ -125,7 +125,8 @@ public record TableConfig(
       case Optimizer.Momentum _, Optimizer.Nesterov _ -> width;
       case Optimizer.Adagrad _, Optimizer.RmsProp _ -> width;
       case Optimizer.RowWiseAdagrad _ -> 1;
-      case Optimizer.Adam _, Optimizer.Ftrl _ -> 2 * width;
+      case Optimizer.Adam adam -> 2 * width + (adam.decays() ? 1 : 0);
+      case Optimizer.Ftrl _ -> 2 * width;
     };
   }
 
@@ -144,7 +145,8 @@ public record TableConfig(
   /**
    * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers,
    * by their bits). State is {@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number
-   * when row-wise) and RMSProp, {@code m} then {@code v} for Adam, {@code z} then {@code n} for
+   * when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
+   * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then {@code n} for
    * FTRL.
    */
   public int rowFloats() {

@@ -318,6 +318,16 @@ final class VectorRows {
     }
   }
 
+  static void decay(
+      int width, float[] first, float[] second, long[] states, int from, int to, int j) {
+    for (int i = from; i < to; i++) {
+      long m = states[i] + 4L * (width + j);
+      long v = m + 4L * width;
+      store(load(m).mul(first[i - from]), m);
+      store(load(v).mul(second[i - from]), v);
+    }
+  }
+
   static void adam(
       Step step,
       Optimizer.Adam rule,

@@ -6,7 +6,7 @@ package dev.tern.optim;
  * step, counted from 1. All state starts at zero unless said otherwise.
  *
  * <p>On embedding rows every rule is lazy: rows that a batch does not touch keep weights and state.
- * {@link Adam} with {@code lazy = false} is the one exception.
+ * Only {@link Adam} may be told to do otherwise.
  */
 public sealed interface Optimizer {
   /** The learning rate where no schedule sets another. */
@@ -105,16 +105,48 @@ public sealed interface Optimizer {
    * @param beta1 decay of {@code m}, in [0, 1)
    * @param beta2 decay of {@code v}, in [0, 1)
    * @param eps added to the root, above 0
-   * @param lazy true: embedding rows that a batch does not touch stay as they are (PyTorch's
-   *     SparseAdam); false: they are updated with {@code g = 0} in every step (PyTorch's Adam on
-   *     dense gradients), which walks the whole table
+   * @param untouched what becomes of embedding rows in steps whose batch does not touch them
    */
-  record Adam(float lr, float beta1, float beta2, float eps, boolean lazy) implements Optimizer {
+  record Adam(float lr, float beta1, float beta2, float eps, Untouched untouched)
+      implements Optimizer {
+    /** What becomes of embedding rows in steps whose batch does not touch them. */
+    public enum Untouched {
+      /**
+       * They are updated with {@code g = 0} (PyTorch's Adam on dense gradients), which walks the
+       * whole table in every step.
+       */
+      UPDATED,
+      /** They keep weights, {@code m} and {@code v} (PyTorch's SparseAdam). */
+      KEPT,
+      /**
+       * They keep their weights, but {@code m} and {@code v} decay: where a batch touches a row
+       * after {@code k} steps that did not, first {@code m = beta1^k * m; v = beta2^k * v}. So
+       * moments are those of {@link #UPDATED} at the price of {@link #KEPT} and one more number of
+       * state for each row, the step of its last update.
+       */
+      DECAYED
+    }
+
+    /** Whether rows that a batch does not touch are left alone ({@code KEPT}) or not. */
+    public Adam(float lr, float beta1, float beta2, float eps, boolean lazy) {
+      this(lr, beta1, beta2, eps, lazy ? Untouched.KEPT : Untouched.UPDATED);
+    }
+
     public Adam {
       requireRate(lr);
       requireShare("beta1", beta1);
       requireShare("beta2", beta2);
       requirePositive("eps", eps);
+    }
+
+    /** Whether a step leaves the memory of rows alone that its batch does not touch. */
+    public boolean lazy() {
+      return untouched != Untouched.UPDATED;
+    }
+
+    /** Whether moments of rows decay in steps that do not touch them, as is made up for later. */
+    public boolean decays() {
+      return untouched == Untouched.DECAYED;
     }
   }
 

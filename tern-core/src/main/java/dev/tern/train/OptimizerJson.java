@@ -3,9 +3,13 @@ package dev.tern.train;
 import dev.tern.data.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 
 /** An update rule and its constants as JSON. */
 final class OptimizerJson {
+  /** Of lazy Adam: whether moments decay in steps that do not touch a row; absent for no. */
+  private static final String DECAYS = "decays";
+
   private OptimizerJson() {}
 
   static Json.Obj write(Optimizer optimizer) {
@@ -23,11 +27,15 @@ final class OptimizerJson {
           json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
       case Optimizer.RmsProp rmsProp ->
           json.put("rho", (double) rmsProp.rho()).put("eps", (double) rmsProp.eps());
-      case Optimizer.Adam adam ->
-          json.put("beta1", (double) adam.beta1())
-              .put("beta2", (double) adam.beta2())
-              .put("eps", (double) adam.eps())
-              .put("lazy", adam.lazy());
+      case Optimizer.Adam adam -> {
+        json.put("beta1", (double) adam.beta1())
+            .put("beta2", (double) adam.beta2())
+            .put("eps", (double) adam.eps())
+            .put("lazy", adam.lazy());
+        if (adam.decays()) {
+          json.put(DECAYS, true);
+        }
+      }
       case Optimizer.Ftrl ftrl ->
           json.put("beta", (double) ftrl.beta())
               .put("l1", (double) ftrl.l1())
@@ -52,12 +60,19 @@ final class OptimizerJson {
               number(json, "beta1"),
               number(json, "beta2"),
               number(json, "eps"),
-              json.flag("lazy"));
+              untouched(json));
       case "Ftrl" ->
           new Optimizer.Ftrl(lr, number(json, "beta"), number(json, "l1"), number(json, "l2"));
       case String other ->
           throw new DataException("optimizer: got " + other + ", expected one that Tern knows");
     };
+  }
+
+  private static Untouched untouched(Json.Obj json) {
+    if (json.has(DECAYS) && json.flag(DECAYS)) {
+      return Untouched.DECAYED;
+    }
+    return json.flag("lazy") ? Untouched.KEPT : Untouched.UPDATED;
   }
 
   private static float number(Json.Obj json, String key) {

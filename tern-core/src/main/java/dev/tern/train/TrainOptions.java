@@ -75,7 +75,7 @@ public final class TrainOptions {
   }
 
   private static Optimizer onTables(Optimizer optimizer) {
-    return optimizer instanceof Optimizer.Adam adam
+    return optimizer instanceof Optimizer.Adam adam && !adam.lazy()
         ? new Optimizer.Adam(adam.lr(), adam.beta1(), adam.beta2(), adam.eps(), true)
         : optimizer;
   }

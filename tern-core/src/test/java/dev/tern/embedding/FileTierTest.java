@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.DType;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -91,6 +92,7 @@ final class FileTierTest {
             Optimizer.adagrad(1),
             Optimizer.rowWiseAdagrad(1),
             Optimizer.lazyAdam(1),
+            new Optimizer.Adam(1, 0.9f, 0.99f, 1e-8f, Untouched.DECAYED),
             Optimizer.ftrl(1))) {
       all.add(Arguments.of(config(9, optimizer), 1));
     }

@@ -35,13 +35,16 @@ final class RowLoopsTest {
       this.count = count;
       stride = width + 1;
       SplittableRandom random = new SplittableRandom(31L * width + count);
-      rows = new Floats(allocator, count * 3 * width);
+      rows = new Floats(allocator, count * (3 * width + 1));
       grads = new Floats(allocator, count * stride);
       out = new Floats(allocator, count * stride);
       for (int i = 0; i < rows.length; i++) {
         // State (the later two thirds of a row) of squares must not be negative.
-        boolean weight = i % (3 * width) < width;
+        boolean weight = i % (3 * width + 1) < width;
         rows.set(i, (float) random.nextDouble(weight ? -1 : 0, 1));
+      }
+      for (int i = 0; i < count; i++) {
+        Memory.setInt(row(i) + 12L * width, i % 4); // a step of a last update
       }
       for (int i = 0; i < grads.length; i++) {
         grads.set(i, i % 11 == 0 ? 0 : (float) random.nextDouble(-1, 1));
@@ -62,7 +65,7 @@ final class RowLoopsTest {
     }
 
     long row(int index) {
-      return rows.address + 12L * width * index;
+      return rows.address + 4L * (3 * width + 1) * index;
     }
 
     long[] distinctRows() {
@@ -191,7 +194,7 @@ final class RowLoopsTest {
     for (int width : new int[] {1, 7, 8, 15, 16, 17, 63, 64, 65}) {
       for (int count : new int[] {0, 1, 7, 63, 64, 65, 130}) {
         for (float l2 : new float[] {0, 0.1f}) {
-          Step step = new Step(optimizer, width, l2).at(0.1f, 3);
+          Step step = new Step(optimizer, width, l2).at(0.1f, 9);
           both(
               width,
               count,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -30,6 +31,7 @@ final class RowUpdatesTest {
         new Optimizer.RmsProp(LR, 0.5f, 1e-3f),
         Optimizer.adam(LR),
         Optimizer.lazyAdam(LR),
+        new Optimizer.Adam(LR, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED),
         Optimizer.ftrl(LR),
         new Optimizer.Ftrl(LR, 0.5f, 0.3f, 0.2f),
         new Optimizer.Ftrl(LR, 0, 0.3f, 0));
@@ -54,6 +56,19 @@ final class RowUpdatesTest {
       doubtful = new boolean[w.length];
       java.util.Arrays.fill(a, initial);
       s = initial;
+    }
+
+    void untouched(Optimizer.Adam adam, double lr, int t) {
+      switch (adam.untouched()) {
+        case UPDATED -> step(adam, new double[w.length], 0, lr, t);
+        case KEPT -> {}
+        case DECAYED -> {
+          for (int j = 0; j < w.length; j++) {
+            a[j] *= adam.beta1();
+            b[j] *= adam.beta2();
+          }
+        }
+      }
     }
 
     void step(Optimizer optimizer, double[] grad, double l2, double lr, int t) {
@@ -189,8 +204,8 @@ final class RowUpdatesTest {
       double[] sum = sums.get(id);
       if (sum != null) {
         row.step(config.optimizer(), sum, config.l2(), lr, t);
-      } else if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-        row.step(config.optimizer(), new double[width], 0, lr, t);
+      } else if (config.optimizer() instanceof Optimizer.Adam adam) {
+        row.untouched(adam, lr, t);
       }
     });
   }
@@ -233,6 +248,43 @@ final class RowUpdatesTest {
       table.find(new long[] {4}, 1, lookup, false);
       table.ragged(lookup, out.address);
       assertThat(out.get(0)).isEqualTo(-inOrder);
+    }
+  }
+
+  @Test
+  void momentsDecayByAllStepsThatDidNotTouchTheirRow() {
+    Allocator allocator = Allocator.of(1L << 24);
+    Optimizer.Adam adam = new Optimizer.Adam(LR, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED);
+    TableConfig config = new TableConfig("t", 0, 9, adam, 0, 0, 0, UnknownRow.ZEROS);
+    for (int last : new int[] {2, 3, 40, 1 << 20}) {
+      double m = (1 - (double) adam.beta1()) * 2;
+      double v = (1 - (double) adam.beta2()) * 4;
+      for (int t = 2; t < last; t++) {
+        m *= adam.beta1();
+        v *= adam.beta2();
+      }
+      m = adam.beta1() * m + (1 - (double) adam.beta1()) * -1;
+      v = adam.beta2() * v + (1 - (double) adam.beta2());
+      double[] moments = {m, v};
+      try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
+          Floats grad = new Floats(allocator, 9)) {
+        Lookup lookup = new Lookup();
+        for (int t : new int[] {1, last}) {
+          for (int j = 0; j < 9; j++) {
+            grad.set(j, t == 1 ? 2 : -1);
+          }
+          table.find(new long[] {4}, 1, lookup, true);
+          table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 9, LR, t);
+        }
+        table.exportTo((ids, row, count) -> {
+          for (int j = 0; j < 18; j++) {
+            double expected = moments[j / 9];
+            assertThat((double) Memory.getFloat(row + 36 + 4L * j))
+                .isCloseTo(expected, within(1e-6 * Math.abs(expected)));
+          }
+          assertThat(Memory.getInt(row + 108)).isEqualTo(last);
+        });
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Shape;
@@ -34,6 +35,7 @@ final class DenseOptimizerTest {
         new Optimizer.RmsProp(0.1f, 0.9f, 1e-3f),
         new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, false),
         new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, true),
+        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, Untouched.DECAYED),
         new Optimizer.Ftrl(0.2f, 0.5f, 0.3f, 0.1f));
   }
 

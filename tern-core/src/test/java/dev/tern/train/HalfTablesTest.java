@@ -9,6 +9,7 @@ import dev.tern.data.DataException;
 import dev.tern.data.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
@@ -32,8 +33,8 @@ final class HalfTablesTest {
 
   @TempDir Path folder;
 
-  private static TrainOptions options(DType storage, boolean lazy) {
-    Optimizer adam = new Optimizer.Adam(0.01f, 0.9f, 0.999f, 1e-8f, lazy);
+  private static TrainOptions options(DType storage, Untouched untouched) {
+    Optimizer adam = new Optimizer.Adam(0.01f, 0.9f, 0.999f, 1e-8f, untouched);
     return TrainOptions.of(adam)
         .tableOptimizer(adam)
         .batch(128)
@@ -42,11 +43,12 @@ final class HalfTablesTest {
         .tableStorage(storage);
   }
 
-  private Path trained(DType storage, boolean lazy, int threads) {
+  private Path trained(DType storage, Untouched untouched, int threads) {
     Path target = folder.resolve(storage + "-" + threads);
     try (Device device = Device.cpu(threads, 1L << 27);
         Trainer trainer =
-            Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(storage, lazy))) {
+            Trainer.create(
+                device, TrainerTest.encoder(TRAIN), MODEL, options(storage, untouched))) {
       trainer.fit(Readers.inMemory(TRAIN));
       trainer.save(target);
     }
@@ -67,22 +69,31 @@ final class HalfTablesTest {
 
   @Test
   void halfTablesLearnAsWellAsThoseOfF32() {
-    double full = auc(trained(DType.F32, true, 2));
+    double full = auc(trained(DType.F32, Untouched.KEPT, 2));
     assertThat(full).isGreaterThan(0.73);
     for (DType storage : List.of(DType.F16, DType.BF16)) {
-      assertThat(auc(trained(storage, true, 2))).as("%s", storage).isCloseTo(full, within(0.005));
+      assertThat(auc(trained(storage, Untouched.KEPT, 2)))
+          .as("%s", storage)
+          .isCloseTo(full, within(0.005));
     }
   }
 
   @ParameterizedTest
-  @CsvSource({"F16, true, 40", "BF16, true, 40", "BF16, false, 33", "F16, false, 64"})
-  void weightsDependNeitherOnThreadsNorOnAStopBetween(DType storage, boolean lazy, long stop)
+  @CsvSource({
+    "F16, KEPT, 40",
+    "BF16, KEPT, 40",
+    "BF16, UPDATED, 33",
+    "F16, UPDATED, 64",
+    "F32, DECAYED, 33",
+    "BF16, DECAYED, 40"
+  })
+  void weightsDependNeitherOnThreadsNorOnAStopBetween(DType storage, Untouched untouched, long stop)
       throws IOException {
-    byte[] whole = TrainerTest.contents(trained(storage, lazy, 1));
-    assertThat(TrainerTest.contents(trained(storage, lazy, 2))).isEqualTo(whole);
-    assertThat(TrainerTest.contents(trained(storage, lazy, 3))).isEqualTo(whole);
+    byte[] whole = TrainerTest.contents(trained(storage, untouched, 1));
+    assertThat(TrainerTest.contents(trained(storage, untouched, 2))).isEqualTo(whole);
+    assertThat(TrainerTest.contents(trained(storage, untouched, 3))).isEqualTo(whole);
     TrainOptions options =
-        options(storage, lazy).checkpoints(folder.resolve("run"), 0).reportEvery(1);
+        options(storage, untouched).checkpoints(folder.resolve("run"), 0).reportEvery(1);
     try (Device device = Device.cpu(2, 1L << 27);
         Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
       trainer.fit(
@@ -106,7 +117,7 @@ final class HalfTablesTest {
   @ParameterizedTest
   @EnumSource(names = {"F16", "BF16"})
   void aCheckpointHoldsWeightsAsTheyAreStored(DType storage) throws IOException {
-    Path checkpoint = trained(storage, true, 1);
+    Path checkpoint = trained(storage, Untouched.KEPT, 1);
     try (SafeTensors file = SafeTensors.open(checkpoint.resolve("tables/0.safetensors"))) {
       assertThat(file.entry("weights").type()).isEqualTo(storage);
       assertThat(file.entry("state").type()).isEqualTo(DType.F32);
@@ -117,10 +128,11 @@ final class HalfTablesTest {
 
   @Test
   void aCheckpointOfAnotherStorageIsRefused() {
-    Path checkpoint = trained(DType.BF16, true, 1);
+    Path checkpoint = trained(DType.BF16, Untouched.KEPT, 1);
     for (DType storage : List.of(DType.F32, DType.F16)) {
       try (Device device = Device.cpu(1, 1L << 27)) {
-        assertThatThrownBy(() -> Trainer.resume(device, checkpoint, MODEL, options(storage, true)))
+        assertThatThrownBy(
+                () -> Trainer.resume(device, checkpoint, MODEL, options(storage, Untouched.KEPT)))
             .isInstanceOf(DataException.class)
             .hasMessageContaining("got weights stored as BF16, expected " + storage);
       }

@@ -143,7 +143,7 @@ final class Checks {
     if (s.get(Keys.TABLE_MEMORY) == 0) {
       return;
     }
-    if (s.get(Keys.OPTIMIZER).equals("adam") && !s.get(Keys.LAZY)) {
+    if (s.get(Keys.OPTIMIZER).equals("adam") && s.get(Keys.LAZY).equals("false")) {
       refuseTableMemory(s, "adam that walks whole tables", "train.optimizer.lazy: true");
     }
     if (!s.get(Keys.EVICTION).equals("never")) {

@@ -413,12 +413,13 @@ final class Keys {
               1e-8,
               "Added to the root to keep it from 0.")
           .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "rmsprop", "adam");
-  static final Key<Boolean> LAZY =
+  static final Key<String> LAZY =
       Key.of(
               "train.optimizer.lazy",
-              new Kind.Flag(),
-              false,
-              "Leave rows of embeddings that a batch does not touch as they are; false walks the"
+              Kind.Choice.of("false", "true", "global"),
+              "false",
+              "Leave rows of embeddings that a batch does not touch as they are; global makes up for"
+                  + " the decay of their mean gradients when a batch touches them; false walks the"
                   + " whole tables in each step.")
           .when(OPTIMIZER, "adam");
   static final Key<Double> BETA =

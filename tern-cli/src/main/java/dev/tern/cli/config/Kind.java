@@ -87,7 +87,7 @@ sealed interface Kind<T> {
 
     @Override
     public String write(String value) {
-      return YamlText.quote(value);
+      return value; // names are plain, and a truth value is read as its text
     }
 
     @Override

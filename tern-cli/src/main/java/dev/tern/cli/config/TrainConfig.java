@@ -3,6 +3,7 @@ package dev.tern.cli.config;
 import dev.tern.embedding.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.train.DeltaSchedule;
 import java.time.Duration;
 import java.util.Locale;
@@ -117,7 +118,7 @@ public record TrainConfig(
               s.get(Keys.BETA1).floatValue(),
               s.get(Keys.BETA2).floatValue(),
               eps,
-              s.get(Keys.LAZY));
+              untouched(s.get(Keys.LAZY)));
       case "ftrl" ->
           new Optimizer.Ftrl(
               lr,
@@ -125,6 +126,14 @@ public record TrainConfig(
               s.get(Keys.L1).floatValue(),
               s.get(Keys.L2).floatValue());
       default -> new Optimizer.Sgd(lr);
+    };
+  }
+
+  private static Untouched untouched(String lazy) {
+    return switch (lazy) {
+      case "true" -> Untouched.KEPT;
+      case "global" -> Untouched.DECAYED;
+      default -> Untouched.UPDATED;
     };
   }
 

@@ -10,6 +10,7 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.WhenFull;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -108,6 +109,12 @@ final class ConfigTest {
     String[] keys = {"train.optimizer.type=rmsprop", "train.optimizer.rho=0.9"};
     assertThat(census(keys).train().optimizer())
         .isEqualTo(new Optimizer.RmsProp(0.002f, 0.9f, 1e-8f));
+    assertThat(census("train.optimizer.lazy=true").train().optimizer())
+        .isEqualTo(Optimizer.lazyAdam(0.002f));
+    assertThat(census("train.optimizer.lazy=false").train().optimizer())
+        .isEqualTo(Optimizer.adam(0.002f));
+    assertThat(census("train.optimizer.lazy=global").train().optimizer())
+        .isEqualTo(new Optimizer.Adam(0.002f, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED));
   }
 
   @Test
