@@ -34,6 +34,44 @@ public sealed interface Eviction {
     }
   }
 
+  /**
+   * Rows with a low score, at the end of the first step that does not see them and leaves them with
+   * one below {@code least}: PaddlePaddle's shrinking by decayed shows. A row's score is the number
+   * of positions at which it was seen, those of a step counted {@code decay} times as much as those
+   * of the step after it. It stops at 2^23.
+   *
+   * @param decay 1e-6 to 1 - 1e-6
+   * @param least above 0; a row seen once has a score of 1
+   */
+  record LowScore(double decay, float least) implements Eviction {
+    private static final float MOST = 1 << 23;
+
+    public LowScore {
+      RowPolicy.require(
+          decay >= 1e-6 && decay <= 1 - 1e-6, "eviction decay", decay, "1e-6 to 1 - 1e-6");
+      RowPolicy.require(
+          least > 0 && least < Float.POSITIVE_INFINITY, "eviction score", least, "above 0");
+    }
+
+    /**
+     * A score that was {@code score}, is now by {@code kept} times that, and gets {@code count}
+     * more. As no score is so large that 1 more is lost, this row stays at least as long as before.
+     */
+    static float added(float score, double kept, int count) {
+      return (float) Math.min(MOST, score * kept + count);
+    }
+
+    /** Steps, 1 or more, until {@code score} is too low. */
+    long lasts(float score) {
+      double steps = StrictMath.log(least / (double) score) / StrictMath.log(decay);
+      return Math.max(1, (long) StrictMath.floor(steps) + 1);
+    }
+
+    static boolean isScore(float score) {
+      return score >= 1 && score <= MOST;
+    }
+  }
+
   /** In a full table the row whose last step is the longest ago makes room for a new one. */
   record LeastRecent() implements Eviction {}
 

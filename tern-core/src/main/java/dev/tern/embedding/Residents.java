@@ -30,6 +30,10 @@ final class Residents {
   private final Optional<RowQueue> queue;
   private final long lottery;
   private final int metadata;
+
+  /** By how much scores of rows are kept over steps. */
+  private final Powers kept;
+
   private final int seenOffset;
   private final int idOffset;
 
@@ -53,6 +57,7 @@ final class Residents {
     metadata = config.metadata();
     seenOffset = config.metadataOffset();
     idOffset = config.idOffset();
+    kept = new Powers(policy.eviction() instanceof Eviction.LowScore low ? low.decay() : 0);
     // Apart from the keys of initial weights and of rounding.
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
     String holder = "table " + config.name();
@@ -140,10 +145,16 @@ final class Residents {
       return;
     }
     boolean frequencies = metadata > 1;
+    boolean scores = metadata > 2;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
         long seen = lookup.addresses[u] + seenOffset;
+        if (scores) {
+          double share = kept.of(Math.max(0, step - Memory.getInt(seen)));
+          float score = Memory.getFloat(seen + 8);
+          Memory.setFloat(seen + 8, Eviction.LowScore.added(score, share, lookup.counts[u]));
+        }
         Memory.setInt(seen, step);
         if (frequencies) {
           Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), lookup.counts[u]));
@@ -217,6 +228,9 @@ final class Residents {
       if (metadata > 1) {
         Memory.setInt(seen + 4, lookup.counts[u]);
       }
+      if (metadata > 2) {
+        Memory.setFloat(seen + 8, Eviction.LowScore.added(0, 0, lookup.counts[u]));
+      }
       queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
     }
   }
@@ -231,6 +245,9 @@ final class Residents {
       return true;
     }
     int seen = seen(row);
+    if (metadata > 2 && !Eviction.LowScore.isScore(score(row))) {
+      return false;
+    }
     queue.get().push(key(row), IdIndex.hash(id), row);
     return seen >= 1 && seen <= step() && (metadata < 2 || count(row) >= 1);
   }
@@ -243,6 +260,10 @@ final class Residents {
     return Memory.getInt(rows.address(row) + seenOffset + 4);
   }
 
+  private float score(int row) {
+    return Memory.getFloat(rows.address(row) + seenOffset + 8);
+  }
+
   /** A row's key in the queue as it is now: it may not go before. */
   private long key(int row) {
     long seen = seen(row);
@@ -252,6 +273,7 @@ final class Residents {
       case Eviction.LeastFrequent _ -> (long) count(row) << 32 | seen;
       case Eviction.Unseen(long steps) -> due(seen, steps);
       case Eviction.SmallNorm(float _, long steps) -> due(seen, steps);
+      case Eviction.LowScore low -> seen + low.lasts(score(row));
     };
   }
 
@@ -330,6 +352,7 @@ final class Residents {
       case Eviction.Unseen(long steps) -> seen(row) + steps <= clock;
       case Eviction.SmallNorm(float norm, long steps) ->
           seen(row) + steps <= clock && squares(row) < (double) norm * norm;
+      case Eviction.LowScore _ -> key(row) <= clock;
       default -> false;
     };
   }

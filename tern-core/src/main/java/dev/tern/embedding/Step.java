@@ -1,7 +1,6 @@
 package dev.tern.embedding;
 
 import dev.tern.optim.Optimizer;
-import java.util.Optional;
 
 /**
  * Constants of one optimizer step on the rows of a table; set anew for each step, so that steps
@@ -15,10 +14,10 @@ final class Step {
   private float vScale = 1;
   private long number;
 
-  /** Of Adam whose moments decay: {@code beta1^(2^i)} and {@code beta2^(2^i)}. */
-  private final double[] powers1;
+  /** Of Adam. */
+  private final Powers powers1;
 
-  private final double[] powers2;
+  private final Powers powers2;
 
   /**
    * @param optimizer update rule
@@ -29,30 +28,13 @@ final class Step {
     this.optimizer = optimizer;
     this.width = width;
     this.l2 = l2;
-    Optional<Optimizer.Adam> decaying =
-        optimizer instanceof Optimizer.Adam adam && adam.decays()
-            ? Optional.of(adam)
-            : Optional.empty();
-    powers1 = decaying.map(adam -> powers(adam.beta1())).orElse(new double[0]);
-    powers2 = decaying.map(adam -> powers(adam.beta2())).orElse(new double[0]);
-  }
-
-  private static double[] powers(double base) {
-    double[] powers = new double[Integer.SIZE - 1];
-    double power = base;
-    for (int i = 0; i < powers.length; i++) {
-      powers[i] = power;
-      power *= power;
+    if (optimizer instanceof Optimizer.Adam adam) {
+      powers1 = new Powers(adam.beta1());
+      powers2 = new Powers(adam.beta2());
+    } else {
+      powers1 = new Powers(0);
+      powers2 = powers1;
     }
-    return powers;
-  }
-
-  private static float power(double[] powers, int exponent) {
-    double product = 1;
-    for (int left = exponent; left > 0; left &= left - 1) {
-      product *= powers[Integer.numberOfTrailingZeros(left)];
-    }
-    return (float) product;
   }
 
   /** Makes it step {@code step}, counted from 1, at {@code rate}. */
@@ -74,14 +56,14 @@ final class Step {
     return this;
   }
 
-  /** {@code beta1^k} for {@code k} of 0 or more, where moments decay. */
+  /** {@code beta1^k} of Adam for {@code k} of 0 or more. */
   float decay1(int k) {
-    return power(powers1, k);
+    return (float) powers1.of(k);
   }
 
   /** {@code beta2^k}. */
   float decay2(int k) {
-    return power(powers2, k);
+    return (float) powers2.of(k);
   }
 
   Optimizer optimizer() {

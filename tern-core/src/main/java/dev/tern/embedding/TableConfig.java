@@ -72,17 +72,7 @@ public record TableConfig(
       DType storage,
       RowPolicy rows) {
     this(
-        name,
-        index,
-        width,
-        optimizer,
-        initRange,
-        seed,
-        l2,
-        unknown,
-        storage,
-        rows,
-        RowLimits.NONE);
+        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, RowLimits.NONE);
   }
 
   /** A table of a row for every id. */
@@ -131,23 +121,24 @@ public record TableConfig(
   }
 
   /**
-   * Numbers of 4 bytes that rows keep about themselves: the step in which they were seen last, and
-   * at how many positions they were seen, where the eviction asks for them.
+   * Numbers of 4 bytes that rows keep about themselves, where the eviction asks for them: the step
+   * in which they were seen last, at how many positions they were seen, and their score then.
    */
   public int metadata() {
     return switch (rows.eviction()) {
       case Eviction.Never _ -> 0;
       case Eviction.Unseen _, Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;
       case Eviction.LeastFrequent _ -> 2;
+      case Eviction.LowScore _ -> 3;
     };
   }
 
   /**
-   * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers,
-   * by their bits). State is {@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number
-   * when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
-   * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then {@code n} for
-   * FTRL.
+   * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers
+   * by their bits, but for the score). State is {@code a} for Momentum and Nesterov, {@code s} for
+   * Adagrad (one number when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
+   * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then
+   * {@code n} for FTRL.
    */
   public int rowFloats() {
     return width + stateFloats() + metadata();
@@ -162,7 +153,7 @@ public record TableConfig(
     return stateFloats() > 0 || keepsId() ? 4 : 1;
   }
 
-  /** Where the step lies in which a row was seen last, and 4 bytes on its count. */
+  /** Where the step lies in which a row was seen last, 4 bytes on its count, then its score. */
   int metadataOffset() {
     return weightBytes() + 4 * stateFloats();
   }

@@ -37,6 +37,8 @@ final class RowPolicyJson {
       case Eviction.Unseen(long steps) -> json.put("steps", steps);
       case Eviction.SmallNorm(float norm, long steps) ->
           json.put("norm", (double) norm).put("steps", steps);
+      case Eviction.LowScore(double decay, float least) ->
+          json.put("decay", decay).put("least", (double) least);
     };
   }
 }

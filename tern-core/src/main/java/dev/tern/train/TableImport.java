@@ -43,7 +43,7 @@ public final class TableImport {
       Checkpoint checkpoint, int slot, RowShape shape, TableFormat format, Path source, Path file) {
     String name = checkpoint.tables().get(slot);
     try (SavedTable saved = SavedTable.open(checkpoint.tableFiles(slot), shape)) {
-      int[] metadata = {lastStep(saved), 1};
+      int[] metadata = {lastStep(saved), 1, Float.floatToIntBits(1)};
       if (format == TableFormat.SAFETENSORS) {
         return fromSafeTensors(source, file, name, saved, metadata);
       }

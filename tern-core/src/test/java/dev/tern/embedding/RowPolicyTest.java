@@ -240,6 +240,8 @@ final class RowPolicyTest {
         RowPolicy.ALL.withEviction(new Eviction.Unseen(1)),
         RowPolicy.ALL.withEviction(new Eviction.Unseen(7)),
         RowPolicy.ALL.withEviction(new Eviction.SmallNorm(0.3f, 3)),
+        RowPolicy.ALL.withEviction(new Eviction.LowScore(0.8, 0.37f)),
+        byCount(2).withEviction(new Eviction.LowScore(0.97, 1.21f)),
         RowPolicy.ALL
             .withEviction(new Eviction.Unseen(9))
             .withMaxRows(60, WhenFull.UNKNOWN)
@@ -261,6 +263,7 @@ final class RowPolicyTest {
     final RowPolicy policy;
     final Map<Long, long[]> rows = new HashMap<>(); // last step, positions
     final Map<Long, Integer> met = new HashMap<>();
+    final Map<Long, Double> scores = new HashMap<>();
     long evicted;
 
     Model(RowPolicy policy) {
@@ -278,6 +281,7 @@ final class RowPolicyTest {
         if (row != null) {
           row[0] = step;
           row[1] += count;
+          scores.merge(id, (double) count, Double::sum);
         } else if (admits(table, id, count)) {
           fresh.add(id);
         }
@@ -296,6 +300,7 @@ final class RowPolicyTest {
       for (long id : fresh) {
         if (rows.size() < policy.maxRows()) {
           rows.put(id, new long[] {step, times.get(id)});
+          scores.put(id, (double) times.get(id));
         }
       }
     }
@@ -334,10 +339,14 @@ final class RowPolicyTest {
               case Eviction.Unseen(long steps) -> unseen >= steps;
               case Eviction.SmallNorm(float norm, long steps) ->
                   unseen > 0 && unseen % steps == 0 && norms.get(row.getKey()) < norm;
+              case Eviction.LowScore low -> unseen > 0 && scores.get(row.getKey()) < low.least();
               default -> false;
             };
           });
       evicted += before - rows.size();
+      if (policy.eviction() instanceof Eviction.LowScore low) {
+        scores.replaceAll((_, score) -> score * low.decay());
+      }
     }
   }
 
@@ -548,6 +557,8 @@ final class RowPolicyTest {
     assertThatThrownBy(() -> new Admission.ByProbability(Double.NaN)).hasMessageContaining("NaN");
     assertThatThrownBy(() -> new Eviction.Unseen(0)).hasMessageContaining("steps 0");
     assertThatThrownBy(() -> new Eviction.SmallNorm(0, 1)).hasMessageContaining("norm");
+    assertThatThrownBy(() -> new Eviction.LowScore(1, 1)).hasMessageContaining("decay 1.0");
+    assertThatThrownBy(() -> new Eviction.LowScore(0.5, 0)).hasMessageContaining("score 0.0");
     assertThatThrownBy(() -> RowPolicy.ALL.withEviction(new Eviction.LeastRecent()))
         .hasMessageContaining("give maxRows");
     assertThatThrownBy(() -> RowPolicy.ALL.withMaxRows(0, WhenFull.ERROR))

@@ -147,6 +147,7 @@ final class TableChangesTest {
     SplittableRandom random = new SplittableRandom(7);
     RowPolicy[] policies = {
       RowPolicy.ALL.withEviction(new Eviction.Unseen(3)),
+      RowPolicy.ALL.withEviction(new Eviction.LowScore(0.8, 0.7f)),
       RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastRecent(), 20),
       RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastFrequent(), 20),
       RowPolicy.ALL

@@ -76,6 +76,7 @@ final class DeltaCheckpointTest {
         options().rows(COUNTED),
         options().rows(RowPolicy.ALL.withEviction(new Eviction.Unseen(2))),
         options().rows(COUNTED.withEviction(new Eviction.SmallNorm(0.05f, 1))),
+        options().rows(COUNTED.withEviction(new Eviction.LowScore(0.5, 0.9f))),
         options().rows(recent),
         options()
             .rows(

@@ -49,7 +49,8 @@ final class RowPolicyTrainingTest {
         counted.withMaxRows(7, WhenFull.UNKNOWN).withRoomMadeBy(new Eviction.LeastRecent(), 7),
         RowPolicy.ALL
             .withMaxRows(5, WhenFull.UNKNOWN)
-            .withRoomMadeBy(new Eviction.LeastFrequent(), 5));
+            .withRoomMadeBy(new Eviction.LeastFrequent(), 5),
+        RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 0.9f)));
   }
 
   private static TrainOptions options(RowPolicy policy) {

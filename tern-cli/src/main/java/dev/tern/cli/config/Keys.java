@@ -337,10 +337,11 @@ final class Keys {
   static final Key<String> EVICTION =
       Key.of(
           "model.eviction.type",
-          Kind.Choice.of("never", "unseen", "small-norm", "least-recent", "least-frequent"),
+          Kind.Choice.of(
+              "never", "unseen", "small-norm", "low-score", "least-recent", "least-frequent"),
           "never",
-          "Which rows go: those unseen for some steps, such of them as are small, or, where a table"
-              + " is full, the least recent or least frequent.");
+          "Which rows go: those unseen for some steps, such of them as are small, those with a low"
+              + " score, or, where a table is full, the least recent or least frequent.");
   static final Key<Long> EVICTION_STEPS =
       Key.of(
               "model.eviction.steps",
@@ -355,6 +356,16 @@ final class Keys {
               0.01,
               "L2 norm of its weights below which it goes.")
           .when(EVICTION, "small-norm");
+  static final Key<Double> EVICTION_DECAY =
+      Key.of(
+              "model.eviction.decay",
+              new Kind.Real(1e-6, 1 - 1e-6),
+              0.9999,
+              "By what the score of a row, the times it was met, is multiplied in each step.")
+          .when(EVICTION, "low-score");
+  static final Key<Double> EVICTION_SCORE =
+      Key.of("model.eviction.score", new Kind.Real(1e-9, 1e9), 0.1, "Score below which it goes.")
+          .when(EVICTION, "low-score");
   static final Key<Long> MAX_ROWS =
       Key.of(
           "model.max_rows", COUNT, 0L, "Rows of a table at most; 0 for as many as fit the memory.");
@@ -418,9 +429,9 @@ final class Keys {
               "train.optimizer.lazy",
               Kind.Choice.of("false", "true", "global"),
               "false",
-              "Leave rows of embeddings that a batch does not touch as they are; global makes up for"
-                  + " the decay of their mean gradients when a batch touches them; false walks the"
-                  + " whole tables in each step.")
+              "Leave rows of embeddings that a batch does not touch as they are; global makes up"
+                  + " for the decay of their mean gradients when a batch touches them; false walks"
+                  + " the whole tables in each step.")
           .when(OPTIMIZER, "adam");
   static final Key<Double> BETA =
       Key.of("train.optimizer.beta", FACTOR, 0.0, "Beta of FTRL.").when(OPTIMIZER, "ftrl");
@@ -630,6 +641,8 @@ final class Keys {
           EVICTION,
           EVICTION_STEPS,
           EVICTION_NORM,
+          EVICTION_DECAY,
+          EVICTION_SCORE,
           MAX_ROWS,
           WHEN_FULL,
           DIR,

@@ -81,6 +81,9 @@ public record ModelConfig(
           case "unseen" -> new Eviction.Unseen(steps);
           case "small-norm" ->
               new Eviction.SmallNorm(s.get(Keys.EVICTION_NORM).floatValue(), steps);
+          case "low-score" ->
+              new Eviction.LowScore(
+                  s.get(Keys.EVICTION_DECAY), s.get(Keys.EVICTION_SCORE).floatValue());
           case "least-recent" -> new Eviction.LeastRecent();
           case "least-frequent" -> new Eviction.LeastFrequent();
           default -> new Eviction.Never();

@@ -100,6 +100,11 @@ final class ConfigTest {
             RowPolicy.ALL
                 .withAdmission(new Admission.ByProbability(0.25))
                 .withEviction(new Eviction.SmallNorm(0.5f, 9)));
+    String[] keys = {
+      "model.eviction.type=low-score", "model.eviction.decay=0.5", "model.eviction.score=2"
+    };
+    assertThat(census(keys).model().rows())
+        .isEqualTo(RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 2)));
   }
 
   @Test
