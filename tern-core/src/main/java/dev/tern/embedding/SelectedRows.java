@@ -111,6 +111,26 @@ public final class SelectedRows {
    */
   public static SelectedRows ofBags(
       long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
+    return gradient(ids, offsets, Bags.UNWEIGHTED, combiner, width, gradients);
+  }
+
+  /**
+   * Likewise, of a lookup that was pooled with weights.
+   *
+   * @param weights one for each id
+   */
+  public static SelectedRows ofBags(
+      long[] ids, int[] offsets, float[] weights, Combiner combiner, int width, float[] gradients) {
+    if (weights.length != ids.length) {
+      throw new IllegalArgumentException(
+          "selected rows: got %d weights for %d ids, expected one for each"
+              .formatted(weights.length, ids.length));
+    }
+    return gradient(ids, offsets, weights, combiner, width, gradients);
+  }
+
+  private static SelectedRows gradient(
+      long[] ids, int[] offsets, float[] weights, Combiner combiner, int width, float[] gradients) {
     Objects.requireNonNull(combiner, "combiner");
     int bags = offsets.length - 1;
     boolean valid = bags >= 0 && offsets[0] == 0 && offsets[bags] <= ids.length;
@@ -131,10 +151,14 @@ public final class SelectedRows {
     int count = offsets[bags];
     float[] values = new float[Math.multiplyExact(count, width)];
     for (int b = 0; b < bags; b++) {
-      float scale = combiner.scale(offsets[b + 1] - offsets[b]);
-      for (int i = offsets[b]; i < offsets[b + 1]; i++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      boolean weighted = weights.length > 0;
+      float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
+      for (int i = begin; i < end; i++) {
+        float share = weighted ? scale * weights[i] : scale;
         for (int j = 0; j < width; j++) {
-          values[i * width + j] = scale * gradients[b * width + j];
+          values[i * width + j] = share * gradients[b * width + j];
         }
       }
     }
