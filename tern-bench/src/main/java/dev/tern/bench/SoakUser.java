@@ -32,9 +32,10 @@ final class SoakUser {
     this.random = random;
     this.allocator = allocator;
     out = allocator.allocate(BYTES, "soak");
-    gradients = allocator.allocate(BYTES, "soak");
-    for (long at = gradients; at < gradients + BYTES; at += 4) {
-      Memory.setFloat(at, -1);
+    gradients = allocator.allocate(2 * BYTES, "soak");
+    for (long at = 0; at < BYTES; at += 4) {
+      Memory.setFloat(gradients + at, -1);
+      Memory.setFloat(gradients + BYTES + at, 1);
     }
   }
 
@@ -75,7 +76,9 @@ final class SoakUser {
     findAndPool(true);
     soak.looked.add(lookup.unique());
     long step = soak.nextStep();
-    table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, gradients, WIDTH, 1, step);
+    // Up and down in turn: numbers stay so small that floats hold them beside the initial weights.
+    long up = gradients + (step & 1) * BYTES;
+    table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, up, WIDTH, 1, step);
   }
 
   private void findAndPool(boolean insert) {
