@@ -123,8 +123,8 @@ final class TableBench {
       time("find zipf", zipf, ids -> table.find(ids, batch, lookup, true));
       time("find + pool uniform", uniform, ids -> findAndPool(table, ids, lookup, pooled));
       time("find + pool zipf", zipf, ids -> findAndPool(table, ids, lookup, pooled));
-      requests(table, zipf);
       update("dedup, merge, sgd zipf", table, zipf);
+      requests(table, zipf);
     }
     Optimizer[] optimizers = {
       Optimizer.rowWiseAdagrad(LR),
