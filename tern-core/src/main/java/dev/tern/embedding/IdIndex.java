@@ -522,21 +522,6 @@ final class IdIndex {
     void accept(long id);
   }
 
-  /** Gives every id once, in no useful order. */
-  void forEachId(IdSink sink) {
-    for (int prefix = 0; prefix < segments.length; ) {
-      Segment segment = segments[prefix];
-      long end = segment.base + ((long) segment.buckets << LINE_SHIFT);
-      for (long line = segment.base; line < end; line += LINE) {
-        int count = count(Memory.getInt(line + META));
-        for (int slot = 0; slot < count; slot++) {
-          sink.accept(Memory.getLong(line + 8L * slot));
-        }
-      }
-      prefix += 1 << (depth - segment.prefixBits);
-    }
-  }
-
   /** Takes ids with their rows one at a time. */
   @FunctionalInterface
   interface EntrySink {

@@ -23,6 +23,10 @@ import java.util.zip.CRC32C;
 final class FileDigest {
   private static final int BLOCK = 1 << 20;
 
+  /** Where a thread reads blocks to. */
+  private static final ThreadLocal<ByteBuffer> BUFFER =
+      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCK));
+
   private final FileChannel channel;
   private final int[] sums;
   private final boolean[] known;
@@ -97,9 +101,6 @@ final class FileDigest {
     Arrays.stream(sums).forEach(all::putInt);
     return HexFormat.of().formatHex(sha256().digest(all.array()));
   }
-
-  private static final ThreadLocal<ByteBuffer> BUFFER =
-      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCK));
 
   private void readBlock(int block) {
     long from = (long) block * BLOCK;

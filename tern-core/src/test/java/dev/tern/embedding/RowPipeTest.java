@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Blocks of rows that are filled ahead. */
 final class RowPipeTest {
@@ -86,10 +88,10 @@ final class RowPipeTest {
     }
   }
 
-  @Test
-  void idsMostlyCloseTogetherAreSortedToo() {
-    // All but one differ in low bits alone; then three of a kind, far apart.
-    long[] ids = new long[200_000];
+  @ParameterizedTest
+  @ValueSource(ints = {20_000, 200_000})
+  void idsMostlyCloseTogetherAreSortedToo(int count) {
+    long[] ids = new long[count];
     for (int i = 0; i < ids.length; i++) {
       ids[i] = (i % 3 - 1L) * (1L << 61) + (i * 7919L % ids.length);
     }
