@@ -140,7 +140,7 @@ final class BrokenSettings {
         bad(
             "a checkpoint with one byte changed",
             in -> predict(in, flipped(weights(trained(in)), 0.9)),
-            "0.safetensors: got SHA-256",
+            "0.safetensors: got digest",
             "expected",
             "damaged"),
         bad(

@@ -6,38 +6,22 @@ import java.util.Arrays;
 
 /**
  * 64-bit id to row number, for whole batches. Extendible hashing: the high bits of an id's hash
- * pick a segment through a directory, the low bits a bucket of it. A bucket is one cache line:
- *
- * <pre>
- * byte 0   5 ids (8 bytes each)
- * byte 40  their 5 row numbers (4 bytes each)
- * byte 60  bits 0-29: a tag per slot, 6 bits of its id's hash but never 0; 0 where the slot is empty
- *          bit 30: an id that belongs here lies in a later bucket
- * </pre>
- *
- * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
- * says so. A bucket that passes ids on is full, also after ids were erased. A segment doubles until
- * it has {@link #MAX_BUCKETS} buckets, then splits in two, so growth never touches more than one
- * segment at a time. As ids spread evenly, all segments fill up at about the same time; between two
- * splits there are {@link #SPLIT_EVERY} inserts all the same, while the rest fill a little further.
+ * pick an {@link IdSegment} through a directory. A segment doubles until it has {@link
+ * #MAX_BUCKETS} buckets, then splits in two, so growth never touches more than one segment at a
+ * time. As ids spread evenly, all segments fill up at about the same time; between two splits there
+ * are {@link #SPLIT_EVERY} inserts all the same, while the rest fill a little further. No id is
+ * reserved.
  */
 final class IdIndex {
-  private static final int LINE_SHIFT = 6;
-  private static final int LINE = 1 << LINE_SHIFT;
-  private static final int SLOTS = 5;
-  private static final int ROWS = 40;
-  private static final int META = 60;
-  private static final int PASSED_ON = 1 << 30;
-  private static final int TAG_BITS = 6;
+  private static final int LINE_SHIFT = IdSegment.LINE_SHIFT;
+  private static final int LINE = IdSegment.LINE;
+  private static final int SLOTS = IdSegment.SLOTS;
+  private static final int ROWS = IdSegment.ROWS;
+  private static final int META = IdSegment.META;
+  private static final int PASSED_ON = IdSegment.PASSED_ON;
+  private static final int TAG_BITS = IdSegment.TAG_BITS;
 
-  /** Bits of the hash beside those that find segment and bucket. */
-  private static final int TAG_SHIFT = 27;
-
-  private static final int EVERY_TAG = 0b000001_000001_000001_000001_000001;
-  private static final int LOW_BITS = 0b011111 * EVERY_TAG;
-  private static final int HIGH_BITS = 0b100000 * EVERY_TAG;
-
-  /** A bit above the tags, to stand for slot {@link #SLOTS}. */
+  /** A bit above the tags, to stand for a slot after the last. */
   private static final int AFTER_TAGS = 1 << TAG_BITS * SLOTS;
 
   private static final int ELSEWHERE = 32;
@@ -53,10 +37,13 @@ final class IdIndex {
   /** Ids whose cache lines are asked for before the first of them is needed. */
   private static final int GROUP = 256;
 
+  /** Buckets of a segment that has room for a group beyond its limit. */
+  private static final int GROUP_BUCKETS = 16 * GROUP;
+
   private final Allocator allocator;
   private final String holder;
   private int depth;
-  private Segment[] segments;
+  private IdSegment[] segments;
 
   /** Per prefix: address of the segment, then its size in bytes less one line. */
   private long[] directory;
@@ -64,39 +51,13 @@ final class IdIndex {
   private long size;
   private long bytes;
   private long insertsSinceSplit;
-
-  private static final class Segment {
-    final long base;
-    final int buckets;
-    final int prefixBits;
-    int size;
-
-    Segment(long base, int buckets, int prefixBits) {
-      this.base = base;
-      this.buckets = buckets;
-      this.prefixBits = prefixBits;
-    }
-
-    /** Ids before it must grow: 4 of 5 slots. */
-    int limit() {
-      return buckets * (SLOTS - 1);
-    }
-
-    /** Ids before it must grow even if another one has just grown. */
-    int lastLimit() {
-      return limit() + buckets / 4;
-    }
-
-    long mask() {
-      return (buckets - 1L) << LINE_SHIFT;
-    }
-  }
+  private final SegmentSplit split = new SegmentSplit();
 
   IdIndex(Allocator allocator, String holder) {
     this.allocator = allocator;
     this.holder = holder;
-    Segment first = newSegment(1 << 4, 0);
-    segments = new Segment[] {first};
+    IdSegment first = emptySegment(1 << 4, 0);
+    segments = new IdSegment[] {first};
     directory = new long[] {first.base, first.mask()};
   }
 
@@ -227,7 +188,7 @@ final class IdIndex {
    */
   private static long look(long line, long hash, long id) {
     int meta = Memory.getInt(line + META);
-    int slots = slotsTagged(meta, tag(hash) * EVERY_TAG);
+    int slots = IdSegment.slotsTagged(meta, IdSegment.tag(hash) * IdSegment.EVERY_TAG);
     int slot = Integer.numberOfTrailingZeros(slots | AFTER_TAGS) / TAG_BITS;
     long differ = Memory.getLong(line + 8L * slot) ^ id;
     int miss = ((slots - 1) >> 31) | (int) ((differ | -differ) >> 63);
@@ -241,11 +202,11 @@ final class IdIndex {
     int entry = prefix(hash, depth) << 1;
     long base = directory[entry];
     long mask = directory[entry + 1];
-    int tags = tag(hash) * EVERY_TAG;
+    int tags = IdSegment.tag(hash) * IdSegment.EVERY_TAG;
     for (long at = (hash << LINE_SHIFT) & mask; ; at = (at + LINE) & mask) {
       long line = base + at;
       int meta = Memory.getInt(line + META);
-      for (int slots = slotsTagged(meta, tags); slots != 0; slots &= slots - 1) {
+      for (int slots = IdSegment.slotsTagged(meta, tags); slots != 0; slots &= slots - 1) {
         int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
         if (Memory.getLong(line + 8L * slot) == id) {
           return Memory.getInt(line + ROWS + 4L * slot);
@@ -255,23 +216,6 @@ final class IdIndex {
         return -1;
       }
     }
-  }
-
-  private static int tag(long hash) {
-    int bits = (int) (hash >>> TAG_SHIFT) & ((1 << TAG_BITS) - 1);
-    return bits - ((bits - 1) >> 31);
-  }
-
-  /** The high bit of tag i is set where slot i holds the tag of {@code tags}. */
-  private static int slotsTagged(int meta, int tags) {
-    int differ = meta ^ tags;
-    return ~(((differ & LOW_BITS) + LOW_BITS) | differ) & HIGH_BITS;
-  }
-
-  /** Slots in use; they fill in order. */
-  private static int count(int meta) {
-    int tags = meta & (LOW_BITS | HIGH_BITS);
-    return (Integer.SIZE + TAG_BITS - 1 - Integer.numberOfLeadingZeros(tags)) / TAG_BITS;
   }
 
   private int prefix(long hash) {
@@ -285,7 +229,7 @@ final class IdIndex {
   /** Makes sure that {@link #insert} of an id with this hash will not need memory. */
   void reserve(long hash) {
     while (true) {
-      Segment segment = segments[prefix(hash)];
+      IdSegment segment = segments[prefix(hash)];
       if (segment.size < segment.limit() || mayWait(segment)) {
         return;
       }
@@ -293,150 +237,90 @@ final class IdIndex {
     }
   }
 
-  private boolean mayWait(Segment segment) {
+  private boolean mayWait(IdSegment segment) {
     return segment.buckets == MAX_BUCKETS
         && insertsSinceSplit < SPLIT_EVERY
         && segment.size < segment.lastLimit();
   }
 
+  /**
+   * Adds the first {@code count} of a lookup's missing ids, none of which is there, with their
+   * rows. In groups, as in {@link #find}: what a segment that splits takes of the caches is loaded
+   * again at once. If memory ends, the first of them are in, as many as the size says.
+   */
+  void insert(Lookup lookup, int count) {
+    for (int from = 0; from < count; from += GROUP) {
+      int to = Math.min(count, from + GROUP);
+      if (depth == 0 && segments[0].buckets < GROUP_BUCKETS) {
+        for (int i = from; i < to; i++) {
+          int u = lookup.missing[i];
+          reserve(lookup.hashes[u]);
+          insert(lookup.hashes[u], lookup.ids[u], lookup.rows[u]);
+        }
+      } else {
+        insertGroup(lookup, from, to);
+      }
+    }
+  }
+
+  /** Has all room made first, so that a segment may take some more ids than it should. */
+  private void insertGroup(Lookup lookup, int from, int to) {
+    int[] missing = lookup.missing;
+    for (int i = from; i < to; i++) {
+      reserve(lookup.hashes[missing[i]]);
+    }
+    int sum = 0;
+    for (int i = from; i < to; i++) {
+      long hash = lookup.hashes[missing[i]];
+      int entry = prefix(hash) << 1;
+      long line = directory[entry] + ((hash << LINE_SHIFT) & directory[entry + 1]);
+      sum += Memory.getInt(line + META);
+    }
+    lookup.touched = sum;
+    for (int i = from; i < to; i++) {
+      int u = missing[i];
+      insert(lookup.hashes[u], lookup.ids[u], lookup.rows[u]);
+    }
+  }
+
   /** Adds an id that is not there, after {@link #reserve}. */
   void insert(long hash, long id, int row) {
-    Segment segment = segments[prefix(hash)];
-    put(segment, hash, id, row);
+    segments[prefix(hash)].put(hash, id, row);
     size++;
     insertsSinceSplit++;
   }
 
-  private static void put(Segment segment, long hash, long id, int row) {
-    long mask = segment.mask();
-    long at = (hash << LINE_SHIFT) & mask;
-    while (true) {
-      long line = segment.base + at;
-      int meta = Memory.getInt(line + META);
-      int count = count(meta);
-      if (count < SLOTS) {
-        Memory.setLong(line + 8L * count, id);
-        Memory.setInt(line + ROWS + 4L * count, row);
-        Memory.setInt(line + META, meta | (tag(hash) << (TAG_BITS * count)));
-        segment.size++;
-        return;
-      }
-      Memory.setInt(line + META, meta | PASSED_ON);
-      at = (at + LINE) & mask;
-    }
-  }
-
-  /**
-   * Takes an id out that is there. Where its bucket passed ids on, one of them comes back into its
-   * slot, and so on, so that a bucket that passes ids on is full: a search always ends.
-   */
+  /** Takes an id out that is there. */
   void erase(long hash, long id) {
-    Segment segment = segments[prefix(hash)];
-    long mask = segment.mask();
-    long home = (hash << LINE_SHIFT) & mask;
-    long at = home;
-    int slot = slotOf(segment.base + at, hash, id);
-    while (slot == SLOTS) {
-      at = (at + LINE) & mask;
-      slot = slotOf(segment.base + at, hash, id);
-    }
-    long found = backfill(segment, at, slot);
-    while (found >= 0) {
-      at = found & mask;
-      found = backfill(segment, at, (int) found & (LINE - 1));
-    }
-    removeSlot(segment.base + at);
-    for (long line = home; line != at; line = (line + LINE) & mask) {
-      int meta = Memory.getInt(segment.base + line + META);
-      if (firstPassed(segment, line) < 0) {
-        Memory.setInt(segment.base + line + META, meta & ~PASSED_ON);
-      }
-    }
-    segment.size--;
+    segments[prefix(hash)].erase(hash, id);
     size--;
   }
 
-  /** The slot of an id in a bucket, {@link #SLOTS} where it is not there. */
-  private static int slotOf(long line, long hash, long id) {
-    int slots = slotsTagged(Memory.getInt(line + META), tag(hash) * EVERY_TAG);
-    for (; slots != 0; slots &= slots - 1) {
-      int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
-      if (Memory.getLong(line + 8L * slot) == id) {
-        return slot;
-      }
-    }
-    return SLOTS;
+  private IdSegment emptySegment(int buckets, int prefixBits) {
+    IdSegment segment = newSegment(buckets, prefixBits);
+    segment.clear();
+    return segment;
   }
 
-  /**
-   * Fills a slot whose id goes: by an id that the bucket passed on, or else by the bucket's last.
-   *
-   * @return where the id came from, offset of its bucket plus slot, to be filled in turn; -1 where
-   *     the bucket's last slot is free now
-   */
-  private static long backfill(Segment segment, long at, int slot) {
-    long line = segment.base + at;
-    int meta = Memory.getInt(line + META);
-    long passed = (meta & PASSED_ON) == 0 ? -1 : firstPassed(segment, at);
-    long from = passed < 0 ? line : segment.base + (passed & segment.mask());
-    int other = passed < 0 ? count(meta) - 1 : (int) passed & (LINE - 1);
-    int shift = TAG_BITS * slot;
-    int mask = ((1 << TAG_BITS) - 1) << shift;
-    int tag = (Memory.getInt(from + META) >>> (TAG_BITS * other)) & ((1 << TAG_BITS) - 1);
-    Memory.setLong(line + 8L * slot, Memory.getLong(from + 8L * other));
-    Memory.setInt(line + ROWS + 4L * slot, Memory.getInt(from + ROWS + 4L * other));
-    Memory.setInt(line + META, (meta & ~mask) | (tag << shift));
-    return passed;
-  }
-
-  /** Frees the last slot in use. */
-  private static void removeSlot(long line) {
-    int meta = Memory.getInt(line + META);
-    int mask = ((1 << TAG_BITS) - 1) << (TAG_BITS * (count(meta) - 1));
-    Memory.setInt(line + META, meta & ~(mask | PASSED_ON));
-  }
-
-  /**
-   * The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1.
-   */
-  private static long firstPassed(Segment segment, long at) {
-    long mask = segment.mask();
-    long before = at;
-    do {
-      long next = (before + LINE) & mask;
-      int count = count(Memory.getInt(segment.base + next + META));
-      for (int slot = 0; slot < count; slot++) {
-        long home = (hash(Memory.getLong(segment.base + next + 8L * slot)) << LINE_SHIFT) & mask;
-        if (((next - home) & mask) >= ((next - at) & mask)) {
-          return next + slot;
-        }
-      }
-      before = next;
-    } while (before != at && (Memory.getInt(segment.base + before + META) & PASSED_ON) != 0);
-    return -1;
-  }
-
-  private Segment newSegment(int buckets, int prefixBits) {
+  /** A segment whose buckets may hold anything. */
+  private IdSegment newSegment(int buckets, int prefixBits) {
     long length = (long) buckets << LINE_SHIFT;
     long base = allocator.allocate(length, holder);
     bytes += length;
-    for (long line = base; line < base + length; line += LINE) {
-      Memory.setInt(line + META, 0);
-    }
-    return new Segment(base, buckets, prefixBits);
+    return new IdSegment(base, buckets, prefixBits);
   }
 
-  private void grow(Segment old, int prefix) {
+  private void grow(IdSegment old, int prefix) {
     if (old.buckets < MAX_BUCKETS) {
-      Segment larger = newSegment(2 * old.buckets, old.prefixBits);
+      IdSegment larger = newSegment(2 * old.buckets, old.prefixBits);
       replace(old, prefix, larger, larger);
     } else {
       if (old.prefixBits == depth) {
         doubleDirectory();
         prefix <<= 1;
       }
-      Segment low = newSegment(MAX_BUCKETS, old.prefixBits + 1);
-      Segment high;
+      IdSegment low = newSegment(MAX_BUCKETS, old.prefixBits + 1);
+      IdSegment high;
       try {
         high = newSegment(MAX_BUCKETS, old.prefixBits + 1);
       } catch (RuntimeException | Error e) {
@@ -457,11 +341,11 @@ final class IdIndex {
     if (size > 0 || bits <= depth) {
       return;
     }
-    Segment[] fresh = new Segment[1 << bits];
+    IdSegment[] fresh = new IdSegment[1 << bits];
     int made = 0;
     try {
       for (; made < fresh.length; made++) {
-        fresh[made] = newSegment(MAX_BUCKETS, bits);
+        fresh[made] = emptySegment(MAX_BUCKETS, bits);
       }
     } catch (RuntimeException | Error e) {
       Arrays.stream(fresh, 0, made).forEach(this::release);
@@ -477,16 +361,8 @@ final class IdIndex {
   }
 
   /** Moves the ids of {@code old} by the next bit of their hash to {@code low} or {@code high}. */
-  private void replace(Segment old, int prefix, Segment low, Segment high) {
-    for (long line = old.base; line < old.base + ((long) old.buckets << LINE_SHIFT); line += LINE) {
-      int count = count(Memory.getInt(line + META));
-      for (int slot = 0; slot < count; slot++) {
-        long id = Memory.getLong(line + 8L * slot);
-        long hash = hash(id);
-        boolean up = ((hash << old.prefixBits) < 0);
-        put(up ? high : low, hash, id, Memory.getInt(line + ROWS + 4L * slot));
-      }
-    }
+  private void replace(IdSegment old, int prefix, IdSegment low, IdSegment high) {
+    split.move(old, low, high);
     int entries = 1 << (depth - old.prefixBits);
     int first = prefix & -entries;
     for (int i = 0; i < entries; i++) {
@@ -495,15 +371,15 @@ final class IdIndex {
     release(old);
   }
 
-  private void setEntry(int prefix, Segment segment) {
+  private void setEntry(int prefix, IdSegment segment) {
     segments[prefix] = segment;
     directory[2 * prefix] = segment.base;
     directory[2 * prefix + 1] = segment.mask();
   }
 
   private void doubleDirectory() {
-    Segment[] before = segments;
-    segments = new Segment[2 * before.length];
+    IdSegment[] before = segments;
+    segments = new IdSegment[2 * before.length];
     directory = new long[4 * before.length];
     depth++;
     for (int i = 0; i < segments.length; i++) {
@@ -511,9 +387,9 @@ final class IdIndex {
     }
   }
 
-  private void release(Segment segment) {
+  private void release(IdSegment segment) {
     allocator.free(segment.base);
-    bytes -= (long) segment.buckets << LINE_SHIFT;
+    bytes -= segment.bytes();
   }
 
   /** Takes ids one at a time. */
@@ -537,14 +413,8 @@ final class IdIndex {
    */
   long forEachEntry(long from, EntrySink sink) {
     int prefix = prefix(from);
-    Segment segment = segments[prefix];
-    long end = segment.base + ((long) segment.buckets << LINE_SHIFT);
-    for (long line = segment.base; line < end; line += LINE) {
-      int count = count(Memory.getInt(line + META));
-      for (int slot = 0; slot < count; slot++) {
-        sink.accept(Memory.getLong(line + 8L * slot), Memory.getInt(line + ROWS + 4L * slot));
-      }
-    }
+    IdSegment segment = segments[prefix];
+    segment.forEachEntry(sink);
     long next = prefix + (1L << (depth - segment.prefixBits));
     return next == segments.length ? 0 : (next << 1) << (63 - depth);
   }
@@ -561,76 +431,35 @@ final class IdIndex {
    */
   void forEachRow(int first, int width, RowSink sink) {
     for (int prefix = 0; prefix < segments.length; ) {
-      Segment segment = segments[prefix];
-      forEachRow(segment, first, width, sink);
+      IdSegment segment = segments[prefix];
+      segment.forEachRow(first, width, sink);
       prefix += 1 << (depth - segment.prefixBits);
     }
   }
 
-  private static void forEachRow(Segment segment, int first, int width, RowSink sink) {
-    boolean passed = false;
-    for (int k = 0; k < segment.buckets && (k < width || passed); k++) {
-      long line = segment.base + ((long) (first + k) << LINE_SHIFT & segment.mask());
-      int meta = Memory.getInt(line + META);
-      int count = count(meta);
-      for (int slot = 0; slot < count; slot++) {
-        long hash = hash(Memory.getLong(line + 8L * slot));
-        int bits = (int) hash & (MAX_BUCKETS - 1);
-        if (bits >= first && bits < first + width) {
-          sink.accept(hash, Memory.getInt(line + ROWS + 4L * slot));
-        }
-      }
-      passed = (meta & PASSED_ON) != 0;
-    }
-  }
-
-  /**
-   * Checks what every operation keeps true: slots fill in order, tags are those of their ids, sizes
-   * add up, and a bucket says that it passes ids on exactly where it does, and is full then. For
-   * tests.
-   */
+  /** Checks what every operation keeps true. For tests. */
   void requireSound() {
     long sum = 0;
     for (int prefix = 0; prefix < segments.length; ) {
-      Segment segment = segments[prefix];
+      IdSegment segment = segments[prefix];
+      if (!segment.isSound()) {
+        throw new IllegalStateException(holder + ": got a damaged segment at prefix " + prefix);
+      }
       prefix += 1 << (depth - segment.prefixBits);
-      int ids = 0;
-      for (long at = 0; at <= segment.mask(); at += LINE) {
-        int count = count(Memory.getInt(segment.base + at + META));
-        ids += count;
-        requireSound(segment, at, count);
-      }
-      if (ids != segment.size) {
-        throw new IllegalStateException(holder + ": got " + ids + " ids in " + segment.size);
-      }
-      sum += ids;
+      sum += segment.size;
     }
     if (sum != size) {
       throw new IllegalStateException(holder + ": got " + sum + " ids, expected " + size);
     }
   }
 
-  private void requireSound(Segment segment, long at, int count) {
-    long line = segment.base + at;
-    int meta = Memory.getInt(line + META);
-    boolean passes = (meta & PASSED_ON) != 0;
-    boolean sound = passes == firstPassed(segment, at) >= 0 && (!passes || count == SLOTS);
-    for (int slot = 0; slot < count; slot++) {
-      int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
-      sound &= tag == tag(hash(Memory.getLong(line + 8L * slot)));
-    }
-    if (!sound) {
-      throw new IllegalStateException(holder + ": got a damaged bucket at byte " + at);
-    }
-  }
-
   void free() {
     for (int prefix = 0; prefix < segments.length; ) {
-      Segment segment = segments[prefix];
+      IdSegment segment = segments[prefix];
       prefix += 1 << (depth - segment.prefixBits);
       release(segment);
     }
-    segments = new Segment[0];
+    segments = new IdSegment[0];
     directory = new long[0];
     size = 0;
   }

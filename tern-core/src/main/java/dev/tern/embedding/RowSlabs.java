@@ -81,6 +81,13 @@ final class RowSlabs {
     return units[row >>> unitShift] + (long) (row & unitMask) * stride;
   }
 
+  /** Makes sure that {@link #add} will not need memory for so many rows. */
+  void reserve(int count) {
+    while (((long) unitCount << unitShift) - size + freeCount < count) {
+      grow();
+    }
+  }
+
   /** The number of a row not in use; what it holds is undefined. */
   int add() {
     if (freeCount > 0) {

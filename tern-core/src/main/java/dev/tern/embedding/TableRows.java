@@ -272,14 +272,24 @@ final class TableRows {
 
   /** The same, but leaves the new rows undefined. */
   private void insert(Lookup lookup, int missing) {
+    rows.reserve(missing);
     for (int i = 0; i < missing; i++) {
-      int u = lookup.missing[i];
-      long hash = lookup.hashes[u];
-      index.reserve(hash);
-      int row = rows.add();
-      index.insert(hash, lookup.ids[u], row);
-      lookup.rows[u] = row;
-      lookup.addresses[u] = rows.address(row);
+      lookup.rows[lookup.missing[i]] = rows.add();
+    }
+    long size = index.size();
+    try {
+      index.insert(lookup, missing);
+    } finally {
+      int inserted = (int) (index.size() - size);
+      for (int i = 0; i < inserted; i++) {
+        int u = lookup.missing[i];
+        lookup.addresses[u] = rows.address(lookup.rows[u]);
+      }
+      // Where memory ran out.
+      for (int i = missing - 1; i >= inserted; i--) {
+        rows.release(lookup.rows[lookup.missing[i]]);
+        lookup.rows[lookup.missing[i]] = Lookup.NONE;
+      }
     }
   }
 
