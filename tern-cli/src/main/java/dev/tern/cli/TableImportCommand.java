@@ -2,9 +2,11 @@ package dev.tern.cli;
 
 import dev.tern.cli.run.Format;
 import dev.tern.train.Checkpoint;
+import dev.tern.train.RecordLayout;
 import dev.tern.train.TableFormat;
 import dev.tern.train.TableImport;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,7 +27,7 @@ final class TableImportCommand implements Callable<Integer> {
       names = "--from",
       required = true,
       paramLabel = "PATH",
-      description = "What tern table export wrote, or a sparse model folder of HugeCTR.")
+      description = "What tern table export wrote, or a sparse model of HugeCTR: a folder or file.")
   private Path from = Path.of("");
 
   @Option(
@@ -33,6 +35,14 @@ final class TableImportCommand implements Callable<Integer> {
       defaultValue = "text",
       description = "Its format: text, safetensors or hugectr (default ${DEFAULT-VALUE}).")
   private TableFormat format = TableFormat.TEXT;
+
+  @Option(
+      names = "--record",
+      paramLabel = "LAYOUT",
+      description =
+          "Records of a sparse model file of HugeCTR: u32, u32_slot, i64 or i64_slot, the type of"
+              + " keys and whether slots follow them (default: by the file's length).")
+  private Optional<RecordLayout> record = Optional.empty();
 
   @Option(
       names = "--out",
@@ -44,7 +54,8 @@ final class TableImportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Checkpoint checkpoint = choice.open();
-    long rows = TableImport.write(checkpoint, choice.slot(checkpoint), format, from, out);
+    int slot = choice.slot(checkpoint);
+    long rows = TableImport.write(checkpoint, slot, format, record, from, out);
     spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
     spec.commandLine().getOut().flush();
     return 0;

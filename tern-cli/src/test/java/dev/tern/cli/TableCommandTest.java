@@ -7,6 +7,7 @@ import dev.tern.internal.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,35 @@ final class TableCommandTest {
     }
     assertThat(ok("table", "compact", run, "--out", path("whole"))).contains("1 parts in ");
     assertThat(ok("table", "diff", run, path("whole"), "--json").lines().count()).isEqualTo(26);
+  }
+
+  @Test
+  void theLayoutOfRecordsOfHugeCtrMayBeNamed() throws IOException {
+    // As many bytes as 7 records of 4 + 20 bytes have 6 of 8 + 20.
+    byte[] records = new byte[168];
+    for (int i = 0; i < 6; i++) {
+      records[28 * i] = (byte) (i + 1);
+    }
+    Files.write(folder.resolve("sparse.model"), records);
+    List<String> arguments =
+        List.of(
+            "table",
+            "import",
+            run,
+            "--table",
+            "3",
+            "--format",
+            "hugectr",
+            "--from",
+            path("sparse.model"),
+            "--out",
+            path("imported"));
+    MainTest.Result open = tern(arguments.toArray(new String[0]));
+    assertThat(open.code()).isNotZero();
+    assertThat(open.err()).contains("not u32 (24 bytes) or i64 (28 bytes); name the layout");
+    List<String> named = new ArrayList<>(arguments);
+    named.addAll(List.of("--record", "i64"));
+    assertThat(ok(named.toArray(new String[0]))).contains("6 rows, checkpoint ");
   }
 
   @Test

@@ -5,124 +5,81 @@ import dev.tern.embedding.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /** Ids and weights that were read from a file of somebody else, given in ascending order of id. */
 final class ImportedRows {
   private final Path path;
+  private final String unit;
+  private final String remedy;
   private final int width;
   private long[] ids = new long[1024];
+  private long[] places = new long[1024];
   private float[] weights;
   private int count;
 
-  private ImportedRows(Path path, int width) {
+  /**
+   * No rows yet.
+   *
+   * @param unit what places in the file are counted in, as messages call it
+   * @param remedy what to do about a bad file
+   */
+  ImportedRows(Path path, String unit, String remedy, int width) {
     this.path = path;
+    this.unit = unit;
+    this.remedy = remedy;
     this.width = width;
     weights = new float[1024 * width];
   }
 
   /** Reads lines of an id and {@code width} weights. */
   static ImportedRows text(Path path, int width) throws IOException {
-    ImportedRows rows = new ImportedRows(path, width);
+    ImportedRows rows =
+        new ImportedRows(path, "line", "export it as tern table export does", width);
     float[] row = new float[width];
     try (BufferedReader lines = Files.newBufferedReader(path)) {
       long number = 1;
       for (String line = lines.readLine(); line != null; line = lines.readLine(), number++) {
         String[] parts = line.split("\t", -1);
         if (parts.length != 1 + width) {
-          throw rows.bad("line " + number, parts.length - 1 + " weights", width + " after an id");
+          throw rows.bad(number, parts.length - 1 + " weights", width + " after an id");
         }
         try {
           for (int j = 0; j < width; j++) {
             row[j] = Float.parseFloat(parts[1 + j]);
           }
-          rows.add(Long.parseLong(parts[0]), row);
+          rows.add(Long.parseLong(parts[0]), row, number);
         } catch (NumberFormatException e) {
-          throw rows.bad("line " + number, e.getMessage() + " among its numbers", "an id, weights");
+          throw rows.bad(number, e.getMessage() + " among its numbers", "an id, weights");
         }
       }
     }
     return rows.checked();
   }
 
-  /** Reads the rows of table {@code slot} in a folder of HugeCTR; where it has no slots, all. */
-  static ImportedRows hugectr(Path folder, int width, int slot) throws IOException {
-    ImportedRows rows = new ImportedRows(folder, width);
-    Path slots = folder.resolve(TableExport.SLOT);
-    boolean several = Files.exists(slots);
-    long keys = Files.size(folder.resolve(TableExport.KEY)) / Long.BYTES;
-    rows.requireSize(folder.resolve(TableExport.KEY), Long.BYTES * keys);
-    rows.requireSize(folder.resolve(TableExport.VECTOR), 4L * width * keys);
-    if (several) {
-      rows.requireSize(slots, Long.BYTES * keys);
-    }
-    float[] row = new float[width];
-    try (FileChannel key = FileChannel.open(folder.resolve(TableExport.KEY));
-        FileChannel vector = FileChannel.open(folder.resolve(TableExport.VECTOR));
-        FileChannel number = FileChannel.open(several ? slots : folder.resolve(TableExport.KEY))) {
-      int block = Math.max(1, (1 << 18) / width);
-      for (long from = 0; from < keys; from += block) {
-        int length = (int) Math.min(block, keys - from);
-        ByteBuffer blockKeys = read(key, 8 * from, 8 * length);
-        ByteBuffer blockSlots = read(number, 8 * from, 8 * length);
-        ByteBuffer blockWeights = read(vector, 4L * width * from, 4 * width * length);
-        for (int i = 0; i < length; i++) {
-          blockWeights.asFloatBuffer().get(i * width, row);
-          if (!several || blockSlots.getLong(8 * i) == slot) {
-            rows.add(blockKeys.getLong(8 * i), row);
-          }
-        }
-      }
-    }
-    return rows.checked();
-  }
-
-  private static ByteBuffer read(FileChannel from, long at, int bytes) throws IOException {
-    ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    while (buffer.hasRemaining()) {
-      if (from.read(buffer, at + buffer.position()) < 0) {
-        throw new IOException("it ended early");
-      }
-    }
-    return buffer.flip();
-  }
-
-  private void requireSize(Path file, long bytes) throws IOException {
-    if (Files.size(file) != bytes) {
-      throw new DataException(
-          file
-              + ": got "
-              + Files.size(file)
-              + " bytes, expected "
-              + bytes
-              + " for rows of "
-              + width
-              + " weights; export the model again, or check the width of the embedding");
-    }
-  }
-
-  private void add(long id, float[] row) {
+  /** Adds a row that stands at {@code place} of the file. */
+  void add(long id, float[] row, long place) {
     if (count == ids.length) {
       ids = Arrays.copyOf(ids, count + count / 2);
+      places = Arrays.copyOf(places, ids.length);
       weights = Arrays.copyOf(weights, Math.multiplyExact(ids.length, width));
     }
     ids[count] = id;
+    places[count] = place;
     System.arraycopy(row, 0, weights, count * width, width);
     count++;
   }
 
-  /** Puts rows into order. */
-  private ImportedRows checked() {
+  /** Puts rows into order, once all were added. */
+  ImportedRows checked() {
     long[] sorted = Arrays.copyOf(ids, count);
     Arrays.sort(sorted);
     for (int i = 1; i < count; i++) {
       if (sorted[i] == sorted[i - 1]) {
-        throw bad("id " + sorted[i], "it twice", "each id once");
+        throw twice(sorted[i]);
       }
     }
     float[] moved = new float[count * width];
@@ -135,16 +92,15 @@ final class ImportedRows {
     return this;
   }
 
-  private DataException bad(String where, String got, String expected) {
+  private DataException twice(long id) {
+    long[] both =
+        IntStream.range(0, count).filter(i -> ids[i] == id).mapToLong(i -> places[i]).toArray();
+    return bad(both[1], "id " + id + " as at " + unit + " " + both[0], "each id once");
+  }
+
+  private DataException bad(long place, String got, String expected) {
     return new DataException(
-        path
-            + ": "
-            + where
-            + ": got "
-            + got
-            + ", expected "
-            + expected
-            + "; export it as tern table export does");
+        "%s: %s %d: got %s, expected %s; %s".formatted(path, unit, place, got, expected, remedy));
   }
 
   int count() {

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /** Makes a checkpoint whose table of one slot has the rows of a file. */
 public final class TableImport {
@@ -22,6 +24,26 @@ public final class TableImport {
    */
   public static long write(
       Checkpoint checkpoint, int slot, TableFormat format, Path source, Path target) {
+    return write(checkpoint, slot, format, Optional.empty(), source, target);
+  }
+
+  /**
+   * As without {@code layout}, for a file of records of HugeCTR whose length fits several layouts.
+   *
+   * @param layout of the records; none to tell it by the length
+   */
+  public static long write(
+      Checkpoint checkpoint,
+      int slot,
+      TableFormat format,
+      Optional<RecordLayout> layout,
+      Path source,
+      Path target) {
+    if (layout.isPresent() && format != TableFormat.HUGECTR) {
+      throw new DataException(
+          "%s: got the layout %s of records for the format %s, expected it for hugectr alone; leave it out (--record)"
+              .formatted(source, layout.get(), format.name().toLowerCase(Locale.ROOT)));
+    }
     List<Path> files = checkpoint.tableFiles(slot);
     RowShape shape = RowShape.of(files.getLast());
     long[] count = new long[1];
@@ -30,7 +52,7 @@ public final class TableImport {
         1,
         (table, shard, file) -> {
           if (table == slot) {
-            count[0] = write(checkpoint, slot, shape, format, source, file);
+            count[0] = write(checkpoint, slot, shape, format, layout, source, file);
           } else {
             TableFile.merge(
                 file, checkpoint.tableFiles(table), checkpoint.tables().get(table), shard);
@@ -40,7 +62,13 @@ public final class TableImport {
   }
 
   private static long write(
-      Checkpoint checkpoint, int slot, RowShape shape, TableFormat format, Path source, Path file) {
+      Checkpoint checkpoint,
+      int slot,
+      RowShape shape,
+      TableFormat format,
+      Optional<RecordLayout> layout,
+      Path source,
+      Path file) {
     String name = checkpoint.tables().get(slot);
     try (SavedTable saved = SavedTable.open(checkpoint.tableFiles(slot), shape)) {
       int[] metadata = {lastStep(saved), 1, Float.floatToIntBits(1)};
@@ -50,7 +78,7 @@ public final class TableImport {
       ImportedRows rows =
           format == TableFormat.TEXT
               ? ImportedRows.text(source, shape.width())
-              : ImportedRows.hugectr(source, shape.width(), slot);
+              : HugeCtrRows.read(source, shape.width(), slot, layout);
       float state = firstState(checkpoint.tableOptimizer());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);

@@ -211,7 +211,9 @@ final class SavedTableTest {
     List<List<String>> faults =
         List.of(
             List.of("1\t1\t2\t3\t4\t5\n7\t1\t2\n", "line 2: got 2 weights, expected 5"),
-            List.of("1\t1\t2\t3\t4\t5\n1\t1\t2\t3\t4\t5\n", "id 1: got it twice, expected each"),
+            List.of(
+                "1\t1\t2\t3\t4\t5\n1\t1\t2\t3\t4\t5\n",
+                "line 2: got id 1 as at line 1, expected each"),
             List.of("one\t1\t2\t3\t4\t5\n", "line 1: got For input string: \"one\""));
     for (List<String> fault : faults) {
       Files.writeString(lines, fault.get(0));
