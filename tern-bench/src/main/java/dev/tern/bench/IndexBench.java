@@ -18,7 +18,8 @@ import java.util.function.LongUnaryOperator;
  * Time per id to find and insert ids, in batches, beside maps of other libraries. Tern's is a table
  * of one weight a row, so that its times hold what a lookup does beside: ids of a batch that are
  * alike are found out, new rows get their weight. What is found is checked before and while it is
- * timed.
+ * timed. Tables take turns in the memory of one allocator, as maps do in the heap: the first of a
+ * size, whose ids ascend, is the one whose time holds what the system takes to give that memory.
  */
 final class IndexBench {
   private static final int BATCHES = 64;
@@ -38,23 +39,29 @@ final class IndexBench {
 
   /** All maps with {@code ids} ids each. */
   void run(int ids) {
-    List<IndexPeers.Contender> contenders = new ArrayList<>();
-    contenders.add(new IndexPeers.Contender("tern", Own::new));
-    if (ids <= MOST_FOR_PEERS) {
-      contenders.addAll(IndexPeers.all());
-    }
-    for (IndexPeers.Contender contender : contenders) {
-      warm(contender);
-      measure(contender, ids);
+    try (Allocator allocator = Allocator.of(16L << 30)) {
+      List<IndexPeers.Contender> contenders = new ArrayList<>();
+      contenders.add(new IndexPeers.Contender("tern", () -> new Own(allocator)));
+      if (ids <= MOST_FOR_PEERS) {
+        contenders.addAll(IndexPeers.all());
+      }
+      for (IndexPeers.Contender contender : contenders) {
+        warm(contender);
+        measure(contender, ids);
+      }
     }
   }
 
   private static final class Own implements IndexPeers.Index {
-    private final Allocator allocator = Allocator.of(16L << 30);
-    private final EmbeddingTable table =
-        EmbeddingTable.create(
-            new TableConfig("index", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS), allocator);
+    private final EmbeddingTable table;
     private final ThreadLocal<Lookup> lookup = ThreadLocal.withInitial(Lookup::new);
+
+    Own(Allocator allocator) {
+      table =
+          EmbeddingTable.create(
+              new TableConfig("index", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS),
+              allocator);
+    }
 
     @Override
     public void insert(long[] ids, int count) {
