@@ -3,6 +3,7 @@ package dev.tern.cli;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
+import dev.tern.embedding.RowFormat;
 import dev.tern.predict.Predictor;
 import dev.tern.train.Metrics;
 import java.io.PrintWriter;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Spec;
 /** {@code tern evaluate}: how well a checkpoint predicts labelled rows. */
 @Command(
     name = "evaluate",
-    description = "Scores labelled rows and prints AUC, log loss and calibration.",
+    description =
+        "Scores labelled rows and prints AUC, log loss, calibration and the memory of tables.",
     mixinStandardHelpOptions = true)
 final class EvaluateCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -41,13 +43,22 @@ final class EvaluateCommand implements Callable<Integer> {
               + " data.delimiter=tab.")
   private List<String> overrides = List.of();
 
+  @Option(
+      names = "--tables",
+      paramLabel = "FORMAT",
+      description =
+          "How rows of embedding tables lie in memory: stored, or int8 in about a byte a weight"
+              + " (default ${DEFAULT-VALUE}).",
+      defaultValue = "stored")
+  private RowFormat tables = RowFormat.STORED;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     Config.requireReading(overrides, true);
     Config config = SavedRun.config(checkpoint, overrides);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(checkpoint);
+        Predictor predictor = Predictor.open(checkpoint, tables);
         DataReader rows =
             DataSource.strict(config.data()).forModel(predictor.encoder()).open(data)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
@@ -57,11 +68,12 @@ final class EvaluateCommand implements Callable<Integer> {
         throw DataSource.withoutRows(data);
       }
       out.printf(
-          "rows %s%nAUC %s%nlog loss %s%ncalibration %s%n",
+          "rows %s%nAUC %s%nlog loss %s%ncalibration %s%ntables %s%n",
           Format.whole(result.rows()),
           Format.fixed(result.auc(), 6),
           Format.fixed(result.logLoss(), 6),
-          Format.fixed(result.calibration(), 4));
+          Format.fixed(result.calibration(), 4),
+          Format.bytes(predictor.tableBytes()));
       out.flush();
     }
     return 0;

@@ -4,6 +4,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
+import dev.tern.embedding.RowFormat;
 import dev.tern.predict.Predictor;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -52,6 +53,15 @@ final class PredictCommand implements Callable<Integer> {
               + " data.delimiter=tab.")
   private List<String> overrides = List.of();
 
+  @Option(
+      names = "--tables",
+      paramLabel = "FORMAT",
+      description =
+          "How rows of embedding tables lie in memory: stored, or int8 in about a byte a weight"
+              + " (default ${DEFAULT-VALUE}).",
+      defaultValue = "stored")
+  private RowFormat tables = RowFormat.STORED;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
@@ -61,7 +71,7 @@ final class PredictCommand implements Callable<Integer> {
     Config config = SavedRun.config(checkpoint, overrides);
     WriteOptions.requireNoInput(target, DataSource.files(data));
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(checkpoint);
+        Predictor predictor = Predictor.open(checkpoint, tables);
         DataReader rows =
             DataSource.strict(config.data())
                 .forModel(predictor.encoder())

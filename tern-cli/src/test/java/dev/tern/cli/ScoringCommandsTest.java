@@ -79,9 +79,24 @@ final class ScoringCommandsTest {
     Path checkpoint = run.resolve("checkpoints/step-" + last.step());
     Result result = tern("evaluate", checkpoint.toString(), rows.toString());
     assertThat(result.out())
-        .isEqualTo(
-            "rows 300%nAUC %.6f%nlog loss %.6f%ncalibration %.4f%n"
+        .startsWith(
+            "rows 300%nAUC %.6f%nlog loss %.6f%ncalibration %.4f%ntables "
                 .formatted(last.auc(), last.loss(), last.calibration()));
+  }
+
+  @Test
+  void tablesOf8BitsEvaluateAndPredict() throws IOException {
+    String exact = tern("evaluate", run.toString(), rows.toString()).out();
+    Result narrow = tern("evaluate", run.toString(), rows.toString(), "--tables", "int8");
+    assertThat(narrow.code()).as(narrow.err()).isZero();
+    assertThat(narrow.out()).startsWith("rows 300");
+    assertThat(narrow.out().lines().toList().getLast())
+        .startsWith("tables ")
+        .isNotEqualTo(exact.lines().toList().getLast());
+    Path scores = temp.resolve("scores.csv");
+    assertThat(predict(scores, "--tables", "int8").code()).isZero();
+    assertThat(Files.readAllLines(scores)).hasSize(301);
+    assertThat(predict(temp.resolve("other.csv"), "--tables", "int4").code()).isEqualTo(2);
   }
 
   @ParameterizedTest

@@ -6,7 +6,7 @@ import dev.tern.tensor.DType;
  * The loops of {@link RowLoops} that read or write weights of two bytes: columns go to {@link
  * VectorHalves} as far as whole vectors reach, the rest to {@link ScalarHalves}.
  */
-final class HalfLoops {
+final class HalfLoops implements NarrowLoops {
   private final DType storage;
   private final int lanes;
 
@@ -19,11 +19,13 @@ final class HalfLoops {
     this.lanes = lanes;
   }
 
-  /**
-   * Columns {@code [begin, end)} of positions {@code from} to {@code to - 1}, widened, column
-   * {@code j} of the first to {@code out + 4 * j}.
-   */
-  void gather(
+  @Override
+  public float get(long row, int j) {
+    return ScalarHalves.get(storage, row, j);
+  }
+
+  @Override
+  public void gather(
       long[] rows, int[] inverse, int from, int to, int begin, int end, long out, long stride) {
     int j = begin;
     for (; j <= end - lanes; j += lanes) {
@@ -38,8 +40,8 @@ final class HalfLoops {
     }
   }
 
-  /** As {@link RowLoops#pool}. */
-  void pool(
+  @Override
+  public void pool(
       long[] rows,
       int[] inverse,
       int[] offsets,
@@ -63,8 +65,8 @@ final class HalfLoops {
     }
   }
 
-  /** As {@link RowLoops#poolWeighted}. */
-  void poolWeighted(
+  @Override
+  public void poolWeighted(
       long[] rows,
       int[] inverse,
       int[] offsets,

@@ -40,7 +40,7 @@ final class Pooling {
       while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
         end++;
       }
-      lookup.touch(offsets[begin], offsets[end], config.storage().bytes() * config.width());
+      lookup.touch(offsets[begin], offsets[end], config.weightBytes());
       for (int p = 0; p < out.count(); p++) {
         if (single) {
           gather(lookup, offsets[begin], begin, end, out, p);
@@ -141,7 +141,7 @@ final class Pooling {
       float w =
           lookup.rows[u] == Lookup.NONE
               ? initial.value(lookup.ids[u], j)
-              : ScalarHalves.get(config.storage(), lookup.addresses[u], j);
+              : loops.get(lookup.addresses[u], j);
       sum = Math.fma(weights.length > 0 ? scale * weights[i] : scale, w, sum);
     }
     return sum;

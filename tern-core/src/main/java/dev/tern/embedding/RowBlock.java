@@ -22,6 +22,7 @@ public final class RowBlock implements AutoCloseable {
   /** Rows that the nearest cache holds. */
   private static final int GROUP = 128;
 
+  private final DType storage;
   private final int weightBytes;
   private final int stateBytes;
   private final int metadataBytes;
@@ -45,6 +46,7 @@ public final class RowBlock implements AutoCloseable {
    * @param metadata numbers of 4 bytes that a row keeps about itself
    */
   public RowBlock(DType storage, int width, int state, int metadata) {
+    this.storage = storage;
     weightBytes = storage.bytes() * width;
     stateBytes = 4 * state;
     metadataBytes = 4 * metadata;
@@ -155,6 +157,13 @@ public final class RowBlock implements AutoCloseable {
 
   /** Puts rows {@code first} to {@code end - 1} to {@link #places}. */
   void scatter(TableConfig config, int first, int end) {
+    if (config.format() == RowFormat.INT8) {
+      for (int i = first; i < end; i++) {
+        long from = weights.address() + (long) weightBytes * i;
+        ScalarBytes.set(storage, from, config.width(), places[i]);
+      }
+      return;
+    }
     for (int from = first; from < end; from += GROUP) {
       int to = Math.min(end, from + GROUP);
       scatter(places, from, to, 0, weightBytes, weights.address());

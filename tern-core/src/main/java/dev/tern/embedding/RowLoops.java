@@ -21,9 +21,15 @@ final class RowLoops {
   /** Partial sums of squares per row, column {@code j} in number {@code j % 8}. */
   private static final int PARTS = 8;
 
-  private final DType storage;
+  /** Whether weights are floats as they lie. */
+  private final boolean plain;
+
   private final int lanes;
   private final HalfLoops halves;
+
+  /** Reads weights that are not. */
+  private final NarrowLoops narrow;
+
   private final float[] parts = new float[PARTS * BLOCK];
   private final float[] rates = new float[BLOCK];
   private final float[] decays1 = new float[BLOCK];
@@ -31,14 +37,36 @@ final class RowLoops {
 
   /** On weights that are stored as {@code storage}. */
   RowLoops(boolean vectors, DType storage) {
-    this.storage = storage;
+    plain = storage == DType.F32;
     lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
     halves = new HalfLoops(storage, lanes);
+    narrow = halves;
+  }
+
+  /** Of rows of {@link RowFormat#INT8}, of {@code width} weights; to read them. */
+  RowLoops(boolean vectors, int width) {
+    plain = false;
+    lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
+    halves = new HalfLoops(DType.F32, lanes);
+    narrow = new ByteLoops(width, lanes);
   }
 
   /** With vectors where this process has them. */
   static RowLoops fastest(DType storage) {
     return new RowLoops(VectorSupport.available(), storage);
+  }
+
+  /** Likewise, of the rows of a table. */
+  static RowLoops fastest(TableConfig config) {
+    return switch (config.format()) {
+      case STORED -> fastest(config.storage());
+      case INT8 -> new RowLoops(VectorSupport.available(), config.width());
+    };
+  }
+
+  /** Weight {@code j} of the row at an address. */
+  float get(long row, int j) {
+    return narrow.get(row, j);
   }
 
   /**
@@ -52,8 +80,8 @@ final class RowLoops {
       int first = from + done;
       int last = Math.min(from + count, first + block);
       long target = out + done * stride;
-      if (storage != DType.F32) {
-        halves.gather(rows, inverse, first, last, begin, end, target, stride);
+      if (!plain) {
+        narrow.gather(rows, inverse, first, last, begin, end, target, stride);
         continue;
       }
       int j = begin;
@@ -85,8 +113,8 @@ final class RowLoops {
       int end,
       long out,
       long stride) {
-    if (storage != DType.F32) {
-      halves.pool(rows, inverse, offsets, from, to, combiner, begin, end, out, stride);
+    if (!plain) {
+      narrow.pool(rows, inverse, offsets, from, to, combiner, begin, end, out, stride);
       return;
     }
     int j = begin;
@@ -114,8 +142,8 @@ final class RowLoops {
       int end,
       long out,
       long stride) {
-    if (storage != DType.F32) {
-      halves.poolWeighted(
+    if (!plain) {
+      narrow.poolWeighted(
           rows, inverse, offsets, from, to, combiner, weights, begin, end, out, stride);
       return;
     }
@@ -125,7 +153,7 @@ final class RowLoops {
     }
     for (; j < end; j++) {
       ScalarHalves.poolWeighted(
-          storage, rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
+          DType.F32, rows, inverse, offsets, from, to, combiner, weights, out, stride, j);
     }
   }
 

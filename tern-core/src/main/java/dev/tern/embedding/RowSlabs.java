@@ -11,6 +11,9 @@ import java.util.Arrays;
  * are zeros until they are used again.
  */
 final class RowSlabs {
+  /** Whole pieces of this many bytes make most rows. */
+  private static final int PIECE = 16;
+
   private static final int UNIT_BYTES = 1 << 16;
   private static final int MAX_SLAB = 1 << 22;
 
@@ -32,17 +35,26 @@ final class RowSlabs {
   private int freeCount;
 
   RowSlabs(int rowBytes, Allocator allocator, String holder) {
+    this(allocator, holder, strideOf(rowBytes));
+  }
+
+  private RowSlabs(Allocator allocator, String holder, int stride) {
     this.allocator = allocator;
     this.holder = holder;
-    stride = strideOf(rowBytes);
+    this.stride = stride;
     int unitRows = Math.max(1, Integer.highestOneBit(UNIT_BYTES / stride));
     unitShift = Integer.numberOfTrailingZeros(unitRows);
     unitMask = unitRows - 1;
   }
 
+  /** Rows of so many bytes, each right behind the one before. */
+  static RowSlabs packed(int rowBytes, Allocator allocator, String holder) {
+    return new RowSlabs(allocator, holder, rowBytes);
+  }
+
   /** Bytes from row to row: whole 16-byte pieces, or a power of two below that. */
   private static int strideOf(int rowBytes) {
-    return rowBytes > 8 ? (rowBytes + 15) & -16 : Integer.highestOneBit(2 * rowBytes - 1);
+    return rowBytes > 8 ? (rowBytes + PIECE - 1) & -PIECE : Integer.highestOneBit(2 * rowBytes - 1);
   }
 
   /** Bytes that slabs of so many rows hold at most. */

@@ -203,6 +203,10 @@ final class RowTransfer {
   private void importRow(long id, long values, int number) {
     long row = rows.address(number);
     int width = config.width();
+    if (config.format() == RowFormat.INT8) {
+      ScalarBytes.set(DType.F32, values, width, row);
+      return;
+    }
     if (config.storage() == DType.F32) {
       Memory.copy(values, row, 4L * width);
     } else {

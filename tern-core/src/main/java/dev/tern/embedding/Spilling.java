@@ -113,6 +113,9 @@ final class Spilling {
     } else if (config.unknown() == UnknownRow.MEAN) {
       wrong = "unknown ids that read as the mean of all rows; use zeros or initial weights";
     }
+    if (config.format() != RowFormat.STORED) {
+      wrong = "rows of " + config.format() + "; have them lie in memory, or as stored";
+    }
     if (!wrong.isEmpty()) {
       throw new IllegalArgumentException(
           "table %s with a file tier: got %s".formatted(config.name(), wrong));

@@ -22,6 +22,8 @@ import java.util.Objects;
  *     finite. Optimizer state is F32 always
  * @param rows which ids have rows
  * @param limits what updates of rows must keep to
+ * @param format how rows lie in memory. With {@link RowFormat#INT8} the storage is that of the rows
+ *     it is filled with, and each id has a row
  */
 public record TableConfig(
     String name,
@@ -34,7 +36,8 @@ public record TableConfig(
     UnknownRow unknown,
     DType storage,
     RowPolicy rows,
-    RowLimits limits) {
+    RowLimits limits,
+    RowFormat format) {
   private static final int MAX_WIDTH = 1 << 14;
 
   public TableConfig {
@@ -44,6 +47,7 @@ public record TableConfig(
     Objects.requireNonNull(storage, "storage");
     Objects.requireNonNull(rows, "rows");
     Objects.requireNonNull(limits, "limits");
+    Objects.requireNonNull(format, "format");
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
     require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
@@ -52,11 +56,44 @@ public record TableConfig(
       throw new IllegalArgumentException(
           "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
     }
+    if (format != RowFormat.STORED && !rows.isAll()) {
+      throw new IllegalArgumentException(
+          "table %s: got a row policy with rows of %s, expected a row for each id"
+              .formatted(name, format));
+    }
     if (!limits.areWithin(storage)) {
       throw new IllegalArgumentException(
           "table %s: got weights from %s to %s, expected such as %s holds"
               .formatted(name, limits.low(), limits.high(), storage));
     }
+  }
+
+  /** A table of rows as they are stored. */
+  public TableConfig(
+      String name,
+      int index,
+      int width,
+      Optimizer optimizer,
+      float initRange,
+      long seed,
+      float l2,
+      UnknownRow unknown,
+      DType storage,
+      RowPolicy rows,
+      RowLimits limits) {
+    this(
+        name,
+        index,
+        width,
+        optimizer,
+        initRange,
+        seed,
+        l2,
+        unknown,
+        storage,
+        rows,
+        limits,
+        RowFormat.STORED);
   }
 
   /** A table without limits. */
@@ -105,7 +142,13 @@ public record TableConfig(
   /** The same table with other limits. */
   public TableConfig withLimits(RowLimits others) {
     return new TableConfig(
-        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, others);
+        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, others, format);
+  }
+
+  /** The same table with rows that lie otherwise. */
+  public TableConfig withFormat(RowFormat other) {
+    return new TableConfig(
+        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, limits, other);
   }
 
   /** Floats of optimizer state per row. */
@@ -146,6 +189,9 @@ public record TableConfig(
 
   /** Bytes of a row's weights in memory, after which its state lies. */
   int weightBytes() {
+    if (format == RowFormat.INT8) {
+      return ScalarBytes.rowBytes(width);
+    }
     return (storage.bytes() * width + stateAlignment() - 1) & -stateAlignment();
   }
 
@@ -155,7 +201,7 @@ public record TableConfig(
 
   /** Where the step lies in which a row was seen last, 4 bytes on its count, then its score. */
   int metadataOffset() {
-    return weightBytes() + 4 * stateFloats();
+    return weightBytes() + (format == RowFormat.INT8 ? 0 : 4 * stateFloats());
   }
 
   /** Where the id lies in a row that holds it. */
@@ -174,7 +220,10 @@ public record TableConfig(
    */
   boolean keepsId() {
     return metadata() > 0
-        || storage == DType.BF16 && optimizer instanceof Optimizer.Adam adam && !adam.lazy();
+        || format == RowFormat.STORED
+            && storage == DType.BF16
+            && optimizer instanceof Optimizer.Adam adam
+            && !adam.lazy();
   }
 
   /** First value of all state. */

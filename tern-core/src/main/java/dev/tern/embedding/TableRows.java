@@ -46,11 +46,14 @@ final class TableRows {
     this.allocator = allocator;
     this.spare = spare;
     initial = new InitialRows(config);
-    loops = RowLoops.fastest(config.storage());
+    loops = RowLoops.fastest(config);
     pooling = new Pooling(config, initial, loops);
     int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
-    rows = new RowSlabs(rowBytes, allocator, holder(config, "rows"));
-    unknown = new UnknownRows(config, rows, spare);
+    rows =
+        config.format() == RowFormat.INT8
+            ? RowSlabs.packed(rowBytes, allocator, holder(config, "rows"))
+            : new RowSlabs(rowBytes, allocator, holder(config, "rows"));
+    unknown = new UnknownRows(config, rows, loops, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     residents = new Residents(config, tier, rows, allocator);
@@ -133,6 +136,9 @@ final class TableRows {
   /** Finds the rows of the ids that a lookup was filled with. */
   void find(Lookup into, boolean insert) {
     requireOpen("find");
+    if (insert) {
+      requireStored("find with insert");
+    }
     int missing = insert ? locateForTraining(into) : locateAll(into);
     int inserted = insert ? give(into, missing) : 0;
     into.complete = inserted == missing;
@@ -381,6 +387,7 @@ final class TableRows {
       float lr,
       long step) {
     requireOpen("apply");
+    requireStored("apply");
     requireMine("apply", lookup);
     if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
       throw new IllegalArgumentException(
@@ -408,6 +415,7 @@ final class TableRows {
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   void exportTo(RowSink sink) {
     requireOpen("export");
+    requireStored("export");
     SortedRows sorted = new SortedRows(this::forEachEntry, size());
     for (int count = sorted.next(); count > 0; count = sorted.next()) {
       transfer.export(sorted.ids(), count, sink);
@@ -417,6 +425,7 @@ final class TableRows {
   /** Gives every row as it is stored, in ascending order of id. */
   void exportBlocks(Consumer<RowBlock> sink) {
     requireOpen("export");
+    requireStored("export");
     SortedRows sorted = new SortedRows(this::forEachEntry, size());
     transfer.export(sorted, tier.isEmpty(), sink);
   }
@@ -432,12 +441,14 @@ final class TableRows {
   /** Gives the rows of {@code ids}, each of which must have one, in their order. */
   void exportTo(long[] ids, RowSink sink) {
     requireOpen("export");
+    requireStored("export");
     transfer.export(ids, ids.length, sink);
   }
 
   /** From now on notes what changes. */
   void trackChanges() {
     requireOpen("trackChanges");
+    requireStored("trackChanges");
     if (changes.isEmpty()) {
       changes = Optional.of(new RowChanges(config, () -> rows.size() + inFile()));
     }
@@ -565,6 +576,15 @@ final class TableRows {
       throw new IllegalArgumentException(
           "table %s: got %s of a lookup of table %s, expected one of its own"
               .formatted(config.name(), operation, lookup.table().config.name()));
+    }
+  }
+
+  /** Refuses what needs weights as training left them, or optimizer state. */
+  private void requireStored(String operation) {
+    if (config.format() != RowFormat.STORED) {
+      throw new IllegalStateException(
+          "table %s: got %s of rows of %s, which are for reading alone; load the table with rows as stored"
+              .formatted(config.name(), operation, config.format()));
     }
   }
 

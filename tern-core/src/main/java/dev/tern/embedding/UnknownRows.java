@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.DType;
 
 /**
  * The row that all ids without one read as: zeros, or the mean, of which each lookup gets a copy.
@@ -15,6 +16,7 @@ final class UnknownRows {
 
   private final TableConfig config;
   private final RowSlabs rows;
+  private final RowLoops loops;
   private final long zeros;
 
   /** The mean that was asked for last. */
@@ -28,9 +30,10 @@ final class UnknownRows {
   }
 
   /** With room for a row's weights at {@code zeros}. */
-  UnknownRows(TableConfig config, RowSlabs rows, long zeros) {
+  UnknownRows(TableConfig config, RowSlabs rows, RowLoops loops, long zeros) {
     this.config = config;
     this.rows = rows;
+    this.loops = loops;
     this.zeros = zeros;
     mean = new Mean(0, 0, new float[config.width()]);
     Memory.zero(zeros, config.weightBytes());
@@ -46,6 +49,13 @@ final class UnknownRows {
     }
     Mean current = mean;
     float[] weights = (current.isOf(size, version) ? current : renewed(size, version)).weights;
+    if (config.format() == RowFormat.INT8) {
+      long floats = lookup.copies(4L * weights.length + config.weightBytes());
+      long row = floats + 4L * weights.length;
+      Memory.copyIn(weights, 0, floats, weights.length);
+      ScalarBytes.set(DType.F32, floats, weights.length, row);
+      return row;
+    }
     long row = lookup.copies(config.weightBytes());
     for (int j = 0; j < weights.length; j++) {
       ScalarHalves.set(config.storage(), row, j, weights[j]);
@@ -81,7 +91,7 @@ final class UnknownRows {
   private long sum(int from, int to, int column, double scale) {
     long sum = 0;
     for (int i = from; i < to; i++) {
-      float w = ScalarHalves.get(config.storage(), rows.address(i), column);
+      float w = loops.get(rows.address(i), column);
       sum += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
     }
     return sum;

@@ -6,6 +6,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
+import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.SlotTables;
@@ -37,6 +38,7 @@ public final class Network implements AutoCloseable {
    * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
    * @param rows which ids have rows in each table
    * @param limits what updates of rows must keep to
+   * @param format how rows lie in memory
    * @param tier where rows go that memory has no room for; none where all are to be in memory
    */
   public record Tables(
@@ -48,6 +50,7 @@ public final class Network implements AutoCloseable {
       DType storage,
       RowPolicy rows,
       RowLimits limits,
+      RowFormat format,
       Optional<FileTier> tier) {
     /**
      * Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, no limits, in memory.
@@ -62,6 +65,7 @@ public final class Network implements AutoCloseable {
           DType.F32,
           RowPolicy.ALL,
           RowLimits.NONE,
+          RowFormat.STORED,
           Optional.empty());
     }
   }
@@ -103,7 +107,8 @@ public final class Network implements AutoCloseable {
                 options.unknown(),
                 options.storage(),
                 options.rows(),
-                options.limits());
+                options.limits(),
+                options.format());
         tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
       }
     } catch (RuntimeException | Error e) {

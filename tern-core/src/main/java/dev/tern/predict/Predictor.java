@@ -3,6 +3,7 @@ package dev.tern.predict;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Schema;
+import dev.tern.embedding.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
@@ -42,14 +43,24 @@ public final class Predictor implements AutoCloseable {
 
   /** Opens a checkpoint, or a run's best one. */
   public static Predictor open(Path checkpoint) {
+    return open(checkpoint, RowFormat.STORED);
+  }
+
+  /** Likewise, with rows of tables that lie in memory as {@code format} says. */
+  public static Predictor open(Path checkpoint, RowFormat format) {
     Checkpoint saved = Checkpoint.open(checkpoint);
-    return open(saved, saved::load);
+    return open(saved, device -> saved.load(device, format));
   }
 
   /** Opens a checkpoint of a model of one's own. */
   public static Predictor open(Path checkpoint, Model.Factory factory) {
+    return open(checkpoint, factory, RowFormat.STORED);
+  }
+
+  /** Likewise, with rows of tables that lie in memory as {@code format} says. */
+  public static Predictor open(Path checkpoint, Model.Factory factory, RowFormat format) {
     Checkpoint saved = Checkpoint.open(checkpoint);
-    return open(saved, device -> saved.load(device, factory));
+    return open(saved, device -> saved.load(device, factory, format));
   }
 
   private static Predictor open(Checkpoint saved, Function<Device, Network> load) {
@@ -65,6 +76,11 @@ public final class Predictor implements AutoCloseable {
   /** What turns rows into the model's features. */
   public FeatureEncoder encoder() {
     return encoder;
+  }
+
+  /** Bytes of memory that the embedding tables hold. */
+  public long tableBytes() {
+    return network.tables().bytes();
   }
 
   /** The columns that rows hold. */

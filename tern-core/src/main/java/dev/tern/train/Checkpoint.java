@@ -5,6 +5,7 @@ import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
@@ -126,6 +127,11 @@ public final class Checkpoint {
 
   /** The model with its weights, to score with. */
   public Network load(Device device) {
+    return load(device, RowFormat.STORED);
+  }
+
+  /** Likewise, with rows of tables that lie in memory in another way. */
+  public Network load(Device device, RowFormat format) {
     return load(
         device,
         model()
@@ -134,11 +140,17 @@ public final class Checkpoint {
                     folder()
                         + ": got a checkpoint of "
                         + chain.last().json().text("model")
-                        + ", expected one of Tern's models; pass the model's factory")));
+                        + ", expected one of Tern's models; pass the model's factory")),
+        format);
   }
 
   /** As {@link #load(Device)} for a model of one's own. */
   public Network load(Device device, Model.Factory factory) {
+    return load(device, factory, RowFormat.STORED);
+  }
+
+  /** As {@link #load(Device, RowFormat)} for a model of one's own. */
+  public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
     Json.Obj tables = manifest.object("tables");
     Network.Tables options =
@@ -152,6 +164,7 @@ public final class Checkpoint {
             // Scoring inserts, evicts and updates nothing.
             RowPolicy.ALL,
             RowLimits.NONE,
+            format,
             Optional.empty());
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));

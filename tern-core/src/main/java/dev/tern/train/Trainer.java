@@ -5,6 +5,7 @@ import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Readers;
+import dev.tern.embedding.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
@@ -49,6 +50,7 @@ public final class Trainer implements AutoCloseable {
             options.tableStorage(),
             options.rows(),
             options.rowLimits(),
+            RowFormat.STORED,
             options.tier());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());

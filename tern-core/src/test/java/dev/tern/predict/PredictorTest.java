@@ -13,6 +13,7 @@ import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.TextDictionary;
+import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.ModelConfig;
@@ -163,6 +164,30 @@ final class PredictorTest {
         first.appendRows(HELD, 0, count);
         assertThat(predictor.score(first)).isEqualTo(Arrays.copyOf(expected, count));
       }
+    }
+  }
+
+  @Test
+  void rowsOf8BitsTakeLessMemoryAndScoreNearlyTheSame() {
+    Path checkpoint = folder.resolve("saved");
+    ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 8);
+    TrainOptions options =
+        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).unknown(UnknownRow.MEAN);
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer = Trainer.create(device, encoder(), model, options)) {
+      trainer.fit(Readers.inMemory(rows(5, 4000, 20_000)));
+      trainer.save(checkpoint);
+    }
+    try (Predictor stored = Predictor.open(checkpoint);
+        Predictor narrow = Predictor.open(checkpoint, RowFormat.INT8)) {
+      assertThat(narrow.tableBytes()).isPositive().isLessThan(stored.tableBytes() / 2);
+      float[] expected = stored.score(HELD);
+      float[] scores = narrow.score(HELD);
+      for (int i = 0; i < expected.length; i++) {
+        assertThat(scores[i]).as("row %d", i).isCloseTo(expected[i], within(0.01f));
+      }
+      assertThat(scores).isNotEqualTo(expected);
+      assertThat(narrow.score(row(HELD, 3))).isEqualTo(scores[3]);
     }
   }
 

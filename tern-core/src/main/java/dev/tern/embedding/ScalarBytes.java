@@ -1,0 +1,112 @@
+package dev.tern.embedding;
+
+import static dev.tern.internal.memory.Memory.getByte;
+import static dev.tern.internal.memory.Memory.getFloat;
+import static dev.tern.internal.memory.Memory.setByte;
+import static dev.tern.internal.memory.Memory.setFloat;
+
+import dev.tern.tensor.DType;
+
+/**
+ * Rows of {@link RowFormat#INT8}: {@code W} bytes, then at a multiple of 4 the scale. One of them,
+ * or {@link ByteLoops} on one column, {@code j}.
+ */
+final class ScalarBytes {
+  private static final int LARGEST = 127;
+
+  /** Of finite weights: {@link #LARGEST} times more would not be finite. */
+  private static final float LARGEST_SCALE = Math.nextDown(Float.MAX_VALUE / LARGEST);
+
+  private ScalarBytes() {}
+
+  /** Where the scale lies in a row of {@code width} weights. */
+  static int scaleAt(int width) {
+    return (width + Float.BYTES - 1) & -Float.BYTES;
+  }
+
+  /** Bytes of a row of {@code width} weights. */
+  static int rowBytes(int width) {
+    return scaleAt(width) + Float.BYTES;
+  }
+
+  /** Weight {@code j} of the row at an address. */
+  static float get(long row, int scaleAt, int j) {
+    return getByte(row + j) * getFloat(row + scaleAt);
+  }
+
+  /** Rounds the {@code width} weights at {@code from}, stored as {@code storage}, to a row. */
+  static void set(DType storage, long from, int width, long row) {
+    float largest = 0;
+    for (int j = 0; j < width; j++) {
+      largest = Math.max(largest, Math.abs(ScalarHalves.get(storage, from, j)));
+    }
+    float scale = scale(largest);
+    for (int j = 0; j < width; j++) {
+      float weight = ScalarHalves.get(storage, from, j);
+      setByte(row + j, scale == 0 ? 0 : (byte) Math.rint(weight / scale));
+    }
+    setFloat(row + scaleAt(width), scale);
+  }
+
+  private static float scale(float largest) {
+    float scale = largest / LARGEST;
+    if (!Float.isFinite(scale)) {
+      return scale;
+    }
+    // A subnormal scale would be too far from that quotient.
+    return scale < Float.MIN_NORMAL ? 0 : Math.min(scale, LARGEST_SCALE);
+  }
+
+  static void gather(
+      long[] rows, int scaleAt, int[] inverse, int from, int to, long out, long stride, int j) {
+    for (int i = from; i < to; i++) {
+      setFloat(out + (i - from) * stride + 4L * j, get(rows[inverse[i]], scaleAt, j));
+    }
+  }
+
+  static void pool(
+      long[] rows,
+      int scaleAt,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int end = offsets[b + 1];
+      float scale = combiner.scale(end - offsets[b]);
+      float sum = 0;
+      for (int i = offsets[b]; i < end; i++) {
+        sum = Math.fma(scale, get(rows[inverse[i]], scaleAt, j), sum);
+      }
+      setFloat(out + b * stride + 4L * j, sum);
+    }
+  }
+
+  static void poolWeighted(
+      long[] rows,
+      int scaleAt,
+      int[] inverse,
+      int[] offsets,
+      int from,
+      int to,
+      Combiner combiner,
+      float[] weights,
+      long out,
+      long stride,
+      int j) {
+    for (int b = from; b < to; b++) {
+      int begin = offsets[b];
+      int end = offsets[b + 1];
+      float scale = combiner.scale(weights, begin, end);
+      float sum = 0;
+      for (int i = begin; i < end; i++) {
+        sum = Math.fma(scale * weights[i], get(rows[inverse[i]], scaleAt, j), sum);
+      }
+      setFloat(out + b * stride + 4L * j, sum);
+    }
+  }
+}
