@@ -30,7 +30,7 @@ import java.util.function.Consumer;
  *   <li>an evicted row is never read or updated as that of the id that has its place now;
  *   <li>{@link #exportTo} gives the table of one moment;
  *   <li>{@link #statistics} are those of one moment, so that they add up;
- *   <li>{@link #close} waits for the calls that have begun; later ones are refused;
+ *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
  *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert that memory
  *       runs out for may have given rows, whole ones, to some of its ids.
  * </ul>
@@ -449,7 +449,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void importBlocks(long count, RowBlock.Source source) {
     lock.begin(Use.CHANGE);
     try {
-      rows.importBlocks(count, source);
+      rows.importBlocks(count, block -> lock.source(() -> source.next(block)));
     } finally {
       lock.end(Use.CHANGE);
     }

@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.Arrays;
 
 /**
@@ -332,10 +333,14 @@ final class IdIndex {
     }
   }
 
-  /** Makes room for about {@code ids} at once, where there are none yet: they need no split. */
+  /**
+   * Makes room for about {@code ids} at once, where there are none yet, so that they need next to
+   * no split. Where there is no memory for that, room is made as ids come.
+   */
   void expect(long ids) {
+    long most = Math.min(ids, Integer.MAX_VALUE);
     int bits = 0;
-    while (ids >> bits > (long) MAX_BUCKETS * (SLOTS - 1)) {
+    while (most >> bits > (long) MAX_BUCKETS * (SLOTS - 1)) {
       bits++;
     }
     if (size > 0 || bits <= depth) {
@@ -347,9 +352,9 @@ final class IdIndex {
       for (; made < fresh.length; made++) {
         fresh[made] = emptySegment(MAX_BUCKETS, bits);
       }
-    } catch (RuntimeException | Error e) {
+    } catch (OutOfBudgetException _) {
       Arrays.stream(fresh, 0, made).forEach(this::release);
-      throw e;
+      return;
     }
     free();
     depth = bits;

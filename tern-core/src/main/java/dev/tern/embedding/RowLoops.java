@@ -203,7 +203,7 @@ final class RowLoops {
       for (; j < width; j++) {
         ScalarRows.addSquares(parts, block, first, stride, j);
       }
-      ScalarRows.clipFactors(parts, rates, block, norm);
+      ScalarRows.clipFactors(parts, rates, block, norm, first, stride, width);
       for (j = 0; j <= width - lanes; j += lanes) {
         VectorRows.scale(rates, block, first, stride, j);
       }

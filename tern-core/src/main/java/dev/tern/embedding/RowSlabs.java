@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Rows by number, in slabs that are added and never moved: the address of a row holds for the life
@@ -68,6 +69,13 @@ final class RowSlabs {
   /** Rows ever in use: numbers are below it. */
   int size() {
     return size;
+  }
+
+  /** Sets the bits of rows given back. */
+  void markFree(BitSet marks) {
+    for (int i = 0; i < freeCount; i++) {
+      marks.set(free[i]);
+    }
   }
 
   /** Rows in use. */

@@ -146,7 +146,7 @@ final class RowUpdates {
     return targets;
   }
 
-  /** The same step with gradient 0 on every row that had none. */
+  /** The same step with gradient 0 on every row in use that had none. */
   private void updateOthers(Lookup lookup, long[] updated, Step step) {
     int unique = lookup.unique();
     for (int u = 0; u < unique; u++) {
@@ -154,6 +154,7 @@ final class RowUpdates {
         touched.set(lookup.rows[u]);
       }
     }
+    slabs.markFree(touched);
     Memory.zero(trash, 4L * config.width());
     int filled = 0;
     int size = slabs.size();

@@ -169,10 +169,29 @@ final class ScalarRows {
   }
 
   /** What rows are multiplied by for their norms not to exceed {@code norm}. */
-  static void clipFactors(float[] parts, float[] factors, int count, float norm) {
+  /**
+   * Where the squares of a gradient add up to more than a float can be they are added up anew, as
+   * doubles; of one that is not finite the factor is 0 or NaN.
+   */
+  static void clipFactors(
+      float[] parts, float[] factors, int count, float norm, long grad, long stride, int width) {
     for (int i = 0; i < count; i++) {
-      factors[i] = norm / Math.max((float) Math.sqrt(total(parts, i)), norm);
+      float total = total(parts, i);
+      double own =
+          total < Float.POSITIVE_INFINITY
+              ? (float) Math.sqrt(total)
+              : norm(grad + i * stride, width);
+      factors[i] = (float) (norm / Math.max(own, norm));
     }
+  }
+
+  private static double norm(long grad, int width) {
+    double squares = 0;
+    for (int j = 0; j < width; j++) {
+      double g = getFloat(grad + 4L * j);
+      squares += g * g;
+    }
+    return Math.sqrt(squares);
   }
 
   static void scale(float[] factors, int count, long grad, long stride, int j) {

@@ -3,6 +3,8 @@ package dev.tern.embedding;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says which calls of a table may run side by side. A call begins, and ends in the same thread:
@@ -36,6 +38,9 @@ final class TableLock {
   private final Lock read = reads.asReadLock();
   private final Lock write = reads.asWriteLock();
 
+  /** The thread in which a change calls its source, where that is not its own. */
+  private volatile @Nullable Thread source;
+
   TableLock(String table) {
     this.table = table;
   }
@@ -47,7 +52,8 @@ final class TableLock {
    *     for: by a source or sink of rows
    */
   void begin(Use use) {
-    if (turn.isHeldByCurrentThread() && (use != Use.READ || reads.isWriteLocked())) {
+    boolean within = turn.isHeldByCurrentThread() && (use != Use.READ || reads.isWriteLocked());
+    if (within || source == Thread.currentThread()) {
       throw new IllegalStateException(
           "table %s: got a call by the source or sink of an import or export of it, which the call"
                   .formatted(table)
@@ -60,6 +66,16 @@ final class TableLock {
     turn.lock();
     if (use == Use.CHANGE) {
       write.lock();
+    }
+  }
+
+  /** Calls the source of a change from any thread; calls of the table within it are refused. */
+  boolean source(BooleanSupplier call) {
+    source = Thread.currentThread();
+    try {
+      return call.getAsBoolean();
+    } finally {
+      source = null;
     }
   }
 

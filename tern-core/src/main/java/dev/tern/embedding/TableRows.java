@@ -219,10 +219,14 @@ final class TableRows {
    */
   private int give(Lookup lookup, int missing) {
     int given = all ? missing : choose(lookup, missing);
-    if (given > 0) {
-      add(lookup, given);
+    long before = size();
+    try {
+      if (given > 0) {
+        add(lookup, given);
+      }
+    } finally {
+      residents.settle(lookup.unique(), missing, (int) (size() - before));
     }
-    residents.settle(lookup.unique(), missing, given);
     return given;
   }
 

@@ -12,10 +12,13 @@ final class RowWriter {
   private final RowShape shape;
   private final LongColumn ids;
   private final RowColumns columns;
+  private final long rows;
   private long row;
 
-  RowWriter(RowShape shape, SafeTensors file) {
+  /** For a file whose layout has {@code rows} rows. */
+  RowWriter(RowShape shape, SafeTensors file, long rows) {
     this.shape = shape;
+    this.rows = rows;
     ids = new LongColumn(file, TableFile.IDS);
     columns = new RowColumns(shape, file);
   }
@@ -41,10 +44,12 @@ final class RowWriter {
         append(block, values, count);
       }
     }
+    requireAll();
   }
 
   /** Writes the rows of a block behind those before. */
   void append(RowBlock block) {
+    requireRoom(block.count());
     ids.append(block.ids(), block.count());
     columns.write(row, block);
     row += block.count();
@@ -52,8 +57,34 @@ final class RowWriter {
 
   /** Writes {@code count} rows, packed at address {@code values}, behind those before. */
   void append(long[] blockIds, long values, int count) {
+    requireRoom(count);
     ids.append(blockIds, count);
     columns.write(row, values, count);
     row += count;
+  }
+
+  /**
+   * Says that all rows were written.
+   *
+   * @throws IllegalStateException if there were fewer, or when more are written: a file must not
+   *     look whole where a table changed while it was saved
+   */
+  void requireAll() {
+    if (row != rows) {
+      throw changed(row);
+    }
+  }
+
+  private void requireRoom(int count) {
+    if (count > rows - row) {
+      throw changed(row + count);
+    }
+  }
+
+  private IllegalStateException changed(long got) {
+    return new IllegalStateException(
+        "checkpoint: got %d rows of a table that had %d when it began to be written, expected as many;"
+                .formatted(got, rows)
+            + " let nobody change tables while they are saved");
   }
 }

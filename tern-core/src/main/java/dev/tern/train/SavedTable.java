@@ -117,9 +117,12 @@ final class SavedTable implements RowSource, AutoCloseable {
     return file.shard().overlaps(shard);
   }
 
-  /** Rows at most. */
-  long most() {
-    return files.stream().filter(this::overlaps).mapToLong(TableReader::size).sum();
+  /** Rows, about: of a file that holds more than the shard, its share. */
+  long expected() {
+    return files.stream()
+        .filter(this::overlaps)
+        .mapToLong(file -> file.size() / Math.max(1, shard.count() / file.shard().count()))
+        .sum();
   }
 
   /** The next rows as they are stored, of a table that {@link #isInOneFile}. */

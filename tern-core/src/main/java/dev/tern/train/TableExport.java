@@ -80,7 +80,7 @@ public final class TableExport {
       SafeTensors.Layout layout = RowWriter.layout(shape, rows);
       String name = checkpoint.tables().get(slot);
       try (SafeTensors file = SafeTensors.create(target, layout, TableFile.name(name))) {
-        new RowWriter(shape, file).appendAll(saved);
+        new RowWriter(shape, file, rows).appendAll(saved);
       }
       return rows;
     }

@@ -47,13 +47,15 @@ final class TableFile {
     boolean remembers = !table.config().rows().isAll();
     TableHistory history = table.history();
     RowShape shape = RowShape.of(table.config());
-    SafeTensors.Layout layout = layout(shape, table.size(), remembers);
+    long count = table.size();
+    SafeTensors.Layout layout = layout(shape, count, remembers);
     if (remembers) {
       layout.add(FILTER, DType.I64, history.filterWords());
     }
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
-      RowWriter rows = new RowWriter(shape, file);
+      RowWriter rows = new RowWriter(shape, file, count);
       table.exportBlocks(rows::append);
+      rows.requireAll();
       if (remembers) {
         new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
         history.readFilter(new LongColumn(file, FILTER)::append);
@@ -86,8 +88,9 @@ final class TableFile {
           .add(FILTER_SIZE, DType.I64, 1);
     }
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
-      RowWriter rows = new RowWriter(shape, file);
+      RowWriter rows = new RowWriter(shape, file, ids.length);
       table.exportTo(ids, rows::append);
+      rows.requireAll();
       new LongColumn(file, GONE).append(gone, gone.length);
       if (remembers) {
         new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
@@ -130,7 +133,7 @@ final class TableFile {
       layout.add(FILTER, DType.I64, filterWords);
     }
     try (SafeTensors file = SafeTensors.create(path, layout, name(table, shard))) {
-      new RowWriter(shape, file).appendAll(rows);
+      new RowWriter(shape, file, count).appendAll(rows);
       if (remembers) {
         new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
         copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
@@ -177,7 +180,7 @@ final class TableFile {
         readHistory(paths.getLast(), saved, table);
       }
       if (saved.isInOneFile()) {
-        table.importBlocks(saved.most(), saved::next);
+        table.importBlocks(saved.expected(), saved::next);
       } else {
         table.importFrom(saved);
       }

@@ -268,7 +268,10 @@ public final class Trainer implements AutoCloseable {
     stopping = true;
   }
 
-  /** Writes a checkpoint as folder {@code target}, complete or not at all. */
+  /**
+   * Writes a checkpoint as folder {@code target}, complete or not at all. Others may read the
+   * tables meanwhile, not change them.
+   */
   public void save(Path target) {
     writer.write(target, state);
   }

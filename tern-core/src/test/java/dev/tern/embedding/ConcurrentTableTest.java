@@ -329,6 +329,8 @@ final class ConcurrentTableTest {
       assertThatThrownBy(() -> table.importFrom((_, _) -> (int) table.size()))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("source or sink");
+      assertThatThrownBy(() -> table.importBlocks(1, _ -> table.size() > 0))
+          .hasStackTraceContaining("source or sink");
       insert(table, 1);
       assertThatThrownBy(() -> table.exportTo((_, _, _) -> insert(table, 2)))
           .hasMessageContaining("source or sink");

@@ -508,6 +508,9 @@ final class EmbeddingTableTest {
       }
       assertThat(Memory.getFloat(lookup.addresses[held - 1])).isNotZero();
       table.requireSound();
+      TableStatistics statistics = table.statistics();
+      assertThat(statistics.admitted()).isEqualTo(held);
+      assertThat(statistics.misses()).isEqualTo(held + statistics.rejected());
     }
     assertThat(small.live()).isZero();
   }

@@ -211,4 +211,21 @@ final class IdIndexTest {
       assertThat(find(id)).isEqualTo(-1);
     }
   }
+
+  @Test
+  void roomThatIsExpectedButNotThereIsMadeAsIdsCome() {
+    try (Allocator small = Allocator.of(1 << 20)) {
+      IdIndex narrow = new IdIndex(small, "narrow");
+      narrow.expect(1L << 60);
+      for (int i = 0; i < 5000; i++) {
+        long hash = IdIndex.hash(i);
+        narrow.reserve(hash);
+        narrow.insert(hash, i, i);
+      }
+      narrow.requireSound();
+      assertThat(narrow.size()).isEqualTo(5000);
+      narrow.free();
+      assertThat(small.live()).isZero();
+    }
+  }
 }

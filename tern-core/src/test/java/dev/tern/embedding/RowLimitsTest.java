@@ -184,4 +184,56 @@ final class RowLimitsTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("table t: got weights from 100000.0 to 1000000.0, expected such as F16 holds");
   }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8, 16, 19})
+  void gradientsWhoseSquaresAreBeyondFloatsAreClippedToo(int width) {
+    RowLimits limits = RowLimits.NONE.withClipNorm(1);
+    TableConfig config =
+        new TableConfig("t", 0, width, Optimizer.sgd(1), 0, 3, 0, UnknownRow.ZEROS);
+    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+        Floats grad = new Floats(allocator, 2 * width)) {
+      for (int j = 0; j < width; j++) {
+        grad.set(j, 1e20f);
+        grad.set(width + j, -1e38f);
+      }
+      Lookup lookup = new Lookup();
+      table.find(new long[] {5, 6}, 2, lookup, true);
+      table.apply(lookup, oneHot(2), 2, Combiner.SUM, grad.address, width, 1, 1);
+      float[] rows = rows(table, lookup);
+      float expected = (float) (1 / Math.sqrt(width));
+      for (int j = 0; j < width; j++) {
+        assertThat(rows[j]).isCloseTo(-expected, within(1e-6f));
+        assertThat(rows[width + j]).isCloseTo(expected, within(1e-6f));
+      }
+    }
+  }
+
+  @Test
+  void boundsDoNotReachRowsThatAreGone() {
+    RowPolicy policy = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
+    TableConfig config =
+        new TableConfig(
+            "t", 0, 4, Optimizer.adam(0.1f), 0, 3, 0, UnknownRow.MEAN, DType.F32, policy);
+    RowLimits limits = RowLimits.NONE.withBounds(0.5f, 1);
+    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+        Floats grad = Floats.of(allocator, new float[40])) {
+      for (int t = 1; t <= 3; t++) {
+        long[] ids = new long[t == 1 ? 10 : 1];
+        for (int i = 0; i < ids.length; i++) {
+          ids[i] = i;
+        }
+        Lookup lookup = new Lookup();
+        table.find(ids, ids.length, lookup, true);
+        table.apply(lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 4, 1, t);
+      }
+      assertThat(table.size()).isEqualTo(1);
+      Lookup unknown = new Lookup();
+      table.find(new long[] {99}, 1, unknown, false);
+      try (Floats out = new Floats(allocator, 4)) {
+        table.ragged(unknown, out.address);
+        assertThat(out.toArray()).containsOnly(0.5f);
+      }
+    }
+  }
 }

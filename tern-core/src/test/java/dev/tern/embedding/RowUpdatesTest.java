@@ -210,6 +210,14 @@ final class RowUpdatesTest {
     });
   }
 
+  /** Rules that divide a gradient by its own size: of tiny ones the step is not small. */
+  private static boolean dividesByNorms(Optimizer optimizer) {
+    return optimizer instanceof Optimizer.Adagrad
+        || optimizer instanceof Optimizer.RowWiseAdagrad
+        || optimizer instanceof Optimizer.RmsProp
+        || optimizer instanceof Optimizer.Adam;
+  }
+
   private static void compare(EmbeddingTable table, Map<Long, Row> reference) {
     int floats = table.config().rowFloats();
     assertThat(table.size()).isEqualTo(reference.size());
@@ -218,7 +226,7 @@ final class RowUpdatesTest {
       for (int i = 0; i < count; i++) {
         Row row = reference.get(ids[i]);
         for (int j = 0; j < row.w.length; j++) {
-          if (row.doubtful[j]) {
+          if (row.doubtful[j] && dividesByNorms(table.config().optimizer())) {
             doubtful[0]++;
             continue;
           }
