@@ -226,6 +226,11 @@ public record TableConfig(
             && !adam.lazy();
   }
 
+  /** What memory of a part of the table is said to be for. */
+  String holder(String part) {
+    return "table " + name + " " + part;
+  }
+
   /** First value of all state. */
   float initialState() {
     return switch (optimizer) {

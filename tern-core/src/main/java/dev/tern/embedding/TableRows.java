@@ -51,8 +51,8 @@ final class TableRows {
     int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
     rows =
         config.format() == RowFormat.INT8
-            ? RowSlabs.packed(rowBytes, allocator, holder(config, "rows"))
-            : new RowSlabs(rowBytes, allocator, holder(config, "rows"));
+            ? RowSlabs.packed(rowBytes, allocator, config.holder("rows"))
+            : new RowSlabs(rowBytes, allocator, config.holder("rows"));
     unknown = new UnknownRows(config, rows, loops, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
@@ -60,7 +60,7 @@ final class TableRows {
     transfer = new RowTransfer(this, rows, residents, loops);
     all = config.rows().isAll();
     try {
-      index = new IdIndex(allocator, holder(config, "index"));
+      index = new IdIndex(allocator, config.holder("index"));
     } catch (RuntimeException | Error e) {
       residents.free();
       throw e;
@@ -79,7 +79,7 @@ final class TableRows {
     if (tier.isPresent()) {
       Spilling.require(config);
     }
-    long spare = allocator.allocate(spareBytes(config), holder(config, "spare rows"));
+    long spare = allocator.allocate(spareBytes(config), config.holder("spare rows"));
     try {
       return new TableRows(config, tier, allocator, spare);
     } catch (RuntimeException | Error e) {
@@ -91,10 +91,6 @@ final class TableRows {
   /** Room for the row of unknown ids and for updates. */
   static long spareBytes(TableConfig config) {
     return config.weightBytes() + RowUpdates.spareBytes(config);
-  }
-
-  private static String holder(TableConfig config, String part) {
-    return "table " + config.name() + " " + part;
   }
 
   TableConfig config() {
