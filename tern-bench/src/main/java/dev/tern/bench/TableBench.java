@@ -145,9 +145,13 @@ final class TableBench {
     steps(2);
   }
 
-  /** Scoring, and how much of it is what keeps changes away: a call that does nothing else. */
+  /**
+   * Scoring, and how much of it is what keeps changes away: a call that does nothing else. Requests
+   * of one id are for as many rows as there are batches, which caches hold.
+   */
   private void requests(EmbeddingTable table, long[][] batches) {
-    print("lock of a read", 1, nanosPerCall(1 << 20, _ -> table.size()), "ns");
+    print(
+        "lock of a read, with no other thread", 1, nanosPerCall(1 << 20, _ -> table.size()), "ns");
     Lookup lookup = new Lookup();
     for (int count : new int[] {1, batch}) {
       List<Double> nanos =
@@ -164,7 +168,8 @@ final class TableBench {
                       Combiner.SUM,
                       pooled,
                       WIDTH));
-      print("request of ids: " + count, 1, nanos, "ns");
+      String name = "request of ids: %d, of %d batches in turn".formatted(count, BATCHES);
+      print(name, 1, nanos, "ns");
     }
   }
 

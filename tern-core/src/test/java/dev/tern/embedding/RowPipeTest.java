@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -54,17 +55,22 @@ final class RowPipeTest {
   @Test
   void aFaultOfTheSinkEndsTheSource() {
     AtomicInteger filled = new AtomicInteger();
+    AtomicReference<Thread> filler = new AtomicReference<>();
+    RowBlock.Source endless = upTo(Integer.MAX_VALUE, filled);
     assertThatThrownBy(() ->
             RowPipe.run(
                 CONFIG,
-                upTo(Integer.MAX_VALUE, filled),
+                block -> {
+                  filler.set(Thread.currentThread());
+                  return endless.next(block);
+                },
                 block -> {
                   throw new IllegalStateException("full");
                 }))
         .hasMessage("full");
-    int after = filled.get();
-    assertThat(after).isLessThan(10);
-    assertThat(filled.get()).isEqualTo(after);
+    assertThat(filled.get()).isLessThan(10);
+    assertThat(filler.get()).isNotSameAs(Thread.currentThread());
+    assertThat(filler.get().isAlive()).isFalse();
   }
 
   @Test

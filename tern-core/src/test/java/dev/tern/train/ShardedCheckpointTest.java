@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.DataException;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.Network;
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -21,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +82,24 @@ final class ShardedCheckpointTest {
     }
     assertThat(TrainerTest.contents(again))
         .isEqualTo(TrainerTest.contents(resharded(run, 1, "one")));
+  }
+
+  @Test
+  void aShardExpectsItsShareOfALargerFile() {
+    Path file = folder.resolve("table");
+    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS);
+    try (Allocator allocator = Allocator.of(1L << 24)) {
+      try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+        table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);
+        TableFile.write(file, table);
+      }
+    }
+    for (int shards : new int[] {1, 4, 64}) {
+      TableShard last = new TableShard(shards - 1, shards);
+      try (SavedTable saved = SavedTable.open(List.of(file), RowShape.of(file), last)) {
+        assertThat(saved.expected()).isEqualTo(6400 / shards);
+      }
+    }
   }
 
   /** The rows of a table by id, as text. */
