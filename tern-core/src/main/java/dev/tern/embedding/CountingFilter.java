@@ -192,6 +192,15 @@ final class CountingFilter {
     }
   }
 
+  /** Copies all words to {@code address}. */
+  void copyTo(long address) {
+    long at = address;
+    for (int layer = 0; layer < layerCount; layer++) {
+      Memory.copy(layers[layer], at, CELL * cells[layer]);
+      at += CELL * cells[layer];
+    }
+  }
+
   private long word(long number) {
     long at = number * CELLS_PER_WORD;
     int layer = 0;

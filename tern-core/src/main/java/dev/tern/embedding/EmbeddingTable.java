@@ -28,7 +28,7 @@ import java.util.function.Consumer;
  *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
  *       it, and what unknown ids read as stays;
  *   <li>an evicted row is never read or updated as that of the id that has its place now;
- *   <li>{@link #exportTo} gives the table of one moment;
+ *   <li>{@link #exportTo} and {@link #snapshot} give the table of one moment;
  *   <li>{@link #statistics} are those of one moment, so that they add up;
  *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
  *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert that memory
@@ -39,9 +39,10 @@ import java.util.function.Consumer;
  * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
  * them finds. They are not free of locks: while another thread inserts or updates they wait for
  * that batch, and each call counts itself in and out in one word of memory (some six nanoseconds,
- * more if many cores do at once). Calls that change the table, exports and {@link #changes} take
- * turns, first come, first served; readers do not wait for exports, nor changes that wait for one.
- * The sink of an export may read the table; any other call from within a source or sink is refused.
+ * more if many cores do at once). Calls that change the table and exports take turns, first come,
+ * first served; readers do not wait for exports, nor changes that wait for one. A {@link #snapshot}
+ * is a change as short as a batch, and changes go on while it is read. The sink of an export may
+ * read the table; any other call from within a source or sink is refused.
  *
  * <p>With several threads that train one table, rows depend on the order of their calls, and steps
  * are to be counted over all of them. With one no result depends on how many threads read.
@@ -52,6 +53,9 @@ public final class EmbeddingTable implements AutoCloseable {
   private final TableRows rows;
   private final TableLock lock;
   private final TableConfig config;
+
+  /** The last snapshot that lets the table change. */
+  private volatile Optional<TableSnapshot> open = Optional.empty();
 
   private EmbeddingTable(TableRows rows) {
     this.rows = rows;
@@ -377,11 +381,58 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param sink takes block after block, each of use during the call
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
+    try (TableSnapshot all = holding(false)) {
+      all.exportBlocks(sink);
+    }
+  }
+
+  /**
+   * The table as it is now, whatever becomes of it later. Others may go on changing it: before the
+   * snapshot is closed, whoever changes a row first makes a copy of it, in memory of the allocator,
+   * half of what is free there at most; where that is not enough, changes wait until it is closed.
+   * A table with a {@link FileTier}, with an optimizer that changes all rows in each step, or for
+   * whose {@link TableHistory} there is no room again, stays as it is: changes of it wait until the
+   * snapshot is closed, by this thread.
+   *
+   * @throws IllegalStateException if another one is open; one at a time
+   */
+  public TableSnapshot snapshot() {
+    return snapshot(false);
+  }
+
+  /**
+   * Likewise, of what changed since {@link #trackChanges}; of the whole table where that is too
+   * much to list.
+   *
+   * @throws IllegalStateException if changes are not tracked
+   */
+  public TableSnapshot snapshotOfChanges() {
+    return snapshot(true);
+  }
+
+  private TableSnapshot snapshot(boolean changes) {
+    lock.begin(Use.CHANGE);
+    try {
+      rows.requireExportable();
+      Optional<TableSnapshot> made = TableSnapshot.detached(rows, changes);
+      if (made.isPresent()) {
+        open = made;
+        return made.get();
+      }
+    } finally {
+      lock.end(Use.CHANGE);
+    }
+    return holding(changes);
+  }
+
+  private TableSnapshot holding(boolean changes) {
     lock.begin(Use.SNAPSHOT);
     try {
-      rows.exportBlocks(sink);
-    } finally {
+      rows.requireExportable();
+      return TableSnapshot.holding(rows, changes, () -> lock.end(Use.SNAPSHOT));
+    } catch (RuntimeException | Error e) {
       lock.end(Use.SNAPSHOT);
+      throw e;
     }
   }
 
@@ -400,8 +451,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * From now on notes what changes, for {@link #changes}; what changed before is forgotten. Costs
-   * one bit a row, and 8 bytes for each row that changed.
+   * From now on notes what changes, for {@link #snapshotOfChanges}; what changed before is
+   * forgotten. Costs one bit a row, and 8 bytes for each row that changed.
    */
   public void trackChanges() {
     lock.begin(Use.CHANGE);
@@ -409,20 +460,6 @@ public final class EmbeddingTable implements AutoCloseable {
       rows.trackChanges();
     } finally {
       lock.end(Use.CHANGE);
-    }
-  }
-
-  /**
-   * What changed since {@link #trackChanges}.
-   *
-   * @throws IllegalStateException if that was never called
-   */
-  public TableChanges changes() {
-    lock.begin(Use.SNAPSHOT);
-    try {
-      return rows.changes();
-    } finally {
-      lock.end(Use.SNAPSHOT);
     }
   }
 
@@ -465,11 +502,14 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Gives the table's memory back, and the file. */
+  /** Gives the table's memory back, and the file; closes a snapshot that is open. */
   @Override
   public void close() {
+    // First, as changes may wait for it.
+    open.ifPresent(TableSnapshot::close);
     lock.begin(Use.CHANGE);
     try {
+      open.ifPresent(TableSnapshot::close); // made meanwhile
       rows.close();
     } finally {
       lock.end(Use.CHANGE);

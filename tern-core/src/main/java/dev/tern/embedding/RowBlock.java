@@ -155,6 +155,13 @@ public final class RowBlock implements AutoCloseable {
     }
   }
 
+  /** Takes row {@code i} at {@link #places} once more. */
+  void gather(TableConfig config, int i) {
+    gather(places, i, i + 1, 0, weightBytes, weights.address());
+    gather(places, i, i + 1, config.weightBytes(), stateBytes, state.address());
+    gather(places, i, i + 1, config.metadataOffset(), metadataBytes, metadata.address());
+  }
+
   /** Puts rows {@code first} to {@code end - 1} to {@link #places}. */
   void scatter(TableConfig config, int first, int end) {
     if (config.format() == RowFormat.INT8) {

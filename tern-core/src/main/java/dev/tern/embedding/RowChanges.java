@@ -88,16 +88,12 @@ final class RowChanges {
     return all;
   }
 
-  /** The ids, ascending, each once. */
+  /** The ids, {@link #count} of them in no useful order, some perhaps twice. */
   long[] ids() {
-    Arrays.sort(ids, 0, count);
-    int distinct = 0;
-    for (int i = 0; i < count; i++) {
-      if (distinct == 0 || ids[i] != ids[distinct - 1]) {
-        ids[distinct++] = ids[i];
-      }
-    }
-    count = distinct;
-    return Arrays.copyOf(ids, count);
+    return ids;
+  }
+
+  int count() {
+    return count;
   }
 }

@@ -101,6 +101,22 @@ final class RowSlabs {
     return units[row >>> unitShift] + (long) (row & unitMask) * stride;
   }
 
+  /** Where the rows in use now lie, for whoever may not see these slabs grow. */
+  Places places() {
+    return new Places(units, unitShift, unitMask, stride);
+  }
+
+  /**
+   * Where rows lie.
+   *
+   * @param units addresses of their units, which stay
+   */
+  record Places(long[] units, int unitShift, int unitMask, int stride) {
+    long address(int row) {
+      return units[row >>> unitShift] + (long) (row & unitMask) * stride;
+    }
+  }
+
   /** Makes sure that {@link #add} will not need memory for so many rows. */
   void reserve(int count) {
     while (((long) unitCount << unitShift) - size + freeCount < count) {

@@ -54,9 +54,25 @@ final class RowTransfer {
     }
   }
 
-  /** Gives all rows, in order. */
+  /** Gives rows as they lie, in order. */
   void export(SortedRows sorted, boolean inMemory, Consumer<RowBlock> sink) {
     RowPipe.run(config, new Gathering(sorted, inMemory), sink);
+  }
+
+  /** Gives rows as they were, in order, while others change them. */
+  void export(SortedRows sorted, RowCopies copies, Consumer<RowBlock> sink) {
+    RowPipe.run(config, block -> next(block, sorted, copies), sink);
+  }
+
+  private boolean next(RowBlock block, SortedRows sorted, RowCopies copies) {
+    int length = sorted.advance(block.room());
+    block.take(sorted.ids(), sorted.at(), length);
+    for (int i = 0; i < length; i++) {
+      block.places()[i] = copies.address(sorted.rows()[sorted.at() + i]);
+    }
+    block.gather(config);
+    copies.mend(block, sorted.rows(), sorted.at(), config);
+    return length > 0;
   }
 
   /** Rows in order, from where they lie. */
@@ -67,8 +83,6 @@ final class RowTransfer {
     private final boolean inMemory;
 
     private final Lookup lookup = new Lookup();
-    private int count;
-    private int at;
 
     Gathering(SortedRows sorted, boolean inMemory) {
       this.sorted = sorted;
@@ -77,22 +91,17 @@ final class RowTransfer {
 
     @Override
     public boolean next(RowBlock block) {
-      if (at == count) {
-        count = sorted.next();
-        at = 0;
-      }
-      int length = Math.min(block.room(), count - at);
-      block.take(sorted.ids(), at, length);
+      int length = sorted.advance(block.room());
+      block.take(sorted.ids(), sorted.at(), length);
       if (inMemory) {
         for (int i = 0; i < length; i++) {
-          block.places()[i] = rows.address(sorted.rows()[at + i]);
+          block.places()[i] = rows.address(sorted.rows()[sorted.at() + i]);
         }
       } else {
         find(block);
       }
       block.gather(config);
       Reference.reachabilityFence(lookup); // it may hold copies of rows
-      at += length;
       return length > 0;
     }
 

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Walks ids and their rows in ascending (signed) order of id, with bounded memory: each pass over
- * them keeps a block of the smallest above the last one given.
+ * Walks ids and their rows in ascending (signed) order of id, each id once, with bounded memory:
+ * each pass over them keeps a block of the smallest above the last one given.
  */
 final class SortedRows {
   /** Rows of a block, where there are more than two of them. */
@@ -22,7 +22,7 @@ final class SortedRows {
   /** So few are sorted by insertion. */
   private static final int FEW = 48;
 
-  /** Gives all ids with their rows, each once, in any order. */
+  /** Gives all ids with their rows, in any order. */
   private final Consumer<IdIndex.EntrySink> source;
 
   private final int block;
@@ -32,6 +32,8 @@ final class SortedRows {
   private final int[] otherRows;
   private final int[] places = new int[DIGITS];
   private int count;
+  private int at;
+  private int advanced;
   private boolean started;
   private boolean more = true;
   private long last;
@@ -55,17 +57,36 @@ final class SortedRows {
 
   /** The next block; none at the end. The arrays are used again. */
   int next() {
+    count = 0;
     if (!more) {
       return 0;
     }
     more = false;
-    count = 0;
     bound = Long.MAX_VALUE;
     source.accept(this::keep);
     keepBlock();
     started = true;
     last = count > 0 ? ids[count - 1] : last;
     return count;
+  }
+
+  /**
+   * Goes on by up to {@code most} rows, which then are those from {@link #at} on.
+   *
+   * @return how many; none at the end
+   */
+  int advance(int most) {
+    at += advanced;
+    if (at == count) {
+      next();
+      at = 0;
+    }
+    advanced = Math.min(most, count - at);
+    return advanced;
+  }
+
+  int at() {
+    return at;
   }
 
   long[] ids() {
@@ -87,8 +108,9 @@ final class SortedRows {
     }
     if (count == ids.length) {
       keepBlock();
-      bound = ids[count - 1];
+      bound = count == block ? ids[count - 1] : Long.MAX_VALUE;
       if (id > bound) {
+        more = true;
         return;
       }
     }
@@ -99,8 +121,23 @@ final class SortedRows {
   /** Keeps the smallest, in order. */
   private void keepBlock() {
     sort(0, count);
+    dropRepeated();
     more |= count > block;
     count = Math.min(count, block);
+  }
+
+  private void dropRepeated() {
+    int distinct = Math.min(1, count);
+    while (distinct < count && ids[distinct] != ids[distinct - 1]) {
+      distinct++;
+    }
+    for (int i = distinct + 1; i < count; i++) {
+      if (ids[i] != ids[distinct - 1]) {
+        ids[distinct] = ids[i];
+        rows[distinct++] = rows[i];
+      }
+    }
+    count = distinct;
   }
 
   /** Puts many into parts first, by the highest bits in which ids differ. */

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.lang.ref.Reference;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -29,7 +28,8 @@ final class TableRows {
   private final boolean all;
 
   private final IntConsumer evictor = this::evict;
-  private final IntConsumer spiller = this::moved;
+  private final RowWatch watch;
+  private final IntConsumer spiller;
 
   private final Pooling pooling;
   private final RowLoops loops;
@@ -37,7 +37,6 @@ final class TableRows {
   private final RowUpdates updates;
   private final Step rule;
   private final RowTransfer transfer;
-  private Optional<RowChanges> changes = Optional.empty();
   private long version;
   private boolean closed;
 
@@ -72,6 +71,8 @@ final class TableRows {
       residents.free();
       throw e;
     }
+    watch = new RowWatch(config, index, rows, allocator, () -> rows.size() + inFile());
+    spiller = watch.mover();
   }
 
   /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
@@ -132,14 +133,24 @@ final class TableRows {
   /** Finds the rows of the ids that a lookup was filled with. */
   void find(Lookup into, boolean insert) {
     requireOpen("find");
-    if (insert) {
-      requireStored("find with insert");
+    if (!insert) {
+      found(into, 0, locateAll(into));
+      return;
     }
-    int missing = insert ? locateForTraining(into) : locateAll(into);
-    int inserted = insert ? give(into, missing) : 0;
-    into.complete = inserted == missing;
-    readAsUnknown(into, inserted, missing);
-    into.found(this, version, gone());
+    requireStored("find with insert");
+    watch.begin();
+    try {
+      int missing = locateForTraining(into);
+      found(into, give(into, missing), missing);
+    } finally {
+      watch.end();
+    }
+  }
+
+  private void found(Lookup lookup, int inserted, int missing) {
+    lookup.complete = inserted == missing;
+    readAsUnknown(lookup, inserted, missing);
+    lookup.found(this, version, gone());
   }
 
   /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
@@ -161,13 +172,6 @@ final class TableRows {
   private int locateAll(Lookup lookup) {
     int missing = locate(lookup);
     return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
-  }
-
-  /** A row left memory. */
-  private void moved(int row) {
-    if (changes.isPresent()) {
-      changes.get().moved(row);
-    }
   }
 
   /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
@@ -227,10 +231,8 @@ final class TableRows {
   }
 
   private int choose(Lookup lookup, int missing) {
+    watch.seen(lookup);
     residents.see(lookup);
-    if (changes.isPresent() && config.metadata() > 0) {
-      changes.get().note(lookup);
-    }
     int wanted = residents.admit(lookup, missing);
     long gone = residents.evicted();
     int room = residents.makeRoom(wanted, size(), evictor);
@@ -246,10 +248,8 @@ final class TableRows {
   /** Takes a row from its id, for others. */
   private void evict(int row) {
     long id = Memory.getLong(rows.address(row) + config.idOffset());
+    watch.gone(id, row);
     index.erase(IdIndex.hash(id), id);
-    if (changes.isPresent()) {
-      changes.get().gone(id, row);
-    }
     rows.release(row);
   }
 
@@ -270,9 +270,7 @@ final class TableRows {
       if (tier.isPresent()) {
         tier.get().enter(lookup, inserted);
       }
-      if (changes.isPresent()) {
-        changes.get().note(lookup);
-      }
+      watch.added(lookup);
     }
   }
 
@@ -280,7 +278,9 @@ final class TableRows {
   private void insert(Lookup lookup, int missing) {
     rows.reserve(missing);
     for (int i = 0; i < missing; i++) {
-      lookup.rows[lookup.missing[i]] = rows.add();
+      int row = rows.add();
+      watch.born(row);
+      lookup.rows[lookup.missing[i]] = row;
     }
     long size = index.size();
     try {
@@ -396,41 +396,62 @@ final class TableRows {
     }
     boolean single =
         Bags.check(config.name(), offsets, 0, bags, lookup.count()) && weights.length == 0;
-    locateAgain(lookup, true);
-    if (changes.isPresent()) {
-      changes.get().update(lookup);
-    }
     rule.at(lr, step);
-    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
-    if (distinct && gradients.count() == 1 && !config.limits().clips()) {
-      updates.runDirect(lookup, gradients, rule);
-    } else {
-      lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
-      updates.run(lookup, bags, gradients, rule);
+    watch.begin();
+    try {
+      locateAgain(lookup, true);
+      watch.updated(lookup);
+      boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
+      if (distinct && gradients.count() == 1 && !config.limits().clips()) {
+        updates.runDirect(lookup, gradients, rule);
+      } else {
+        lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
+        updates.run(lookup, bags, gradients, rule);
+      }
+      residents.endStep(step, evictor);
+    } finally {
+      watch.end();
     }
-    residents.endStep(step, evictor);
     version++;
   }
 
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   void exportTo(RowSink sink) {
-    requireOpen("export");
-    requireStored("export");
+    requireExportable();
     SortedRows sorted = new SortedRows(this::forEachEntry, size());
     for (int count = sorted.next(); count > 0; count = sorted.next()) {
       transfer.export(sorted.ids(), count, sink);
     }
   }
 
-  /** Gives every row as it is stored, in ascending order of id. */
-  void exportBlocks(Consumer<RowBlock> sink) {
-    requireOpen("export");
-    requireStored("export");
-    SortedRows sorted = new SortedRows(this::forEachEntry, size());
+  /** Gives rows as they are stored. */
+  void exportBlocks(SortedRows sorted, Consumer<RowBlock> sink) {
     transfer.export(sorted, tier.isEmpty(), sink);
   }
 
-  private void forEachEntry(IdIndex.EntrySink sink) {
+  /** Likewise, as they were. */
+  void exportBlocks(SortedRows sorted, RowCopies copies, Consumer<RowBlock> sink) {
+    transfer.export(sorted, copies, sink);
+  }
+
+  /** Whether rows can stay as they are for some while others change: all do not, nor in a file. */
+  boolean canKeepRows() {
+    return tier.isEmpty() && watch.canKeepRows();
+  }
+
+  /** Keeps rows as they are now. */
+  RowCopies keepRows() {
+    return watch.keepRows();
+  }
+
+  /** Refuses an export. */
+  void requireExportable() {
+    requireOpen("export");
+    requireStored("export");
+  }
+
+  /** Gives all ids with their rows, each once, in no useful order. */
+  void forEachEntry(IdIndex.EntrySink sink) {
     long next = 0;
     do {
       next = index.forEachEntry(next, sink);
@@ -440,8 +461,7 @@ final class TableRows {
 
   /** Gives the rows of {@code ids}, each of which must have one, in their order. */
   void exportTo(long[] ids, RowSink sink) {
-    requireOpen("export");
-    requireStored("export");
+    requireExportable();
     transfer.export(ids, ids.length, sink);
   }
 
@@ -449,31 +469,26 @@ final class TableRows {
   void trackChanges() {
     requireOpen("trackChanges");
     requireStored("trackChanges");
-    if (changes.isEmpty()) {
-      changes = Optional.of(new RowChanges(config, () -> rows.size() + inFile()));
-    }
-    changes.get().clear();
+    watch.trackChanges();
     residents.filter().ifPresent(CountingFilter::trackChanges);
   }
 
-  /** What changed since {@link #trackChanges}. */
-  TableChanges changes() {
+  /** What changed since {@link #trackChanges}; the ids only where they are listed. */
+  ChangedRows changes() {
     requireOpen("changes");
-    RowChanges noted =
-        changes.orElseThrow(() ->
-            new IllegalStateException(
-                "table %s: got changes that were not noted, expected trackChanges before"
-                    .formatted(config.name())));
-    long[] ids = noted.ids();
-    long[] here = Arrays.stream(ids).filter(this::hasRow).toArray();
-    long[] gone = Arrays.stream(ids).filter(id -> !hasRow(id)).toArray();
-    long[] words = residents.filter().map(CountingFilter::changedWords).orElse(new long[0]);
-    return new TableChanges(noted.all(), here, gone, words);
+    RowChanges noted = watch.changes();
+    ChangedRows changed = new ChangedRows(noted.ids(), noted.count());
+    Lookup lookup = new Lookup();
+    for (int from = 0; from < changed.count(); from += RowTransfer.BLOCK) {
+      changed.fill(lookup, from);
+      locateAll(lookup);
+      changed.take(lookup, from);
+    }
+    return changed;
   }
 
-  private boolean hasRow(long id) {
-    long hash = IdIndex.hash(id);
-    return index.find(hash, id) >= 0 || (tier.isPresent() && tier.get().has(hash, id));
+  boolean allChanged() {
+    return watch.changes().all();
   }
 
   /** Fills an empty table; when it fails the table holds part of the rows. */

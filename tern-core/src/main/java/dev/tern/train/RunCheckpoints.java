@@ -7,9 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The checkpoints that a run writes into its folder: when, and which of them are full. */
+/**
+ * The checkpoints that a run writes into its folder: when, and which of them are full. Another
+ * thread writes them while training goes on, where tables allow for that, one after another: when
+ * the next one is due before that, training waits.
+ */
 final class RunCheckpoints {
   private final CheckpointFolder folder;
   private final CheckpointWriter writer;
@@ -22,6 +27,10 @@ final class RunCheckpoints {
   private long deltaBytes;
   private long lastStep;
   private long lastNanos = System.nanoTime();
+
+  // Another thread has all of the above while one is written.
+  private Optional<Thread> writing = Optional.empty();
+  private Optional<Throwable> failure = Optional.empty();
 
   RunCheckpoints(Path folder, CheckpointWriter writer, DeltaSchedule schedule) {
     this.folder = new CheckpointFolder(folder);
@@ -36,6 +45,7 @@ final class RunCheckpoints {
     if (schedule.isNever() || !parts.stream().allMatch(this::isMine)) {
       return;
     }
+    writer.track();
     for (Path part : parts) {
       add(folder.path().resolve(part.getFileName()));
     }
@@ -47,42 +57,61 @@ final class RunCheckpoints {
         && CheckpointFolder.isName(AtomicFolder.nameOf(part));
   }
 
-  /** Writes a full checkpoint. */
+  /** Has a full checkpoint written. */
   void write(RunState state) {
-    Path target = folder.write(path -> writer.write(path, state), state);
+    finish();
+    CheckpointImage image = writer.image(state, false);
     lastStep = state.step();
-    chain.clear();
-    deltaBytes = 0;
-    if (!schedule.isNever()) {
-      add(target);
-    }
+    start(
+        image,
+        !schedule.isNever(),
+        () -> {
+          Path target = folder.write(path -> image.write(path, Optional.empty()), state);
+          chain.clear();
+          deltaBytes = 0;
+          if (!schedule.isNever()) {
+            add(target);
+          }
+        });
   }
 
-  /** Writes a full checkpoint beside the others, as of the best evaluation. */
+  /** Has a full checkpoint written beside the others, as of the best evaluation. */
   void writeBest(RunState state) {
-    folder.writeBest(path -> writer.write(path, state));
+    finish();
+    CheckpointImage image = writer.image(state, false);
+    start(image, false, () -> folder.writeBest(path -> image.write(path, Optional.empty())));
   }
 
-  /** Writes what changed since the last checkpoint, if the schedule says that it is time. */
+  /** Has what changed since the last checkpoint written, if the schedule says that it is time. */
   void writeIfDue(RunState state) {
     boolean steps = schedule.steps() > 0 && state.step() - lastStep >= schedule.steps();
-    boolean time =
-        !schedule.time().isZero() && System.nanoTime() - lastNanos >= schedule.time().toNanos();
-    if (steps || time) {
+    if (steps || isTime()) {
       writeShort(state);
     }
   }
 
-  /** Writes what changed since the last checkpoint, or a full one where that is called for. */
+  private boolean isTime() {
+    return !schedule.time().isZero()
+        && writing.isEmpty()
+        && System.nanoTime() - lastNanos >= schedule.time().toNanos();
+  }
+
+  /** Has what changed since the last checkpoint written, or a full one where that is called for. */
   void writeShort(RunState state) {
+    finish();
     if (chain.isEmpty() || chain.size() > schedule.most() || deltaBytes > fullBytes) {
       write(state);
       return;
     }
-    Path target =
-        folder.writeDelta(path -> writer.writeChanges(path, state, chain.getLast()), state, chain);
+    CheckpointImage image = writer.image(state, true);
     lastStep = state.step();
-    add(target);
+    start(
+        image,
+        true,
+        () -> {
+          Manifest.Previous previous = Manifest.Previous.of(chain.getLast());
+          add(folder.writeDelta(path -> image.write(path, Optional.of(previous)), state, chain));
+        });
   }
 
   private void add(Path part) {
@@ -92,8 +121,70 @@ final class RunCheckpoints {
       deltaBytes += bytes(part);
     }
     chain.add(part);
-    writer.track();
     lastNanos = System.nanoTime();
+  }
+
+  /**
+   * Runs {@code work}, which writes an image: on another thread, unless tables wait for it.
+   *
+   * @param track whether the next checkpoint of changes is to say those after this image
+   */
+  private void start(CheckpointImage image, boolean track, Runnable work) {
+    Runnable whole =
+        () -> {
+          try (image) {
+            work.run();
+          } catch (RuntimeException | Error e) {
+            // What changed since is not known any more: the next one is to be a full one.
+            chain.clear();
+            failure = Optional.of(e);
+          }
+        };
+    if (image.holdsTables()) {
+      whole.run();
+      finish();
+    }
+    if (track) {
+      writer.track();
+    }
+    if (!image.holdsTables()) {
+      writing = Optional.of(Thread.ofPlatform().daemon().name("tern-checkpoint").start(whole));
+    }
+  }
+
+  /** Fails where the last checkpoint could not be written. Does not wait for one that still is. */
+  void check() {
+    if (writing.isPresent() && !writing.get().isAlive()) {
+      finish();
+    }
+  }
+
+  /** Waits until no checkpoint is being written, and fails where one could not be. */
+  void finish() {
+    writing.ifPresent(RunCheckpoints::joinUninterrupted);
+    writing = Optional.empty();
+    Optional<Throwable> failed = failure;
+    failure = Optional.empty();
+    switch (failed.orElse(null)) {
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case null, default -> {}
+    }
+  }
+
+  /** A checkpoint that is half written would be lost. */
+  private static void joinUninterrupted(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static long bytes(Path folder) {

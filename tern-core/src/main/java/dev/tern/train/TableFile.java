@@ -4,9 +4,9 @@ import dev.tern.data.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.RowSource;
-import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -42,61 +42,46 @@ final class TableFile {
 
   private TableFile() {}
 
-  /** Writes the whole table; returns the digest of the file. */
+  /** Writes the table; returns the digest of the file. */
   static String write(Path path, EmbeddingTable table) {
+    try (TableSnapshot snapshot = table.snapshot()) {
+      return write(path, snapshot);
+    }
+  }
+
+  /** Writes what a snapshot holds; returns the digest of the file. */
+  static String write(Path path, TableSnapshot table) {
     boolean remembers = !table.config().rows().isAll();
-    TableHistory history = table.history();
     RowShape shape = RowShape.of(table.config());
-    long count = table.size();
+    long count = table.rows();
+    long[] gone = table.gone();
+    long[] numbers = table.filterNumbers();
     SafeTensors.Layout layout = layout(shape, count, remembers);
-    if (remembers) {
-      layout.add(FILTER, DType.I64, history.filterWords());
+    if (!table.isWhole()) {
+      layout.add(GONE, DType.I64, gone.length);
+    }
+    if (remembers && table.isWhole()) {
+      layout.add(FILTER, DType.I64, table.filterWords());
+    } else if (remembers) {
+      layout
+          .add(FILTER, DType.I64, numbers.length)
+          .add(FILTER_WORDS, DType.I64, numbers.length)
+          .add(FILTER_SIZE, DType.I64, 1);
     }
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
       RowWriter rows = new RowWriter(shape, file, count);
       table.exportBlocks(rows::append);
       rows.requireAll();
-      if (remembers) {
-        new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
-        history.readFilter(new LongColumn(file, FILTER)::append);
+      if (!table.isWhole()) {
+        new LongColumn(file, GONE).append(gone, gone.length);
       }
-      return file.digest();
-    }
-  }
-
-  /**
-   * Writes what changed in the table, or all of it where that is too much to list; returns the
-   * digest of the file.
-   */
-  static String writeChanges(Path path, EmbeddingTable table) {
-    TableChanges changes = table.changes();
-    if (changes.all()) {
-      return write(path, table);
-    }
-    boolean remembers = !table.config().rows().isAll();
-    TableHistory history = table.history();
-    long[] ids = changes.rows();
-    long[] gone = changes.gone();
-    long[] words = changes.filterWords();
-    RowShape shape = RowShape.of(table.config());
-    SafeTensors.Layout layout =
-        layout(shape, ids.length, remembers).add(GONE, DType.I64, gone.length);
-    if (remembers) {
-      layout
-          .add(FILTER, DType.I64, words.length)
-          .add(FILTER_WORDS, DType.I64, words.length)
-          .add(FILTER_SIZE, DType.I64, 1);
-    }
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
-      RowWriter rows = new RowWriter(shape, file, ids.length);
-      table.exportTo(ids, rows::append);
-      rows.requireAll();
-      new LongColumn(file, GONE).append(gone, gone.length);
       if (remembers) {
-        new LongColumn(file, HISTORY).append(history.counters(), TableHistory.COUNTERS);
-        history.readFilter(words, new LongColumn(file, FILTER)::append);
-        new LongColumn(file, FILTER_WORDS).append(words, words.length);
-        new LongColumn(file, FILTER_SIZE).append(new long[] {history.filterWords()}, 1);
+        new LongColumn(file, HISTORY).append(table.counters(), TableHistory.COUNTERS);
+        table.readFilter(new LongColumn(file, FILTER)::append);
+      }
+      if (remembers && !table.isWhole()) {
+        new LongColumn(file, FILTER_WORDS).append(numbers, numbers.length);
+        new LongColumn(file, FILTER_SIZE).append(new long[] {table.filterWords()}, 1);
       }
       return file.digest();
     }

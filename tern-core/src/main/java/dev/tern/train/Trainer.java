@@ -118,7 +118,15 @@ public final class Trainer implements AutoCloseable {
         skipUsedRows(batches);
         trainEpoch(batches, eval, reporter);
       }
+    } catch (RuntimeException | Error e) {
+      try {
+        checkpoints.ifPresent(RunCheckpoints::finish);
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      throw e;
     }
+    checkpoints.ifPresent(RunCheckpoints::finish);
   }
 
   private DataReader batches(DataReader train) {
@@ -209,6 +217,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   private void keep(RunCheckpoints folder) {
+    folder.check();
     boolean due = options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0;
     if (due || stopping && options.deltas().isNever()) {
       folder.write(state);
@@ -268,11 +277,9 @@ public final class Trainer implements AutoCloseable {
     stopping = true;
   }
 
-  /**
-   * Writes a checkpoint as folder {@code target}, complete or not at all. Others may read the
-   * tables meanwhile, not change them.
-   */
+  /** Writes a checkpoint as folder {@code target}, complete or not at all. */
   public void save(Path target) {
+    checkpoints.ifPresent(RunCheckpoints::finish);
     writer.write(target, state);
   }
 

@@ -14,18 +14,26 @@ import java.util.Map;
 final class VariablesFile {
   private VariablesFile() {}
 
-  static void write(Path path, List<Variable> variables) {
+  /** What a variable holds. */
+  record Values(String name, long[] sizes, float[] values) {}
+
+  /** What variables hold now. */
+  static List<Values> copy(List<Variable> variables) {
+    return variables.stream()
+        .map(variable -> new Values(variable.name(), sizes(variable), variable.toArray()))
+        .toList();
+  }
+
+  static void write(Path path, List<Values> variables) {
     SafeTensors.Layout layout = new SafeTensors.Layout();
-    for (Variable variable : variables) {
-      layout.add(variable.name(), DType.F32, sizes(variable));
+    for (Values variable : variables) {
+      layout.add(variable.name(), DType.F32, variable.sizes());
     }
     try (SafeTensors file = SafeTensors.create(path, layout, Map.of())) {
-      for (Variable variable : variables) {
-        ByteBuffer bytes = bytes(variable);
-        for (float value : variable.toArray()) {
-          bytes.putFloat(value);
-        }
-        file.write(variable.name(), 0, bytes.flip());
+      for (Values variable : variables) {
+        ByteBuffer bytes = bytes(variable.values().length);
+        bytes.asFloatBuffer().put(variable.values());
+        file.write(variable.name(), 0, bytes);
       }
     }
   }
@@ -56,7 +64,7 @@ final class VariablesFile {
                   + variable.shape()
                   + "; the checkpoint is of another model");
         }
-        ByteBuffer bytes = bytes(variable);
+        ByteBuffer bytes = bytes(variable.shape().elements());
         file.read(variable.name(), 0, bytes);
         bytes.flip();
         float[] values = new float[variable.shape().elements()];
@@ -66,8 +74,8 @@ final class VariablesFile {
     }
   }
 
-  private static ByteBuffer bytes(Variable variable) {
-    return ByteBuffer.allocate(4 * variable.shape().elements()).order(ByteOrder.LITTLE_ENDIAN);
+  private static ByteBuffer bytes(int floats) {
+    return ByteBuffer.allocate(4 * floats).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   private static long[] sizes(Variable variable) {

@@ -326,11 +326,11 @@ final class FileTierTest {
         insert(file, 9000 + 300 * i, 9300 + 300 * i);
         insert(plain, 9000 + 300 * i, 9300 + 300 * i);
       }
-      assertThat(plain.changes().all()).isFalse();
-      assertThat(file.changes().all()).isFalse();
-      assertThat(file.changes().rows()).isEqualTo(plain.changes().rows());
-      assertThat(file.changes().gone()).isEmpty();
-      long[] changed = file.changes().rows();
+      assertThat(Changes.of(plain).all()).isFalse();
+      assertThat(Changes.of(file).all()).isFalse();
+      assertThat(Changes.of(file).rows()).isEqualTo(Changes.of(plain).rows());
+      assertThat(Changes.of(file).gone()).isEmpty();
+      long[] changed = Changes.of(file).rows();
       List<Long> exported = new ArrayList<>();
       file.exportTo(
           changed, (ids, _, count) -> Arrays.stream(ids, 0, count).forEach(exported::add));

@@ -71,14 +71,14 @@ final class TableChangesTest {
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adagrad(1))) {
       train(table, 5, 6, 7);
       table.trackChanges();
-      assertThat(table.changes().rows()).isEmpty();
+      assertThat(Changes.of(table).rows()).isEmpty();
       train(table, 7, -1, 7);
       train(table, 9, 7, Long.MIN_VALUE);
-      assertThat(table.changes().all()).isFalse();
-      assertThat(table.changes().rows()).containsExactly(Long.MIN_VALUE, -1, 7, 9);
-      assertThat(table.changes().gone()).isEmpty();
+      assertThat(Changes.of(table).all()).isFalse();
+      assertThat(Changes.of(table).rows()).containsExactly(Long.MIN_VALUE, -1, 7, 9);
+      assertThat(Changes.of(table).gone()).isEmpty();
       table.trackChanges();
-      assertThat(table.changes().rows()).isEmpty();
+      assertThat(Changes.of(table).rows()).isEmpty();
     }
   }
 
@@ -89,7 +89,7 @@ final class TableChangesTest {
       table.find(new long[] {1, 2}, 2, lookup, true);
       table.trackChanges();
       update(table, lookup);
-      assertThat(table.changes().rows()).containsExactly(1, 2);
+      assertThat(Changes.of(table).rows()).containsExactly(1, 2);
     }
   }
 
@@ -99,8 +99,8 @@ final class TableChangesTest {
       train(table, 1, 2);
       table.trackChanges();
       table.find(new long[] {1, 3}, 2, new Lookup(), false);
-      assertThat(table.changes().rows()).isEmpty();
-      assertThat(table.changes().gone()).isEmpty();
+      assertThat(Changes.of(table).rows()).isEmpty();
+      assertThat(Changes.of(table).gone()).isEmpty();
     }
   }
 
@@ -110,29 +110,30 @@ final class TableChangesTest {
       train(table, LongStream.range(0, 3000).toArray());
       table.trackChanges();
       train(table, LongStream.range(0, 1000).toArray());
-      assertThat(table.changes().all()).isFalse();
-      assertThat(table.changes().rows()).hasSize(1000);
+      assertThat(Changes.of(table).all()).isFalse();
+      assertThat(Changes.of(table).rows()).hasSize(1000);
       table.trackChanges();
       for (int i = 0; i < 6; i++) {
         train(table, LongStream.range(3000 + i * 1000L, 4000 + i * 1000L).toArray());
         train(table, LongStream.range(0, 3000).toArray());
       }
-      assertThat(table.changes().all() || table.changes().rows().length <= table.size()).isTrue();
+      assertThat(Changes.of(table).all() || Changes.of(table).rows().length <= table.size())
+          .isTrue();
     }
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adam(1))) {
       table.trackChanges();
-      assertThat(table.changes().all()).isFalse();
+      assertThat(Changes.of(table).all()).isFalse();
       train(table, 1);
-      assertThat(table.changes().all()).isTrue();
+      assertThat(Changes.of(table).all()).isTrue();
       table.trackChanges();
-      assertThat(table.changes().all()).isFalse();
+      assertThat(Changes.of(table).all()).isFalse();
     }
   }
 
   @Test
   void changesThatWereNotNotedAreRefused() {
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.sgd(1))) {
-      assertThatThrownBy(table::changes)
+      assertThatThrownBy(table::snapshotOfChanges)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("expected trackChanges before");
       assertThatThrownBy(() -> table.exportTo(new long[] {7}, (_, _, _) -> {}))
@@ -169,7 +170,7 @@ final class TableChangesTest {
           changed.removeIf(id -> after.get(id).equals(before.get(id)));
           TreeSet<Long> gone = new TreeSet<>(before.keySet());
           gone.removeAll(after.keySet());
-          TableChanges changes = table.changes();
+          Changes changes = Changes.of(table);
           assertThat(changes.rows()).isSorted();
           assertThat(boxed(changes.rows())).containsAll(changed);
           assertThat(changes.gone()).isSorted();

@@ -119,6 +119,7 @@ final class DeltaCheckpointTest {
                 full.put(progress.step(), TrainerTest.contents(folder.resolve("full")));
               }
               if (progress.step() % 4 == 3 && progress.step() > 4) {
+                trainer.save(folder.resolve("other")); // waits for what is being written
                 Checkpoint latest = Checkpoint.openLatest(run);
                 lengths.add(latest.chain().parts().size());
                 assertThat(again(latest.folder(), options)).isEqualTo(full.get(latest.step()));
@@ -214,8 +215,20 @@ final class DeltaCheckpointTest {
   @Test
   void timeAloneMakesCheckpointsOfChangesToo() throws IOException {
     Path run = folder.resolve("run");
-    DeltaSchedule always = new DeltaSchedule(0, Duration.ofNanos(1), 100);
-    run(run, options().checkpoints(run, 0).deltas(always), false, 3);
+    TrainOptions always =
+        options().checkpoints(run, 0).deltas(new DeltaSchedule(0, Duration.ofNanos(1), 100));
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, always)) {
+      trainer.fit(
+          Readers.inMemory(ROWS),
+          Optional.empty(),
+          progress -> {
+            trainer.save(folder.resolve("other")); // waits for what is being written
+            if (progress.step() == 3) {
+              trainer.requestStop();
+            }
+          });
+    }
     assertThat(names(run)).containsExactly("step-1", "step-2.delta", "step-3.delta");
   }
 

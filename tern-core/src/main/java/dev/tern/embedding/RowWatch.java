@@ -1,0 +1,135 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.optim.Optimizer;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Is told what happens to the rows of a table before it does, for those who want to know: {@link
+ * RowChanges} lists the ids that it happens to, {@link RowCopies} keeps rows as they were.
+ */
+final class RowWatch {
+  private final TableConfig config;
+  private final IdIndex index;
+  private final RowSlabs rows;
+  private final Allocator allocator;
+
+  /** Rows of the table, about. */
+  private final LongSupplier size;
+
+  private Optional<RowChanges> changes = Optional.empty();
+  private Optional<RowCopies> copies = Optional.empty();
+
+  RowWatch(
+      TableConfig config, IdIndex index, RowSlabs rows, Allocator allocator, LongSupplier size) {
+    this.config = config;
+    this.index = index;
+    this.rows = rows;
+    this.allocator = allocator;
+    this.size = size;
+  }
+
+  /** A call that may change rows begins; every other of these is within such a call. */
+  void begin() {
+    if (copies.isPresent()) {
+      copies.get().beginChange();
+    }
+  }
+
+  /** The call ends. */
+  void end() {
+    if (copies.isPresent()) {
+      RowCopies kept = copies.get();
+      if (kept.isClosed()) {
+        copies = Optional.empty();
+      }
+      kept.endChange();
+    }
+  }
+
+  /** Training looks the rows of a lookup up, which are to keep that. */
+  void seen(Lookup lookup) {
+    if (config.metadata() > 0) {
+      if (copies.isPresent()) {
+        copies.get().keep(lookup);
+      }
+      if (changes.isPresent()) {
+        changes.get().note(lookup);
+      }
+    }
+  }
+
+  /** A step is about to update the rows of a lookup. */
+  void updated(Lookup lookup) {
+    if (copies.isPresent()) {
+      copies.get().keep(lookup);
+    }
+    if (changes.isPresent()) {
+      changes.get().update(lookup);
+    }
+  }
+
+  /** A row that nobody had is about to be given to an id. */
+  void born(int row) {
+    if (copies.isPresent()) {
+      copies.get().born(row);
+    }
+  }
+
+  /** Ids of a lookup have got rows. */
+  void added(Lookup lookup) {
+    if (changes.isPresent()) {
+      changes.get().note(lookup);
+    }
+  }
+
+  /** A row is about to be taken from an id for good. */
+  void gone(long id, int row) {
+    if (copies.isPresent()) {
+      copies.get().keepGone(id, row);
+    }
+    if (changes.isPresent()) {
+      changes.get().gone(id, row);
+    }
+  }
+
+  /** Takes rows that leave memory, and may become others' there. */
+  IntConsumer mover() {
+    return row -> changes.ifPresent(noted -> noted.moved(row));
+  }
+
+  /** From now on notes which ids it happens to. */
+  void trackChanges() {
+    if (changes.isEmpty()) {
+      changes = Optional.of(new RowChanges(config, size));
+    }
+    changes.get().clear();
+  }
+
+  /** What was noted. */
+  RowChanges changes() {
+    return changes.orElseThrow(() ->
+        new IllegalStateException(
+            "table %s: got changes that were not noted, expected trackChanges before"
+                .formatted(config.name())));
+  }
+
+  /** Whether {@link #keepRows} is of use: not where each step changes all rows. */
+  boolean canKeepRows() {
+    return !(config.optimizer() instanceof Optimizer.Adam adam) || adam.lazy();
+  }
+
+  /** From now on keeps rows as they are, till that is closed. */
+  RowCopies keepRows() {
+    if (copies.isPresent() && !copies.get().isClosed()) {
+      throw new IllegalStateException(
+          "table %s: got a second snapshot, expected one at a time; close the first"
+              .formatted(config.name()));
+    }
+    RowCopies kept = new RowCopies(index, rows, allocator, config.holder("snapshot"));
+    copies = Optional.of(kept);
+    return kept;
+  }
+}

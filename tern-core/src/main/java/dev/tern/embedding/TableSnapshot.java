@@ -1,0 +1,212 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.OutOfBudgetException;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A table, or what changed in it, as it was at one moment: {@link EmbeddingTable#snapshot()}. Where
+ * it does not {@link #holdsTable hold} the table, others go on changing that, and any thread may
+ * use and close the snapshot; otherwise changes wait until it is closed, by the thread that it was
+ * made in.
+ */
+public final class TableSnapshot implements AutoCloseable {
+  private final TableRows table;
+  private final Optional<RowCopies> copies;
+
+  /** Empty for the whole table. */
+  private final Optional<ChangedRows> changed;
+
+  private final long size;
+  private final long[] counters;
+  private final FilterWords filter;
+  private final long[] filterNumbers;
+  private final Runnable release;
+  private final ReentrantLock use = new ReentrantLock();
+  private volatile boolean closing;
+  private boolean closed;
+
+  private TableSnapshot(TableRows table, boolean changes, boolean hold, Runnable release) {
+    this.table = table;
+    this.release = release;
+    boolean listed = changes && !table.allChanged();
+    changed = listed ? Optional.of(table.changes()) : Optional.empty();
+    Optional<CountingFilter> words = table.residents().filter();
+    filterNumbers = listed ? words.map(CountingFilter::changedWords).orElse(NO_IDS) : NO_IDS;
+    size = table.size();
+    counters = table.residents().history();
+    filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
+    copies = hold ? Optional.empty() : Optional.of(table.keepRows());
+  }
+
+  private static final long[] NO_IDS = {};
+
+  private FilterWords filter(CountingFilter words, boolean listed, boolean hold) {
+    if (listed) {
+      return FilterWords.copy(words, filterNumbers);
+    }
+    String holder = table.config().holder("snapshot");
+    return hold ? FilterWords.of(words) : FilterWords.copy(words, table.allocator(), holder);
+  }
+
+  /**
+   * The table as it is now, of one that nothing may change until {@code release} is called.
+   *
+   * @param changes whether it is to hold no more than what changed, where that is listed
+   */
+  static TableSnapshot holding(TableRows table, boolean changes, Runnable release) {
+    return new TableSnapshot(table, changes, true, release);
+  }
+
+  /**
+   * The table as it is now, while nothing changes it, but later something may.
+   *
+   * @return empty where the table cannot do that, or there is no memory
+   */
+  static Optional<TableSnapshot> detached(TableRows table, boolean changes) {
+    if (!table.canKeepRows()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(new TableSnapshot(table, changes, false, () -> {}));
+    } catch (OutOfBudgetException _) {
+      return Optional.empty();
+    }
+  }
+
+  public TableConfig config() {
+    return table.config();
+  }
+
+  /** Whether changes of the table wait until this is closed. */
+  public boolean holdsTable() {
+    return copies.isEmpty();
+  }
+
+  /** Whether it is of the whole table. */
+  public boolean isWhole() {
+    return changed.isEmpty();
+  }
+
+  /** Rows that it has: of changes, those that came or changed. */
+  public long rows() {
+    if (isWhole()) {
+      return size;
+    }
+    SortedRows rows = sorted();
+    long sum = 0;
+    for (int count = rows.next(); count > 0; count = rows.next()) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  private SortedRows sorted() {
+    return new SortedRows(this::forEachEntry, changed.map(c -> (long) c.count()).orElse(size));
+  }
+
+  /** Gives all ids with their rows, in any order; of changes, some perhaps twice. */
+  void forEachEntry(IdIndex.EntrySink sink) {
+    if (changed.isPresent()) {
+      changed.get().forEachRow(sink);
+    } else if (copies.isPresent()) {
+      copies.get().forEachEntry(sink);
+    } else {
+      table.forEachEntry(sink);
+    }
+  }
+
+  /** Of changes, ids without a row that may have had one, ascending. */
+  public long[] gone() {
+    return changed.map(ChangedRows::gone).orElse(NO_IDS);
+  }
+
+  /**
+   * Gives its rows as they are stored, in ascending (signed) order of id.
+   *
+   * @param sink takes block after block, each of use during the call
+   * @throws IllegalStateException if it is closed, also by another thread meanwhile
+   */
+  public void exportBlocks(Consumer<RowBlock> sink) {
+    use.lock();
+    try {
+      requireOpen();
+      Consumer<RowBlock> open =
+          block -> {
+            requireOpen();
+            sink.accept(block);
+          };
+      if (copies.isPresent()) {
+        table.exportBlocks(sorted(), copies.get(), open);
+      } else {
+        table.exportBlocks(sorted(), open);
+      }
+    } finally {
+      use.unlock();
+    }
+  }
+
+  /** As {@link TableHistory#counters}. */
+  public long[] counters() {
+    return counters.clone();
+  }
+
+  /** Words of the counting filter; 0 where there is none. */
+  public long filterWords() {
+    return filter.size();
+  }
+
+  /** Of changes, numbers of the words of the filter that changed, ascending. */
+  public long[] filterNumbers() {
+    return filterNumbers.clone();
+  }
+
+  /** Gives all words of the filter in order; of changes, those of {@link #filterNumbers}. */
+  public void readFilter(TableHistory.Words sink) {
+    use.lock();
+    try {
+      requireOpen();
+      filter.read(sink);
+    } finally {
+      use.unlock();
+    }
+  }
+
+  private void requireOpen() {
+    if (closing) {
+      throw new IllegalStateException(
+          "table %s: got a snapshot that is closed, expected an open one; take another"
+              .formatted(config().name()));
+    }
+  }
+
+  /**
+   * Has changes of the table cost nothing more. Waits for a call of another thread that uses it,
+   * which fails at its next block.
+   */
+  @Override
+  public void close() {
+    if (use.isHeldByCurrentThread()) {
+      throw new IllegalStateException(
+          "table %s: got close of a snapshot by the sink of its rows; close it afterwards"
+              .formatted(config().name()));
+    }
+    closing = true;
+    use.lock();
+    try {
+      if (!closed) {
+        closed = true;
+        copies.ifPresent(RowCopies::close);
+        filter.close().run();
+        release.run();
+      }
+    } finally {
+      use.unlock();
+    }
+  }
+
+  boolean isClosed() {
+    return closing;
+  }
+}
