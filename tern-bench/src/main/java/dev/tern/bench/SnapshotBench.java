@@ -31,17 +31,23 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Checkpoints of one large table with row-wise Adagrad: bytes of files a second, written and read
- * back, checks included. What was read is written again first and must be the same bytes. In a
- * folder in memory, where there is one, as disks differ.
+ * back, checks included; and written while a thread does nothing but update rows, the worst that
+ * can be done to a snapshot. What was read is written again first, what is written while rows
+ * change must be the table before, both to the byte. Then a model's training with checkpoints, by
+ * {@link TrainingSnapshots}. In a folder in memory, where there is one, as disks differ.
  */
 final class SnapshotBench implements AutoCloseable {
   private static final int BATCH = 4096;
   private static final float LR = 0.01f;
+
+  /** Of updates without a save beside them. */
+  private static final int STEPS = 500;
 
   /** Ids all over 64 bits, each once. */
   private static final long ODD = 0x9E3779B97F4A7C15L;
@@ -59,6 +65,7 @@ final class SnapshotBench implements AutoCloseable {
   private final long pooled;
   private final Lookup lookup = new Lookup();
   private final long[] ids = new long[BATCH];
+  private final SplittableRandom random = new SplittableRandom(7);
   private long step;
 
   private SnapshotBench(Arguments arguments) throws IOException {
@@ -71,7 +78,6 @@ final class SnapshotBench implements AutoCloseable {
     table = trainer.network().tables().tables().getFirst();
     gradients = allocator.allocate(4L * BATCH * width, "bench");
     pooled = allocator.allocate(4L * BATCH * width, "bench");
-    SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < BATCH * width; i++) {
       Memory.setFloat(gradients + 4L * i, (float) random.nextDouble(-1e-3, 1e-3));
     }
@@ -82,6 +88,7 @@ final class SnapshotBench implements AutoCloseable {
     defaults.put("--rows", "8000000");
     defaults.put("--width", "16");
     defaults.put("--rounds", "5");
+    defaults.put("--peers", Main.peers());
     Path memory = Path.of("/dev/shm");
     defaults.put(
         "--folder",
@@ -93,6 +100,11 @@ final class SnapshotBench implements AutoCloseable {
     Main.vectorsAtOnce();
     try (SnapshotBench bench = new SnapshotBench(arguments)) {
       bench.run();
+    } catch (IOException e) {
+      throw new UncheckedIOException("snapshot bench: cannot write files", e);
+    }
+    try {
+      TrainingSnapshots.run(arguments);
     } catch (IOException e) {
       throw new UncheckedIOException("snapshot bench: cannot write files", e);
     }
@@ -132,6 +144,7 @@ final class SnapshotBench implements AutoCloseable {
     Path saved = folder.resolve("saved");
     trainer.save(saved);
     check(saved);
+    checkWhileUpdated(saved);
     int rounds = arguments.positive("--rounds");
     List<Double> writing = new ArrayList<>();
     List<Double> reading = new ArrayList<>();
@@ -146,8 +159,85 @@ final class SnapshotBench implements AutoCloseable {
       reading.add(bytes / (System.nanoTime() - start));
       restored.close();
     }
-    print("save", writing, "GB/s");
-    print("restore", reading, "GB/s");
+    print("save", writing, "GB/s", List.of());
+    print("restore", reading, "GB/s", List.of());
+    writing.clear();
+    List<Double> beside = new ArrayList<>();
+    List<Double> alone = new ArrayList<>();
+    for (int round = 0; round < rounds; round++) {
+      delete(saved);
+      alone.add(update(() -> step % STEPS == 0));
+      Saving saving = new Saving(saved);
+      beside.add(update(saving::isDone));
+      writing.add(bytes / saving.nanos());
+    }
+    print("save beside updates", writing, "GB/s", List.of());
+    print("updates beside a save", beside, "M ids/s", alone);
+  }
+
+  /** A save on a thread of its own, which has begun. */
+  private final class Saving {
+    private final Thread thread;
+    private long nanos;
+
+    Saving(Path target) {
+      Path writing = target.resolveSibling(target.getFileName() + ".writing");
+      thread =
+          Thread.ofPlatform()
+              .start(() -> {
+                long start = System.nanoTime();
+                trainer.save(target);
+                nanos = System.nanoTime() - start;
+              });
+      // From then on it is of this moment.
+      while (!Files.exists(writing) && thread.isAlive()) {
+        Thread.onSpinWait();
+      }
+    }
+
+    boolean isDone() {
+      return !thread.isAlive();
+    }
+
+    long nanos() {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("snapshot bench: got an interrupt while saving", e);
+      }
+      if (nanos == 0) {
+        throw new IllegalStateException("snapshot bench: got no checkpoint; see above");
+      }
+      return nanos;
+    }
+  }
+
+  /** Updates rows at random; returns for how many million ids a second. */
+  private double update(BooleanSupplier done) {
+    long ended = step;
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < BATCH; i++) {
+        ids[i] = ODD * random.nextInt(rows);
+      }
+      train(BATCH);
+    } while (!done.getAsBoolean());
+    return 1e3 * BATCH * (step - ended) / (System.nanoTime() - start);
+  }
+
+  /** What is written while rows change is the table as it was before. */
+  private void checkWhileUpdated(Path before) throws IOException {
+    Path meanwhile = folder.resolve("meanwhile");
+    Saving saving = new Saving(meanwhile);
+    update(saving::isDone);
+    saving.nanos();
+    for (Path file : files(before)) {
+      Path other = meanwhile.resolve(before.relativize(file).toString());
+      if (Files.mismatch(file, other) >= 0) {
+        throw new IllegalStateException("snapshot bench: got changed rows in " + other);
+      }
+    }
+    delete(meanwhile);
   }
 
   private void fill() {
@@ -187,7 +277,7 @@ final class SnapshotBench implements AutoCloseable {
     }
   }
 
-  private static long bytes(Path folder) throws IOException {
+  static long bytes(Path folder) throws IOException {
     long bytes = 0;
     for (Path file : files(folder)) {
       bytes += Files.size(file);
@@ -195,7 +285,7 @@ final class SnapshotBench implements AutoCloseable {
     return bytes;
   }
 
-  private static void delete(Path folder) throws IOException {
+  static void delete(Path folder) throws IOException {
     try (Stream<Path> below = Files.walk(folder)) {
       for (Path path : below.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
@@ -203,9 +293,9 @@ final class SnapshotBench implements AutoCloseable {
     }
   }
 
-  private void print(String name, List<Double> runs, String unit) {
+  private void print(String name, List<Double> runs, String unit, List<Double> alone) {
     String full = String.format(Locale.ROOT, "%s, %d rows x %d", name, rows, width);
-    Result result = new Result("snapshot", full, 1, runs, unit, "", List.of());
+    Result result = new Result("snapshot", full, 1, runs, unit, "alone", alone);
     System.out.println(arguments.json() ? result.toJson() : result.toText());
   }
 

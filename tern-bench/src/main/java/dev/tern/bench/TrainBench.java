@@ -304,7 +304,7 @@ final class TrainBench {
   }
 
   /** Gives every id its row, as the peer's tables have. */
-  private static void fill(Trainer trainer, long[] sizes) {
+  static void fill(Trainer trainer, long[] sizes) {
     long[] block = new long[1 << 16];
     Lookup lookup = new Lookup();
     for (int s = 0; s < sizes.length; s++) {

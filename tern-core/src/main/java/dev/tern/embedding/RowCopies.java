@@ -11,20 +11,20 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The rows of a table as they were at one moment, while the table changes: who changes a row first
  * appends a copy of it to a log (copy on write, a row at a time, as ids that are read in order have
- * rows all over memory). A number for each row says what became of it:
+ * rows all over memory). A bit for each row says whether anything became of it, so few that a cache
+ * holds them, and a number then what:
  *
  * <pre>
- *   0         as it was
  *   k &gt; 0     changed; record k - 1 of the log is what it was
  *   k &lt; 0     of another id or of none now; record -k - 1 is what it was
  *   {@link #NEW}  of no id at that moment
  * </pre>
  *
- * <p>Rows are read without a lock. A writer has the copy whole before the number says so, and the
- * number before the row changes; a reader takes the row, then the number, and where that is not 0
- * takes the copy instead. So what it took was whole. Ids are walked under {@link #walk}, part by
- * part, which writers hold while they change the table. Ids that lose their row before the walk
- * comes to them are listed apart.
+ * <p>Rows are read without a lock. A writer has copy and number whole before the bit says so, and
+ * the bit before the row changes; a reader takes the row, then the bit, and where that is set takes
+ * the copy instead. So what it took was whole. Ids are walked under {@link #walk}, part by part,
+ * which writers hold while they change the table. Ids that lose their row before the walk comes to
+ * them are listed apart.
  *
  * <p>Copies are in the memory of an allocator, half of what is free at most. A writer that has no
  * room for another waits till nobody needs copies any more.
@@ -32,7 +32,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class RowCopies implements AutoCloseable {
   private static final int NEW = Integer.MIN_VALUE;
 
-  /** Rows whose numbers lie together, made when the first of them changes. */
+  /** Rows whose numbers lie together, in memory taken when the first of them changes. */
   private static final int UNIT_SHIFT = 14;
 
   private static final int CHUNK_BYTES = 1 << 20;
@@ -48,7 +48,13 @@ final class RowCopies implements AutoCloseable {
 
   private final long unitBytes;
 
-  /** Per unit, the address of its numbers; 0 while all are 0. */
+  /** Whether rows may be taken from ids and become others'. */
+  private final boolean rowsGo;
+
+  /** Per row, whether it has a number. */
+  private final long[] touched;
+
+  /** Per unit, the address of its numbers; 0 while there are none. */
   private final long[] units;
 
   private final int chunkShift;
@@ -75,15 +81,17 @@ final class RowCopies implements AutoCloseable {
   private int count;
 
   /** Of the rows in use now; nothing may change them meanwhile. */
-  RowCopies(IdIndex index, RowSlabs slabs, Allocator allocator, String holder) {
+  RowCopies(TableConfig config, IdIndex index, RowSlabs slabs, Allocator allocator) {
     this.index = index;
     this.allocator = allocator;
-    this.holder = holder;
+    holder = config.holder("snapshot");
+    rowsGo = config.metadata() > 0;
     places = slabs.places();
     size = slabs.size();
     stride = slabs.stride();
     unitBytes = 4L * Math.min(1 << UNIT_SHIFT, size);
     units = new long[(size >>> UNIT_SHIFT) + 1];
+    touched = new long[(size >>> 6) + 1];
     int chunkRows = Integer.highestOneBit(Math.max(1, CHUNK_BYTES / stride));
     while (chunkRows > 64 && chunkRows >= 2L * size) {
       chunkRows /= 2;
@@ -115,14 +123,24 @@ final class RowCopies implements AutoCloseable {
   }
 
   private void keep(int row) {
-    long number = number(row);
-    if (number != 0 && Memory.getInt(number) == 0) {
-      int record = append(row);
-      if (record >= 0) {
-        VarHandle.storeStoreFence();
-        Memory.setInt(number, record + 1);
-      }
+    if (isTouched(row)) {
+      return;
     }
+    long number = number(row);
+    int record = number == 0 ? -1 : append(row);
+    if (record >= 0) {
+      touch(row, number, record + 1);
+    }
+  }
+
+  private boolean isTouched(int row) {
+    return (touched[row >>> 6] & 1L << row) != 0;
+  }
+
+  private void touch(int row, long number, int value) {
+    Memory.setInt(number, value);
+    VarHandle.storeStoreFence();
+    touched[row >>> 6] |= 1L << row;
   }
 
   /** The row of an id is about to become another's, or nobody's. */
@@ -158,12 +176,12 @@ final class RowCopies implements AutoCloseable {
 
   /** A row that nobody has is about to become an id's. */
   void born(int row) {
-    if (closed || row >= size) {
+    if (closed || row >= size || isTouched(row)) {
       return;
     }
     long number = number(row);
-    if (number != 0 && Memory.getInt(number) == 0) {
-      Memory.setInt(number, NEW);
+    if (number != 0) {
+      touch(row, number, NEW);
     }
   }
 
@@ -175,8 +193,6 @@ final class RowCopies implements AutoCloseable {
       if (fresh == 0) {
         return 0;
       }
-      Memory.zero(fresh, unitBytes);
-      VarHandle.storeStoreFence();
       units[unit] = fresh;
     }
     return units[unit] + 4L * (row & (1 << UNIT_SHIFT) - 1);
@@ -264,7 +280,7 @@ final class RowCopies implements AutoCloseable {
   }
 
   private void collect(long id, int row) {
-    if (row < size && state(row) >= 0) {
+    if (row < size && !(rowsGo && isTouched(row) && state(row) < 0)) {
       add(id, row);
     }
   }
@@ -278,10 +294,9 @@ final class RowCopies implements AutoCloseable {
     rows[count++] = row;
   }
 
-  /** What became of a row. */
+  /** What became of a row that something became of. */
   private int state(int row) {
-    long unit = units[row >>> UNIT_SHIFT];
-    return unit == 0 ? 0 : Memory.getInt(unit + 4L * (row & (1 << UNIT_SHIFT) - 1));
+    return Memory.getInt(units[row >>> UNIT_SHIFT] + 4L * (row & (1 << UNIT_SHIFT) - 1));
   }
 
   /** Where a row lies, though it may change while it is read. */
@@ -297,10 +312,10 @@ final class RowCopies implements AutoCloseable {
   void mend(RowBlock block, int[] numbers, int from, TableConfig config) {
     VarHandle.loadLoadFence();
     for (int i = 0; i < block.count(); i++) {
-      int state = state(numbers[from + i]);
-      if (state != 0) {
+      int row = numbers[from + i];
+      if (isTouched(row)) {
         VarHandle.loadLoadFence();
-        block.places()[i] = record(Math.abs(state) - 1);
+        block.places()[i] = record(Math.abs(state(row)) - 1);
         block.gather(config, i);
       }
     }

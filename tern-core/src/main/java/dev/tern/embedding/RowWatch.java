@@ -128,7 +128,7 @@ final class RowWatch {
           "table %s: got a second snapshot, expected one at a time; close the first"
               .formatted(config.name()));
     }
-    RowCopies kept = new RowCopies(index, rows, allocator, config.holder("snapshot"));
+    RowCopies kept = new RowCopies(config, index, rows, allocator);
     copies = Optional.of(kept);
     return kept;
   }

@@ -1,0 +1,165 @@
+package dev.tern.bench;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.Readers;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.train.Progress;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Training of DLRM on one thread that writes a full checkpoint of its 26 tables every so many
+ * steps: samples a second of the steps beside which one was written, the step that began it
+ * included, to those of the steps after it; and bytes a second of the checkpoints. The checks are
+ * those of {@link SnapshotBench} and of the tests.
+ */
+final class TrainingSnapshots implements Progress.Listener {
+  private static final int BATCH = 2048;
+  private static final int WIDTH = 16;
+  private static final int DISTINCT_BATCHES = 16;
+
+  /** Steps from one checkpoint to the next; the first of them do not count. */
+  private static final int EVERY = 40;
+
+  private static final int WARM_UP = 2;
+
+  private final Trainer trainer;
+  private final Path folder;
+  private final int rounds;
+
+  /** Samples a second beside a checkpoint and after it, and bytes a nanosecond, of each. */
+  private final List<Double> beside = new ArrayList<>();
+
+  private final List<Double> alone = new ArrayList<>();
+  private final List<Double> writing = new ArrayList<>();
+
+  private long last;
+  private boolean ended;
+  private long nanosBeside;
+  private int stepsBeside;
+  private long nanosAlone;
+  private int stepsAlone;
+
+  private TrainingSnapshots(Trainer trainer, Path folder, int rounds) {
+    this.trainer = trainer;
+    this.folder = folder;
+    this.rounds = rounds;
+  }
+
+  static void run(Arguments arguments) throws IOException {
+    Path run = Files.createTempDirectory(Path.of(arguments.text("--folder")), "tern-training");
+    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
+    int rows = arguments.positive("--rows");
+    CriteoLike data = new CriteoLike(listing, rows, 1);
+    List<Batch> batches = data.batches(DISTINCT_BATCHES, BATCH);
+    TrainOptions options =
+        TrainOptions.of(Optimizer.rowWiseAdagrad(1e-2f))
+            .batch(BATCH)
+            .epochs(1)
+            .shuffleRows(0)
+            .reportEvery(1)
+            .checkpoints(run, EVERY);
+    try (Device device = Device.cpu(1, 32L << 30);
+        Trainer trainer =
+            Trainer.create(device, TrainBench.encoder(data), TrainBench.model("dlrm"), options)) {
+      TrainBench.fill(trainer, data.sizes());
+      TrainingSnapshots bench = new TrainingSnapshots(trainer, run, arguments.positive("--rounds"));
+      DataReader reader = Readers.repeat(Readers.inMemory(data.schema(), batches), 1 << 20);
+      trainer.fit(reader, Optional.empty(), bench);
+      bench.print(arguments, rows);
+    } finally {
+      SnapshotBench.delete(run);
+    }
+  }
+
+  /** Called at the end of each step, before a checkpoint of it. */
+  @Override
+  public void report(Progress progress) {
+    long now = System.nanoTime();
+    long nanos = now - last;
+    last = now;
+    long since = progress.step() % EVERY;
+    long begun = progress.step() - (since == 0 ? EVERY : since);
+    if (begun < EVERY) {
+      return;
+    }
+    if (ended) {
+      nanosAlone += nanos;
+      stepsAlone++;
+    } else {
+      // The step in which it ends is one beside it.
+      nanosBeside += nanos;
+      stepsBeside++;
+      ended = !Files.exists(folder.resolve("step-" + begun + ".writing"));
+      if (ended) {
+        ended(begun);
+      }
+    }
+    if (since == 0) {
+      count(begun / EVERY);
+    }
+  }
+
+  /** From the first file's end to the last one's. */
+  private void ended(long step) {
+    try {
+      Path done = folder.resolve("step-" + step);
+      long from = Files.getLastModifiedTime(done.resolve("dense.safetensors")).toMillis();
+      long to = Files.getLastModifiedTime(done.resolve("manifest.sha256")).toMillis();
+      writing.add(SnapshotBench.bytes(done) / (1e6 * Math.max(1, to - from)));
+    } catch (IOException e) {
+      throw new IllegalStateException("snapshot bench: cannot read " + folder, e);
+    }
+  }
+
+  private void count(long round) {
+    if (round <= WARM_UP) {
+      writing.clear();
+    } else {
+      beside.add(1e9 * BATCH * stepsBeside / nanosBeside);
+      alone.add(1e9 * BATCH * stepsAlone / nanosAlone);
+    }
+    ended = false;
+    nanosBeside = 0;
+    stepsBeside = 0;
+    nanosAlone = 0;
+    stepsAlone = 0;
+    if (beside.size() == rounds) {
+      trainer.requestStop();
+    }
+  }
+
+  private void print(Arguments arguments, int rows) {
+    String name = String.format(Locale.ROOT, "%s, %d rows x %d", "%s", rows, WIDTH);
+    List<Result> results =
+        List.of(
+            new Result(
+                "snapshot",
+                String.format(Locale.ROOT, name, "checkpoint beside dlrm"),
+                1,
+                writing,
+                "GB/s",
+                "",
+                List.of()),
+            new Result(
+                "snapshot",
+                String.format(Locale.ROOT, name, "dlrm beside a checkpoint"),
+                1,
+                beside,
+                "samples/s",
+                "alone",
+                alone));
+    for (Result result : results) {
+      System.out.println(arguments.json() ? result.toJson() : result.toText());
+    }
+  }
+}
