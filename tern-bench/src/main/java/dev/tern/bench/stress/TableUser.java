@@ -6,6 +6,7 @@ import dev.tern.embedding.Eviction;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -142,6 +143,19 @@ final class TableUser {
     table.exportTo((ids, values, count) -> {
       for (int i = 0; i < count; i++) {
         int one = code(ids[i], values + 4L * WIDTH * i);
+        code[0] = one == WRONG ? WRONG : 10 * code[0] + one;
+      }
+    });
+    return code[0];
+  }
+
+  /** What a snapshot holds of its ids, likewise. */
+  static int code(TableSnapshot snapshot) {
+    int[] code = {0};
+    snapshot.exportBlocks(block -> {
+      long weights = block.weights().address();
+      for (int i = 0; i < block.count(); i++) {
+        int one = code(block.ids()[i], weights + 4L * WIDTH * i);
         code[0] = one == WRONG ? WRONG : 10 * code[0] + one;
       }
     });
