@@ -16,9 +16,9 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * {@code bench soak}: threads train, read, export and look at tables at once, each thread each
- * table, for minutes. Rows come and go all the time: to make room in one table, when unseen for
- * some steps in another, late by a count in a third. {@link SoakTable} says what must hold.
+ * {@code bench soak}: threads train, read, export, snapshot and look at tables at once, each thread
+ * each table, for minutes. Rows come and go all the time: to make room in one table, when unseen
+ * for some steps in another, late by a count in a third. {@link SoakTable} says what must hold.
  */
 final class SoakBench {
   private static final long REPORT_NANOS = 30_000_000_000L;

@@ -12,6 +12,8 @@ import dev.tern.tensor.DType;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A table whose rows show whose they are. Each update adds 1 to all columns, so a row is the
@@ -29,12 +31,17 @@ final class SoakTable {
   private final float[] initial = new float[IDS * WIDTH];
   private final AtomicLong step = new AtomicLong();
 
-  /** What was done: distinct ids looked up in training, rows read, exports and rows in them. */
+  /** What was done: distinct ids looked up in training, rows read, and so on. */
   final LongAdder looked = new LongAdder();
 
   final LongAdder read = new LongAdder();
   final LongAdder refused = new LongAdder();
   final LongAdder exports = new LongAdder();
+  final LongAdder snapshots = new LongAdder();
+
+  /** Held by the thread that has a snapshot: there is one at a time. */
+  final Lock snapshot = new ReentrantLock();
+
   private TableStatistics last;
 
   SoakTable(String name, RowPolicy policy, UnknownRow unknown, Allocator allocator) {
@@ -118,9 +125,9 @@ final class SoakTable {
   String counts(boolean json) {
     return (json
             ? "\"steps\":%d,\"ids\":%d,\"rows\":%d,\"admitted\":%d,\"evicted\":%d,\"read\":%d,"
-                + "\"refused\":%d,\"exports\":%d"
+                + "\"refused\":%d,\"exports\":%d,\"snapshots\":%d"
             : "%d steps of %d ids, %d rows, %d admitted, %d evicted, %d read, %d lookups refused,"
-                + " %d exports")
+                + " %d exports, %d snapshots")
         .formatted(
             steps(),
             looked.sum(),
@@ -129,7 +136,8 @@ final class SoakTable {
             last.evicted(),
             read.sum(),
             refused.sum(),
-            exports.sum());
+            exports.sum(),
+            snapshots.sum());
   }
 
   static void require(boolean holds, String got, Object... values) {

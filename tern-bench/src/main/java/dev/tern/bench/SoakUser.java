@@ -3,6 +3,7 @@ package dev.tern.bench;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -67,8 +68,14 @@ final class SoakUser {
       findThenPool();
     } else if (choice < 97) {
       SoakTable.requireSound(table.statistics());
-    } else {
+    } else if (choice < 99) {
       export();
+    } else if (soak.snapshot.tryLock()) {
+      try {
+        snapshot();
+      } finally {
+        soak.snapshot.unlock();
+      }
     }
   }
 
@@ -133,6 +140,27 @@ final class SoakUser {
           count == 1024 || last[1] == size, "an export of %d rows of %d", last[1], size);
     });
     soak.exports.increment();
+  }
+
+  /** Reads a snapshot while others train. */
+  private void snapshot() {
+    try (TableSnapshot snapshot = table.snapshot()) {
+      long[] last = {Long.MIN_VALUE, 0};
+      snapshot.exportBlocks(block -> {
+        long weights = block.weights().address();
+        for (int i = 0; i < block.count(); i++) {
+          long id = block.ids()[i];
+          SoakTable.require(id > last[0], "id %d after id %d", id, last[0]);
+          soak.requireRow(id, weights + 4L * WIDTH * i);
+          last[0] = id;
+        }
+        last[1] += block.count();
+      });
+      SoakTable.require(
+          last[1] == snapshot.rows(), "%d rows of %d in a snapshot", last[1], snapshot.rows());
+      SoakTable.require(!snapshot.holdsTable(), "a snapshot that stops training");
+    }
+    soak.snapshots.increment();
   }
 
   /** Has all ids looked up: as many have rows as the table says, those that it exports. */
