@@ -10,6 +10,7 @@ import dev.tern.internal.runtime.Interpreter;
 import dev.tern.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -26,8 +27,9 @@ import java.util.TreeMap;
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
- * ReaderFuzz} instead. The digest is over the bits of all results, so runs of the same seeds under
- * different widths can be compared. {@code --seed S --programs 1} repeats one program.
+ * ReaderFuzz}, {@code --coverage INPUTS} about {@link CoverageFuzz} instead. The digest is over the
+ * bits of all results, so runs of the same seeds under different widths can be compared. {@code
+ * --seed S --programs 1} repeats one program.
  */
 final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -62,6 +64,8 @@ final class FuzzBench implements AutoCloseable {
     defaults.put("--memory", "0");
     defaults.put("--allocator", "0");
     defaults.put("--readers", "0");
+    defaults.put("--coverage", "0");
+    defaults.put("--corpus", "tern-fuzz-corpus");
     defaults.put("--seed", "1");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
     int operations = arguments.integer("--memory");
@@ -77,6 +81,11 @@ final class FuzzBench implements AutoCloseable {
     int files = arguments.integer("--readers");
     if (files > 0) {
       ReaderFuzz.run(files, arguments.integer("--seed"), arguments.json());
+      return;
+    }
+    int inputs = arguments.integer("--coverage");
+    if (inputs > 0) {
+      CoverageFuzz.run(inputs, arguments.integer("--seed"), Path.of(arguments.text("--corpus")));
       return;
     }
     Main.vectorsAtOnce();

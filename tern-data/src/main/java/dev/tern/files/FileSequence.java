@@ -6,6 +6,8 @@ import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,8 @@ final class FileSequence extends PositionedReader {
   interface Opener {
     RowSource open(Path file, Faults faults);
   }
+
+  private static final int LEAST_ROWS = 64;
 
   private final Schema schema;
   private final List<Path> files;
@@ -40,7 +44,7 @@ final class FileSequence extends PositionedReader {
     this.rowCount = rowCount;
     this.faults = faults;
     this.opener = opener;
-    pool = new BatchPool(schema, rowCount.orElse(Long.MAX_VALUE));
+    pool = new BatchPool(schema, rowCount.orElseGet(() -> roomOf(files)));
   }
 
   /**
@@ -93,6 +97,23 @@ final class FileSequence extends PositionedReader {
               .formatted(file, more, rows));
     }
     return rows + more;
+  }
+
+  /**
+   * Rows that one batch should have room for where nobody knows how many there are: one for each
+   * byte, so that batches of small files are small. Compressed files may hold more, in more
+   * batches.
+   */
+  private static long roomOf(List<Path> files) {
+    long bytes = LEAST_ROWS;
+    for (Path file : files) {
+      try {
+        bytes += Files.size(file);
+      } catch (IOException e) {
+        // Opening the file will say why.
+      }
+    }
+    return bytes;
   }
 
   @Override

@@ -8,14 +8,18 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.zip.GZIPInputStream;
 import org.apache.parquet.format.CompressionCodec;
+import org.jspecify.annotations.Nullable;
 
-/** Uncompresses pages, in Java alone. */
+/**
+ * Uncompresses pages, in Java alone. What a codec needs is made when the first page comes: it is
+ * more than 100 kB for some, and each column has a codec of its own.
+ */
 final class ParquetCodec {
   private static final String REWRITE = "; write the file with SNAPPY, ZSTD, LZ4_RAW or GZIP";
 
-  private final SnappyJavaDecompressor snappy = new SnappyJavaDecompressor();
-  private final Lz4JavaDecompressor lz4 = new Lz4JavaDecompressor();
-  private final ZstdJavaDecompressor zstd = new ZstdJavaDecompressor();
+  private @Nullable SnappyJavaDecompressor snappy;
+  private @Nullable Lz4JavaDecompressor lz4;
+  private @Nullable ZstdJavaDecompressor zstd;
 
   /**
    * Refuses sizes no compressor reaches, before memory is taken for them: Snappy and LZ4 gain at
@@ -39,9 +43,27 @@ final class ParquetCodec {
     }
   }
 
+  private SnappyJavaDecompressor snappy() {
+    SnappyJavaDecompressor made = snappy == null ? new SnappyJavaDecompressor() : snappy;
+    snappy = made;
+    return made;
+  }
+
+  private Lz4JavaDecompressor lz4() {
+    Lz4JavaDecompressor made = lz4 == null ? new Lz4JavaDecompressor() : lz4;
+    lz4 = made;
+    return made;
+  }
+
+  private ZstdJavaDecompressor zstd() {
+    ZstdJavaDecompressor made = zstd == null ? new ZstdJavaDecompressor() : zstd;
+    zstd = made;
+    return made;
+  }
+
   private boolean zstdSize(byte[] source, int from, int length, int size) {
     try {
-      long stated = zstd.getDecompressedSize(source, from, length);
+      long stated = zstd().getDecompressedSize(source, from, length);
       return stated < 0 || stated <= size;
     } catch (RuntimeException e) {
       return false;
@@ -65,9 +87,9 @@ final class ParquetCodec {
               System.arraycopy(source, from, target, at, size);
               yield size;
             }
-            case SNAPPY -> snappy.decompress(source, from, length, target, at, size);
-            case LZ4_RAW -> lz4.decompress(source, from, length, target, at, size);
-            case ZSTD -> zstd.decompress(source, from, length, target, at, size);
+            case SNAPPY -> snappy().decompress(source, from, length, target, at, size);
+            case LZ4_RAW -> lz4().decompress(source, from, length, target, at, size);
+            case ZSTD -> zstd().decompress(source, from, length, target, at, size);
             case GZIP -> gunzip(source, from, length, target, at, size);
             case LZO, BROTLI, LZ4 -> throw new DataException("got codec " + codec + REWRITE);
           };

@@ -29,16 +29,17 @@ final class TextBytes implements AutoCloseable {
   private final InputStream in;
   private final boolean gzip;
   private final String advice;
-  private byte[] buffer = new byte[BUFFER + SPARE];
+  private byte[] buffer;
   private int limit;
   private long base;
   private boolean drained;
 
-  private TextBytes(Path file, InputStream in, boolean gzip, String advice) {
+  private TextBytes(Path file, InputStream in, boolean gzip, int room, String advice) {
     this.file = file;
     this.in = in;
     this.gzip = gzip;
     this.advice = advice;
+    buffer = new byte[room + SPARE];
   }
 
   /**
@@ -54,7 +55,9 @@ final class TextBytes implements AutoCloseable {
         raw.unread(magic);
         boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
         InputStream in = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
-        TextBytes text = new TextBytes(file, in, gzip, advice);
+        // One byte more than the file has, so that its end is met on the first reading.
+        int room = gzip ? BUFFER : (int) Math.min(Files.size(file) + 1, BUFFER);
+        TextBytes text = new TextBytes(file, in, gzip, room, advice);
         text.read(1);
         return text;
       } catch (IOException | RuntimeException e) {

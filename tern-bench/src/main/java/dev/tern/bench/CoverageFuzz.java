@@ -1,0 +1,68 @@
+package dev.tern.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * {@code bench fuzz --coverage N}: N inputs to the readers by Jazzer, which goes on from those that
+ * reached code that none had reached before. It runs in a process of its own, as it rewrites the
+ * classes of the readers to see what they do.
+ */
+final class CoverageFuzz {
+  private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
+  private static final int MOST_BYTES = 16 << 10;
+  private static final int MOST_SECONDS = 10;
+  private static final int FINDINGS = 20;
+
+  private CoverageFuzz() {}
+
+  /**
+   * Runs and adds what was found to a corpus.
+   *
+   * @param corpus a folder, of inputs of an earlier run or of none
+   */
+  static void run(int executions, int seed, Path corpus) {
+    try {
+      Files.createDirectories(corpus);
+      for (Map.Entry<String, byte[]> input : ReaderTarget.seeds().entrySet()) {
+        Files.write(corpus.resolve(input.getKey()), input.getValue());
+      }
+      ReaderTarget.fuzzerTearDown();
+      List<String> command =
+          new ArrayList<>(Children.command(List.of("-Xmx768m"), JAZZER, arguments(corpus)));
+      command.add("-runs=" + executions);
+      command.add("-seed=" + seed);
+      Process process = new ProcessBuilder(command).inheritIO().start();
+      int status = process.waitFor();
+      if (status != 0) {
+        throw new IllegalStateException(
+            "fuzz: got status " + status + " of Jazzer, expected 0; what it found is in " + corpus);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("fuzz: interrupted", e);
+    }
+  }
+
+  private static String[] arguments(Path corpus) {
+    return new String[] {
+      "--target_class=" + ReaderTarget.class.getName(),
+      "--instrumentation_includes=dev.tern.files.**:dev.tern.data.**",
+      // Lists of files may name any file.
+      "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal",
+      "--keep_going=" + FINDINGS,
+      "-max_len=" + MOST_BYTES,
+      "-timeout=" + MOST_SECONDS,
+      "-rss_limit_mb=0",
+      "-artifact_prefix=" + corpus.resolveSibling(corpus.getFileName() + "-found-"),
+      corpus.toString()
+    };
+  }
+}
