@@ -1,12 +1,16 @@
 package dev.tern.bench;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 /**
  * {@code bench fuzz --coverage N}: N inputs to the readers by Jazzer, which goes on from those that
@@ -15,8 +19,17 @@ import java.util.Map;
  */
 final class CoverageFuzz {
   private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
+
+  /** One input of each kind that reached code of its own; a test reads them all. */
+  private static final Path KEPT =
+      Path.of(System.getProperty("tern.root", "."))
+          .resolve("tern-bench/src/test/resources/dev/tern/bench/readers.zip");
+
   private static final int MOST_BYTES = 16 << 10;
-  private static final int MOST_SECONDS = 10;
+
+  /** By the clock, which runs on while the process is stopped: a hang, not slowness. */
+  private static final int MOST_SECONDS = 1200;
+
   private static final int FINDINGS = 20;
 
   private CoverageFuzz() {}
@@ -33,6 +46,7 @@ final class CoverageFuzz {
         Files.write(corpus.resolve(input.getKey()), input.getValue());
       }
       ReaderTarget.fuzzerTearDown();
+      unpack(KEPT, corpus);
       List<String> command =
           new ArrayList<>(Children.command(List.of("-Xmx768m"), JAZZER, arguments(corpus)));
       command.add("-runs=" + executions);
@@ -48,6 +62,20 @@ final class CoverageFuzz {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("fuzz: interrupted", e);
+    }
+  }
+
+  /** Adds the inputs that earlier runs kept, where this is their source tree. */
+  private static void unpack(Path kept, Path corpus) throws IOException {
+    if (!Files.exists(kept)) {
+      return;
+    }
+    try (ZipFile zip = new ZipFile(kept.toFile())) {
+      for (ZipEntry entry : Collections.list(zip.entries())) {
+        try (InputStream in = zip.getInputStream(entry)) {
+          Files.write(corpus.resolve(entry.getName()), in.readAllBytes());
+        }
+      }
     }
   }
 

@@ -24,6 +24,9 @@ import java.util.stream.IntStream;
  * readers and peers in turn, round after round. Beside each reader stands a plain copy of the same
  * bytes out of the page cache, by as many threads.
  *
+ * <p>Then DLRM is trained on rows of each file, read by one thread, and the share of its time that
+ * it waits for them is printed ({@code --waiting no} leaves that out, {@code only} all else).
+ *
  * <p>Parquet has two peers: parquet-java's record reader and, where {@code --duckdb} names the jar
  * of its JDBC driver, DuckDB, once with every value fetched into Java arrays and once with nothing
  * but the sum of each column.
@@ -46,6 +49,7 @@ final class DataBench {
    * @param pass one pass over the file; returns what {@code expected} is
    */
   private record Case(
+      DataFormat format,
       String name,
       String beside,
       Path file,
@@ -69,6 +73,7 @@ final class DataBench {
     defaults.put("--folder", "");
     defaults.put("--peers", "copy,parquet-java");
     defaults.put("--duckdb", "");
+    defaults.put("--waiting", "yes");
     Arguments arguments = Arguments.parse("data", args, defaults);
     // parquet-java logs every page where nothing says which levels count: most of its time.
     System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
@@ -108,6 +113,10 @@ final class DataBench {
           add(format);
         }
       }
+      if (arguments.choice("--waiting", "yes", "no", "only").equals("only")) {
+        reportWaiting();
+        return;
+      }
       cases.forEach(this::warmUp);
       for (int round = 0; round < arguments.positive("--rounds"); round++) {
         cases.forEach(this::time);
@@ -116,6 +125,20 @@ final class DataBench {
       duck.ifPresent(DuckDbScan::close);
     }
     report();
+    if (arguments.text("--waiting").equals("yes")) {
+      reportWaiting();
+    }
+  }
+
+  /** For each reader, on one thread, how much of a training step is spent waiting for its rows. */
+  private void reportWaiting() {
+    for (Case own : cases) {
+      if (own.beside.isEmpty()) {
+        DataReader reader = own.format.reader(own.file, set.schema(), ReadPolicy.STRICT);
+        List<Double> shares = DataWaiting.percent(reader, threads);
+        print(own, shares, "% of dlrm waiting", "", List.of());
+      }
+    }
   }
 
   /** Writes a file, checks its reader and adds what is to be timed. */
@@ -128,6 +151,7 @@ final class DataBench {
     got.require(format.title(), expected);
     Case own =
         new Case(
+            format,
             format.title(),
             "",
             file,
@@ -159,7 +183,9 @@ final class DataBench {
   }
 
   private void addPeer(String name, Case own, LongSupplier pass, long expected) {
-    cases.add(new Case(name, own.name, own.file, own.rows, pass, expected, new ArrayList<>()));
+    cases.add(
+        new Case(
+            own.format, name, own.name, own.file, own.rows, pass, expected, new ArrayList<>()));
   }
 
   /** Passes that do not count, until the JIT has had time for all that they run. */

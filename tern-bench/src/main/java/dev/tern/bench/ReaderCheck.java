@@ -18,13 +18,16 @@ import java.util.Optional;
 
 /**
  * Reads files that may be damaged in any way. That must give sound batches, or end in a {@link
- * DataException}, within {@link #MOST_BYTES} of heap and without more rows or faults than the file
- * has room for; where a file reads without a fault, skipping rows must lead to the same ones.
- * Several threads must come to the same as one.
+ * DataException}, within {@link #MOST_BYTES} of heap and {@link #MOST_NANOS}, and without more rows
+ * or faults than the file has room for; where a file reads without a fault, skipping rows must lead
+ * to the same ones. Several threads must come to the same as one.
  */
 final class ReaderCheck implements AutoCloseable {
   /** Heap that reading one small file may take in all, batches included. */
   private static final long MOST_BYTES = 96L << 20;
+
+  /** Processor time that one file may take: thousands of times what most do. */
+  static final long MOST_NANOS = 10_000_000_000L;
 
   /** Batches that are read of one file: runs of nulls make some hold very many rows. */
   private static final int MOST_BATCHES = 64;
@@ -83,6 +86,7 @@ final class ReaderCheck implements AutoCloseable {
    * @throws IllegalStateException if what came of it is wrong; whatever else comes out is, too
    */
   Optional<Long> check(ReaderCorpus.Entry entry, byte[] bytes, Way way) {
+    long start = threads.getCurrentThreadCpuTime();
     long before = threads.getCurrentThreadAllocatedBytes();
     Optional<Long> rows;
     try {
@@ -95,6 +99,10 @@ final class ReaderCheck implements AutoCloseable {
     if (bytesTaken > MOST_BYTES) {
       throw new IllegalStateException(
           "got " + bytesTaken + " bytes of heap, expected " + MOST_BYTES);
+    }
+    long nanos = threads.getCurrentThreadCpuTime() - start;
+    if (nanos > MOST_NANOS) {
+      throw new IllegalStateException("got " + nanos + " ns, expected at most " + MOST_NANOS);
     }
     return rows;
   }

@@ -24,9 +24,6 @@ import java.util.SplittableRandom;
 final class ReaderFuzz implements AutoCloseable {
   private static final int SHOWN = 8;
 
-  /** Processor time that one file may take: thousands of times what most do. */
-  private static final long MOST_NANOS = 10_000_000_000L;
-
   private final ReaderCheck reader = new ReaderCheck();
   private final List<byte[]> pieces =
       reader.corpus().stream().map(ReaderCorpus.Entry::bytes).toList();
@@ -93,7 +90,7 @@ final class ReaderFuzz implements AutoCloseable {
               return;
             }
             long busy = threads.getThreadCpuTime(busyOne.threadId()) - startedAt;
-            if (startedAt != 0 && busy > MOST_NANOS) {
+            if (startedAt != 0 && busy > ReaderCheck.MOST_NANOS) {
               System.err.println(
                   "fuzz: --readers 1 --seed "
                       + seedAtHand

@@ -1,9 +1,14 @@
 package dev.tern.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Test;
 
 /** A small share of {@code bench fuzz --readers}. */
@@ -18,6 +23,25 @@ final class ReaderFuzzTest {
       }
       assertThat(fuzz.sound()).isBetween(FILES / 10, FILES / 2);
     }
+  }
+
+  @Test
+  void inputsThatOnceReachedNewCodeGiveSoundRowsOrAFault() throws IOException {
+    int inputs = 0;
+    try (InputStream kept = ReaderFuzzTest.class.getResourceAsStream("readers.zip");
+        ZipInputStream zip = new ZipInputStream(kept)) {
+      for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+        String name = entry.getName();
+        byte[] input = zip.readAllBytes();
+        assertThatCode(() -> ReaderTarget.fuzzerTestOneInput(input))
+            .as(name)
+            .doesNotThrowAnyException();
+        inputs++;
+      }
+    } finally {
+      ReaderTarget.fuzzerTearDown();
+    }
+    assertThat(inputs).isGreaterThan(1000);
   }
 
   @Test

@@ -6,17 +6,12 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.io.PrintWriter;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 
 /** Counts what columns hold, for people to look at; not for speed. */
 final class ColumnStatistics {
-  /** A slot with more distinct ids than this is said to have more. */
-  private static final int MAX_DISTINCT = 1 << 20;
-
   private final Schema schema;
   private final Numbers[] labels;
   private final Numbers[] dense;
@@ -70,7 +65,8 @@ final class ColumnStatistics {
     }
     if (slots.length > 0) {
       out.printf(
-          "%-24s %12s %12s %22s %22s%n", "sparse", "ids a row", "distinct", "least", "greatest");
+          "%-24s %9s %6s %14s %10s %21s %21s%n",
+          "sparse", "ids a row", "most", "distinct", "rows none", "least", "greatest");
       for (int s = 0; s < slots.length; s++) {
         slots[s].print(out, schema.slots().get(s).name(), rows);
       }
@@ -119,7 +115,9 @@ final class ColumnStatistics {
   }
 
   private static final class Ids {
-    private final Set<Long> distinct = new HashSet<>();
+    private final DistinctCount distinct = new DistinctCount();
+    private long most;
+    private long without;
     private long count;
     private long least = Long.MAX_VALUE;
     private long greatest = Long.MIN_VALUE;
@@ -130,20 +128,24 @@ final class ColumnStatistics {
       for (int i = 0; i < end; i++) {
         least = Math.min(least, ids[i]);
         greatest = Math.max(greatest, ids[i]);
-        if (distinct.size() <= MAX_DISTINCT) {
-          distinct.add(ids[i]);
-        }
+        distinct.add(ids[i]);
+      }
+      int[] offsets = batch.offsets(slot);
+      for (int row = 0; row < batch.size(); row++) {
+        most = Math.max(most, offsets[row + 1] - offsets[row]);
+        without += offsets[row + 1] == offsets[row] ? 1 : 0;
       }
       count += end;
     }
 
     void print(PrintWriter out, String name, long rows) {
-      boolean many = distinct.size() > MAX_DISTINCT;
       out.printf(
-          "%-24s %12s %12s %22s %22s%n",
+          "%-24s %9s %6s %14s %10s %21s %21s%n",
           name,
           Format.fixed(rows == 0 ? Double.NaN : (double) count / rows, 2),
-          (many ? "over " : "") + Format.whole(Math.min(distinct.size(), MAX_DISTINCT)),
+          Format.whole(most),
+          (distinct.isExact() ? "" : "about ") + Format.whole(distinct.count()),
+          Format.whole(without),
           count == 0 ? "–" : Long.toString(least),
           count == 0 ? "–" : Long.toString(greatest));
     }

@@ -8,7 +8,6 @@ import dev.tern.data.Readers;
 import dev.tern.data.TextDictionary;
 import dev.tern.files.DataConverter;
 import dev.tern.files.DataWriter;
-import dev.tern.files.ReadPolicy;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -62,25 +61,31 @@ final class ConvertCommand implements Callable<Integer> {
     DataConfig config = data.resolve();
     write.check(out, format);
     WriteOptions.requireNoInput(out, DataSource.files(config.train()));
+    DataSource source = new DataSource(config, new TextDictionary());
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        DataReader reader = open(config, progress)) {
+        DataReader reader = open(source, config, progress)) {
+      long start = System.nanoTime();
       progress.begin("convert", "rows", 0, reader.rowCount().orElse(0));
       long rows;
       try (DataWriter writer = write.create(out, format, reader.schema())) {
         rows = DataConverter.convert(reader, writer, done -> progress.update(done, ""));
       }
+      source.noteSkipped(progress);
       progress.close();
-      spec.commandLine().getOut().println(out + ": wrote " + Format.whole(rows) + " rows");
+      double rate = rows * 1e9 / Math.max(1, System.nanoTime() - start);
+      spec.commandLine()
+          .getOut()
+          .println(
+              out + ": wrote " + Format.whole(rows) + " rows, " + Format.rate(rate) + " a second");
       spec.commandLine().getOut().flush();
     }
     return 0;
   }
 
-  private DataReader open(DataConfig config, Progress progress) {
+  private DataReader open(DataSource source, DataConfig config, Progress progress) {
     if (!encode) {
-      return DataSource.strict(config).open(config.train());
+      return source.open(config.train());
     }
-    DataSource source = new DataSource(config, ReadPolicy.STRICT, new TextDictionary());
     progress.begin("fit encoders", "rows", 0, 0);
     try (DataReader reader = source.open(config.train())) {
       FeatureEncoder encoder = source.fit(reader, rows -> progress.update(rows, ""));

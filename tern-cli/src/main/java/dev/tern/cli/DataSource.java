@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.run.Format;
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
@@ -26,6 +27,7 @@ import dev.tern.files.ParquetReader;
 import dev.tern.files.RawOptions;
 import dev.tern.files.RawReader;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.SkippedRecords;
 import dev.tern.files.SparseColumn;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -45,31 +47,70 @@ final class DataSource {
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
   private final Optional<FeatureEncoder> model;
+  private final SkippedRecords skipped;
 
   /**
-   * Readers of {@code config}.
+   * Readers of {@code config}, which says what becomes of bad records.
+   *
+   * @param dictionary what is told every text read
+   */
+  DataSource(DataConfig config, TextDictionary dictionary) {
+    this(config, new SkippedRecords(config.mostBad().orElse(0)), dictionary);
+  }
+
+  private DataSource(DataConfig config, SkippedRecords skipped, TextDictionary dictionary) {
+    this(
+        config,
+        config.mostBad().isPresent() ? ReadPolicy.STRICT.withFaults(skipped) : ReadPolicy.STRICT,
+        dictionary,
+        Optional.empty(),
+        skipped);
+  }
+
+  /**
+   * Readers of {@code config} that treat bad records in a way of their own.
    *
    * @param policy what they accept
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
-    this(config, policy, dictionary, Optional.empty());
+    this(config, policy, dictionary, Optional.empty(), new SkippedRecords(0));
   }
 
   private DataSource(
       DataConfig config,
       ReadPolicy policy,
       TextDictionary dictionary,
-      Optional<FeatureEncoder> model) {
+      Optional<FeatureEncoder> model,
+      SkippedRecords skipped) {
     this.config = config;
+    this.skipped = skipped;
     this.policy = policy.withThreads(config.threads());
     this.dictionary = dictionary;
     this.model = model;
   }
 
-  /** Readers that stop at the first fault and keep no texts. */
+  /** Readers that keep no texts. */
+  static DataSource of(DataConfig config) {
+    return new DataSource(config, TextDictionary.none());
+  }
+
+  /** Readers that stop at the first fault, whatever the configuration says, and keep no texts. */
   static DataSource strict(DataConfig config) {
     return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
+  }
+
+  /** Says how many bad records were left out, where there were some. */
+  void noteSkipped(Progress progress) {
+    skipped
+        .first()
+        .ifPresent(fault ->
+            progress.note(
+                "left out "
+                    + Format.whole(skipped.count())
+                    + " bad records, the first: "
+                    + fault.getMessage()
+                    + "; tern data verify lists them"));
   }
 
   /** The raw rows to train on. */
@@ -249,12 +290,12 @@ final class DataSource {
 
   /** The same files read without their labels, which new rows do not have. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy.withoutLabels(), dictionary, model);
+    return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped);
   }
 
   /** The same files read for a trained model, whose columns are meant where none are named. */
   DataSource forModel(FeatureEncoder encoder) {
-    return new DataSource(config, policy, dictionary, Optional.of(encoder));
+    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped);
   }
 
   private Columns columns() {

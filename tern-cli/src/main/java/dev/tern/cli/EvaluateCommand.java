@@ -57,12 +57,13 @@ final class EvaluateCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     Config.requireReading(overrides, true);
     Config config = SavedRun.config(checkpoint, overrides);
+    DataSource source = DataSource.of(config.data());
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint, tables);
-        DataReader rows =
-            DataSource.strict(config.data()).forModel(predictor.encoder()).open(data)) {
+        DataReader rows = source.forModel(predictor.encoder()).open(data)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Metrics.Result result = Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
+      source.noteSkipped(progress);
       progress.close();
       if (result.rows() == 0) {
         throw DataSource.withoutRows(data);

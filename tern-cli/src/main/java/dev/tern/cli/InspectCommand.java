@@ -31,11 +31,18 @@ final class InspectCommand implements Callable<Integer> {
       description = "Rows to look at (default ${DEFAULT-VALUE}).")
   private long rows;
 
+  @Option(
+      names = "--page",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "Rows to print as they are, from the first on (default ${DEFAULT-VALUE}).")
+  private int page;
+
   @Override
   public Integer call() {
     DataConfig config = data.resolve();
     PrintWriter out = spec.commandLine().getOut();
-    DataSource source = DataSource.strict(config);
+    DataSource source = DataSource.of(config);
     List<FileColumn> unnamed = source.unnamed(config.train());
     if (!unnamed.isEmpty()) {
       list(out, config.format(), unnamed);
@@ -51,6 +58,11 @@ final class InspectCommand implements Callable<Integer> {
       ColumnStatistics statistics = ColumnStatistics.of(Readers.take(all, rows));
       out.printf("of the first %s rows:%n%n", Format.whole(statistics.rows()));
       statistics.print(out);
+      if (page > 0) {
+        all.start(0);
+        out.println();
+        RowPage.print(Readers.take(all, page), out);
+      }
       out.flush();
     }
     return 0;

@@ -83,7 +83,7 @@ final class SplitCommand implements Callable<Integer> {
     long[] rows;
     List<DataWriter> writers = new ArrayList<>();
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        DataReader reader = DataSource.strict(config).open(config.train())) {
+        DataReader reader = DataSource.of(config).open(config.train())) {
       DataSplit split = split(files, config, reader.schema(), progress);
       for (Part part : files) {
         writers.add(write.create(part.file(), part.format(), reader.schema()));
@@ -116,7 +116,7 @@ final class SplitCommand implements Callable<Integer> {
         case "time" -> {
           requireNumbers(config, named());
           progress.begin("read times", "rows", 0, 0);
-          try (DataReader reader = DataSource.strict(config).open(config.train())) {
+          try (DataReader reader = DataSource.of(config).open(config.train())) {
             yield DataSplit.byTime(shares, reader, named(), done -> progress.update(done, ""));
           }
         }

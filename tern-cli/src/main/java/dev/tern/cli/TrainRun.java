@@ -18,7 +18,6 @@ import dev.tern.embedding.FileTier;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.files.Optimum;
-import dev.tern.files.ReadPolicy;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.tensor.DType;
@@ -52,7 +51,7 @@ final class TrainRun {
     this.config = config;
     this.folder = folder;
     this.progress = progress;
-    source = new DataSource(config.data(), ReadPolicy.STRICT, new TextDictionary());
+    source = new DataSource(config.data(), new TextDictionary());
   }
 
   /**
@@ -121,6 +120,7 @@ final class TrainRun {
     } finally {
       eval.ifPresent(DataReader::close);
     }
+    source.noteSkipped(progress);
     Optional<MetricsLine> best =
         lines.stream()
             .filter(line -> line.split() == MetricsLine.Split.EVAL && !Double.isNaN(line.auc()))
@@ -141,7 +141,7 @@ final class TrainRun {
 
   /** An evaluation without rows shows here rather than after the first epoch. */
   private void requireEvaluationRows() {
-    Optional<DataReader> eval = DataSource.strict(config.data()).eval();
+    Optional<DataReader> eval = DataSource.of(config.data()).eval();
     try {
       if (eval.isPresent() && eval.get().next().isEmpty()) {
         throw DataSource.withoutRows(config.data().eval());
@@ -235,6 +235,7 @@ final class TrainRun {
             report.samplesPerSecond(),
             report.memoryBytes(),
             clock.seconds(),
+            report.waiting(),
             report.tables()));
     String facts =
         "loss "
@@ -243,12 +244,18 @@ final class TrainRun {
             + Format.fixed(report.auc(), 4)
             + "  "
             + Format.rate(report.samplesPerSecond())
-            + " samples/s";
+            + " samples/s"
+            + waiting(report.waiting());
     if (evaluated) {
       progress.note("step " + Format.whole(report.step()) + "  evaluation  " + facts);
     } else {
       progress.update(report.step(), facts);
     }
+  }
+
+  /** What a reader that does not keep up costs, from half a percent on. */
+  private static String waiting(double share) {
+    return share >= 0.005 ? "  waiting for data " + Math.round(100 * share) + "%" : "";
   }
 
   /** The engine's form of a configured model. */

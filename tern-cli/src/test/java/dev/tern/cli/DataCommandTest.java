@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.MainTest.Result;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,7 +158,17 @@ final class DataCommandTest {
     assertThat(result.out())
         .contains("1 labels, 1 dense, 1 sparse")
         .containsPattern("a +1.25000 +0.5.* 1\n");
-    assertThat(result.out()).containsPattern("c +1.00 +2 ");
+    assertThat(result.out()).containsPattern("c +1.00 +1 +2 +0 ").doesNotContain("row 1:");
+  }
+
+  @Test
+  void inspectPrintsAPageOfRows() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,0.5,7\n0,,\n0,2,9\n");
+    String[] more = {"--page", "2", "--rows", "3", "--set", "data.sparse.encode=id"};
+    Result result = tern(arguments("inspect", csv, more));
+    assertThat(result.out())
+        .endsWith("row 1: y=1 a=0.5 c=[7]\nrow 2: y=0 a=missing c=[]\n")
+        .containsPattern("c +0.67 +1 +2 +1 +7 +9\n");
   }
 
   @Test
@@ -166,6 +179,95 @@ final class DataCommandTest {
     assertThat(result.code()).isEqualTo(1);
     assertThat(result.out()).isEqualTo("1 good rows, 2 faults\n");
     assertThat(result.err().lines()).hasSize(2).allMatch(line -> line.startsWith(csv.toString()));
+  }
+
+  @Test
+  void badRecordsAreLeftOutUpToALimitWhereTheConfigurationSaysSo() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,x,red\n0,1,blue\n7,2,red\n");
+    Path norm = temp.resolve("rows.norm");
+    String[] skip = {"--set", "data.bad_records=skip"};
+    Result result = convert(csv, norm, skip);
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains("wrote 1 rows, ", " a second");
+    assertThat(result.err()).contains("left out 2 bad records, the first: " + csv + ": line 2");
+    Result encoded = convert(csv, norm, skip[0], skip[1], "--encode", "--overwrite");
+    assertThat(encoded.err()).contains("left out 2 bad records");
+    Result stopped =
+        convert(csv, norm, skip[0], skip[1], "--set", "data.most_bad=1", "--overwrite");
+    assertThat(stopped.code()).isEqualTo(1);
+    assertThat(stopped.err()).contains(csv + ": line 4", "more than 1 bad records");
+    assertThat(convert(csv, norm, "--overwrite").code()).isEqualTo(1);
+  }
+
+  @Test
+  void criteosFilesAsPublishedComeBackEqualFromParquetAndNorm() throws IOException {
+    Path tsv = temp.resolve("train.txt.gz");
+    List<String> lines = new ArrayList<>();
+    for (int row = 0; row < 50; row++) {
+      StringBuilder line = new StringBuilder().append(row % 2);
+      for (int i = 1; i <= 13; i++) {
+        line.append('\t').append((row + i) % 5 == 0 ? "" : Integer.toString(row * i - 3));
+      }
+      for (int c = 1; c <= 26; c++) {
+        line.append('\t').append((row + c) % 7 == 0 ? "" : "%08x".formatted(row * 7919 + c));
+      }
+      lines.add(line.append('\n').toString());
+    }
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(tsv))) {
+      out.write(String.join("", lines).getBytes(StandardCharsets.UTF_8));
+    }
+    String columns = "label,I1..I13,C1..C26";
+    List<String> texts = new ArrayList<>();
+    for (String name : List.of("criteo.parquet", "criteo.norm", "criteo.csv")) {
+      Path file = temp.resolve(name);
+      Result written = tern(criteo(tsv, file, "delimiter=tab", "columns=" + columns));
+      assertThat(written.code()).as(written.err()).isZero();
+      assertThat(written.out()).containsPattern("wrote 50 rows, .* a second");
+      Path back = temp.resolve(name + ".back.csv");
+      Result read = tern(criteo(file, back, "sparse.encode=id"));
+      assertThat(read.code()).as(read.err()).isZero();
+      texts.add(Files.readString(back));
+    }
+    assertThat(texts.getFirst().lines()).hasSize(51);
+    assertThat(texts).containsOnly(texts.getFirst());
+  }
+
+  private static String[] criteo(Path from, Path to, String... more) {
+    List<String> all = new ArrayList<>(List.of("data", "convert", from.toString()));
+    all.addAll(List.of("--out", to.toString(), "--set", "data.dense.columns=I1..I13"));
+    all.addAll(List.of("--set", "data.sparse.columns=C1..C26"));
+    if (from.toString().endsWith(".txt.gz")) {
+      all.addAll(List.of("--format", "csv"));
+    }
+    for (String key : more) {
+      all.addAll(List.of("--set", "data." + key));
+    }
+    return all.toArray(String[]::new);
+  }
+
+  @Test
+  void aFullDiskEndsAConversionWithAnErrorAndLeavesNoFile() throws Exception {
+    StringBuilder rows = new StringBuilder("y,a,c\n");
+    for (int i = 0; i < 60_000; i++) {
+      rows.append("0,").append(i).append(",k\n");
+    }
+    Files.writeString(csv, rows);
+    List<String> command = new ArrayList<>();
+    // A limit on the size of files stands for a disk that is full.
+    command.addAll(List.of("sh", "-c", "ulimit -f 512 && exec \"$@\"", "sh"));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "-XX:-UsePerfData"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    Path norm = temp.resolve("rows.norm");
+    command.addAll(List.of(arguments("convert", csv, new String[0], "--out", norm.toString())));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isEqualTo(1);
+    assertThat(output)
+        .contains(norm + ": got an error writing at byte", "expected room on the disk");
+    try (Stream<Path> files = Files.list(temp)) {
+      assertThat(files).containsExactly(csv);
+    }
   }
 
   @Test

@@ -30,6 +30,14 @@ public interface DataReader extends AutoCloseable {
   Optional<Batch> next();
 
   /**
+   * Nanoseconds that {@link #next} has waited so far for rows that another thread reads ahead. A
+   * reader that does not read ahead says 0.
+   */
+  default long waitedNanos() {
+    return 0;
+  }
+
+  /**
    * Goes to the first row of pass {@code epoch} (from 0). Only decorators that draw random numbers
    * depend on the epoch. A new reader stands at epoch 0.
    */

@@ -24,6 +24,7 @@ final class PrefetchedReader extends PositionedReader {
   private final Condition changed = lock.newCondition();
 
   // Guarded by the lock.
+  private long waited;
   private final Deque<Batch> ready = new ArrayDeque<>();
   private boolean started;
   private boolean filling;
@@ -54,8 +55,12 @@ final class PrefetchedReader extends PositionedReader {
       if (ready.isEmpty() && !ended && failure == null) {
         resume();
       }
-      while (ready.isEmpty() && !ended && failure == null) {
-        changed.awaitUninterruptibly();
+      if (ready.isEmpty() && !ended && failure == null) {
+        long start = System.nanoTime();
+        while (ready.isEmpty() && !ended && failure == null) {
+          changed.awaitUninterruptibly();
+        }
+        waited += System.nanoTime() - start;
       }
       Batch batch = ready.poll();
       if (batch == null) {
@@ -65,6 +70,16 @@ final class PrefetchedReader extends PositionedReader {
       filling = !ended && failure == null;
       changed.signalAll();
       return Optional.of(batch);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public long waitedNanos() {
+    lock.lock();
+    try {
+      return waited;
     } finally {
       lock.unlock();
     }

@@ -13,6 +13,8 @@ import java.util.List;
  * @param auc area under the ROC curve over the same rows; NaN where it is not defined
  * @param calibration mean prediction over mean label of the same rows; infinite without clicks
  * @param samplesPerSecond rows trained (or evaluated) a second, time for other things left out
+ * @param waiting share of the time of these rows that the training thread waited for them to be
+ *     read, 0 to 1; NaN in an evaluation
  * @param memoryBytes most off-heap memory in use since the last report
  * @param fractionDone share of the run that is done, 0 to 1; NaN while not known
  * @param secondsLeft seconds until the run ends at this pace; NaN while not known
@@ -26,6 +28,7 @@ public record Progress(
     double auc,
     double calibration,
     double samplesPerSecond,
+    double waiting,
     long memoryBytes,
     double fractionDone,
     double secondsLeft,

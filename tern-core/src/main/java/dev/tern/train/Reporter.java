@@ -2,11 +2,13 @@ package dev.tern.train;
 
 import dev.tern.model.Network;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 
 /** Collects the rows trained since the last report and turns them into {@link Progress}. */
 final class Reporter {
   private final Progress.Listener listener;
   private final Network network;
+  private final LongSupplier waited;
   private final double totalRows;
   private final long firstRow;
   private final Metrics metrics = new Metrics();
@@ -16,15 +18,21 @@ final class Reporter {
   private long memorySince;
   private long busySince;
   private long busyTotal;
+  private long waitedBefore;
 
+  /**
+   * @param waited nanoseconds that the training thread has waited for rows so far
+   */
   Reporter(
       Progress.Listener listener,
       Network network,
+      LongSupplier waited,
       OptionalLong rowsPerEpoch,
       int epochs,
       RunState state) {
     this.listener = listener;
     this.network = network;
+    this.waited = waited;
     totalRows = rowsPerEpoch.isPresent() ? (double) rowsPerEpoch.getAsLong() * epochs : Double.NaN;
     firstRow = rowsPerEpoch.orElse(0) * state.epoch() + state.rows();
     rowsDone = firstRow;
@@ -53,7 +61,11 @@ final class Reporter {
       return;
     }
     Metrics.Result result = metrics.result();
-    listener.report(progress(state, Progress.Split.TRAIN, result, perSecond(rowsSince, busySince)));
+    long waitedNow = waited.getAsLong();
+    double waiting = (double) (waitedNow - waitedBefore) / (waitedNow - waitedBefore + busySince);
+    double rate = perSecond(rowsSince, busySince);
+    listener.report(progress(state, Progress.Split.TRAIN, result, rate, waiting));
+    waitedBefore = waitedNow;
     metrics.clear();
     rowsSince = 0;
     busySince = 0;
@@ -61,11 +73,15 @@ final class Reporter {
 
   void reportEvaluation(RunState state, Metrics.Result result, long nanos) {
     double rate = perSecond(result.rows(), nanos);
-    listener.report(progress(state, Progress.Split.EVAL, result, rate));
+    listener.report(progress(state, Progress.Split.EVAL, result, rate, Double.NaN));
   }
 
   private Progress progress(
-      RunState state, Progress.Split split, Metrics.Result result, double samplesPerSecond) {
+      RunState state,
+      Progress.Split split,
+      Metrics.Result result,
+      double samplesPerSecond,
+      double waiting) {
     double pace = perSecond(rowsDone - firstRow, busyTotal);
     return new Progress(
         state.step(),
@@ -75,6 +91,7 @@ final class Reporter {
         result.auc(),
         result.calibration(),
         samplesPerSecond,
+        waiting,
         Math.max(memorySince, network.device().memoryInUse()),
         Math.min(1, rowsDone / totalRows),
         (totalRows - rowsDone) / pace,

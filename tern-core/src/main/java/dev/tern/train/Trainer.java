@@ -107,8 +107,10 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got rows without a label, expected one; name the label's column");
     }
-    Reporter reporter = new Reporter(listener, network, train.rowCount(), options.epochs(), state);
     try (DataReader batches = batches(train)) {
+      Reporter reporter =
+          new Reporter(
+              listener, network, batches::waitedNanos, train.rowCount(), options.epochs(), state);
       if (eval.isPresent()) {
         // Here rather than at the first evaluation: a budget too small shows at once.
         scorer();

@@ -89,6 +89,32 @@ final class PrefetchedReaderTest {
   }
 
   @Test
+  void waitingForRowsThatAreNotThereYetIsCounted() {
+    AtomicInteger reads = new AtomicInteger();
+    DataReader source =
+        new Failing(Rows.reader(1000, 10), Integer.MAX_VALUE) {
+          @Override
+          public Optional<Batch> next() {
+            if (reads.getAndIncrement() == 0) {
+              LockSupport.parkNanos(1_000_000);
+            }
+            return super.next();
+          }
+        };
+    try (DataReader reader = Readers.prefetched(source, 4)) {
+      assertThat(reader.waitedNanos()).isZero();
+      reader.next().orElseThrow().close();
+      long waited = reader.waitedNanos();
+      assertThat(waited).isPositive();
+      while (reads.get() < 5) {
+        Thread.onSpinWait();
+      }
+      reader.next().orElseThrow().close();
+      assertThat(reader.waitedNanos()).isEqualTo(waited);
+    }
+  }
+
+  @Test
   void sourceIsUsedByOneThreadAtATimeAndAllRowsArrive() {
     AtomicBoolean inside = new AtomicBoolean();
     SplittableRandom random = new SplittableRandom(4);

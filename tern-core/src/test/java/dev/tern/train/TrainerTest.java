@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -247,6 +248,34 @@ final class TrainerTest {
       assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.72);
     }
     assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+  }
+
+  @Test
+  void waitingForDataIsAShareOfTheTimeOfTraining() {
+    DataReader slow =
+        Readers.mapped(
+            train(),
+            train().schema(),
+            (from, to) -> {
+              LockSupport.parkNanos(2_000_000);
+              to.appendRows(from, 0, from.size());
+            });
+    List<Progress> reports = new ArrayList<>();
+    try (Device device = Device.cpu(1, 1L << 28);
+        Trainer trainer =
+            Trainer.create(
+                device, encoder(TRAIN), small(ModelConfig.Type.LR), options().reportEvery(10))) {
+      trainer.fit(slow, Optional.of(Readers.inMemory(TEST)), reports::add);
+    }
+    assertThat(reports)
+        .filteredOn(report -> report.split() == Progress.Split.TRAIN)
+        .isNotEmpty()
+        .allSatisfy(report -> assertThat(report.waiting()).isBetween(0.0, 1.0))
+        .anySatisfy(report -> assertThat(report.waiting()).isPositive());
+    assertThat(reports)
+        .filteredOn(report -> report.split() == Progress.Split.EVAL)
+        .isNotEmpty()
+        .allSatisfy(report -> assertThat(report.waiting()).isNaN());
   }
 
   @Test

@@ -6,8 +6,10 @@ import io.airlift.compress.v3.snappy.SnappyJavaDecompressor;
 import io.airlift.compress.v3.zstd.ZstdJavaDecompressor;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.zip.GZIPInputStream;
 import org.apache.parquet.format.CompressionCodec;
+import org.brotli.dec.BrotliInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * more than 100 kB for some, and each column has a codec of its own.
  */
 final class ParquetCodec {
-  private static final String REWRITE = "; write the file with SNAPPY, ZSTD, LZ4_RAW or GZIP";
+  private static final int BROTLI_FREE = 8 << 20;
+  private static final String REWRITE =
+      "; write the file with SNAPPY, ZSTD, LZ4_RAW, GZIP or BROTLI";
 
   private @Nullable SnappyJavaDecompressor snappy;
   private @Nullable Lz4JavaDecompressor lz4;
@@ -24,7 +28,8 @@ final class ParquetCodec {
   /**
    * Refuses sizes no compressor reaches, before memory is taken for them: Snappy and LZ4 gain at
    * most 64 / 3 and 255 bytes a byte, deflate 1032; a block of Zstandard has a header of 3 bytes,
-   * at least one more and at most 128 KiB in it, and its frames mostly state their size.
+   * at least one more and at most 128 KiB in it, and its frames mostly state their size. A few
+   * bytes of Brotli may be 16 MiB; pages that large are let through from 4 KiB for each byte on.
    */
   void checkSizes(CompressionCodec codec, byte[] source, int from, int length, int size) {
     boolean possible =
@@ -34,7 +39,8 @@ final class ParquetCodec {
           case LZ4_RAW -> size <= 256L * length + 64;
           case GZIP -> size <= 1040L * length + 64;
           case ZSTD -> size <= (length / 4 + 1L) << 17 && zstdSize(source, from, length, size);
-          case LZO, BROTLI, LZ4 ->
+          case BROTLI -> size <= BROTLI_FREE + 4096L * length;
+          case LZO, LZ4 ->
               throw new DataException("got codec " + codec + ", expected another" + REWRITE);
         };
     if (!possible) {
@@ -91,7 +97,8 @@ final class ParquetCodec {
             case LZ4_RAW -> lz4().decompress(source, from, length, target, at, size);
             case ZSTD -> zstd().decompress(source, from, length, target, at, size);
             case GZIP -> gunzip(source, from, length, target, at, size);
-            case LZO, BROTLI, LZ4 -> throw new DataException("got codec " + codec + REWRITE);
+            case BROTLI -> unbrotli(source, from, length, target, at, size);
+            case LZO, LZ4 -> throw new DataException("got codec " + codec + REWRITE);
           };
     } catch (DataException e) {
       throw e;
@@ -102,6 +109,14 @@ final class ParquetCodec {
     if (got != size) {
       throw new DataException(
           "got " + got + " bytes from " + codec + ", expected " + size + ParquetFile.REWRITE);
+    }
+  }
+
+  private static int unbrotli(byte[] source, int from, int length, byte[] target, int at, int size)
+      throws IOException {
+    try (InputStream in = new BrotliInputStream(new ByteArrayInputStream(source, from, length))) {
+      int got = in.readNBytes(target, at, size);
+      return in.read() < 0 ? got : got + 1;
     }
   }
 

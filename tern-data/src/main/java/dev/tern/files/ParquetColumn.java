@@ -32,6 +32,7 @@ final class ParquetColumn {
   private final ParquetRuns definitions = new ParquetRuns();
   private final int[] repetition;
   private final int[] definition;
+  private final int repetitionWidth;
   private final int definitionWidth;
 
   /** Entries of the chunk not yet in a page that was begun. */
@@ -55,6 +56,7 @@ final class ParquetColumn {
     pages = new ParquetPages(file);
     repetition = new int[field.list() ? ParquetValues.CHUNK : 0];
     definition = new int[field.maxDefinition() > 0 ? ParquetValues.CHUNK : 0];
+    repetitionWidth = 32 - Integer.numberOfLeadingZeros(field.lists());
     definitionWidth = 32 - Integer.numberOfLeadingZeros(field.maxDefinition());
   }
 
@@ -185,9 +187,9 @@ final class ParquetColumn {
     return definition[runFrom + i] >= field.elementDefinition();
   }
 
-  /** Whether entry {@code i} of the run is a list that is null, not empty. */
+  /** Whether entry {@code i} of the run is a row's list that is null, not empty. */
   boolean nullList(int i) {
-    return definition[runFrom + i] < field.elementDefinition() - 1;
+    return definition[runFrom + i] < field.listDefinition() - 1;
   }
 
   /** The values present in the run. */
@@ -285,7 +287,7 @@ final class ParquetColumn {
     pages.load();
     int at = pages.dataFrom();
     if (field.list()) {
-      at = openLevels(repetitions, page.getRepetition_level_encoding(), at, 1);
+      at = openLevels(repetitions, page.getRepetition_level_encoding(), at, repetitionWidth);
     }
     if (definitionWidth > 0) {
       at = openLevels(definitions, page.getDefinition_level_encoding(), at, definitionWidth);
@@ -317,7 +319,7 @@ final class ParquetColumn {
     pages.load();
     int levels = pages.dataFrom() + page.getRepetition_levels_byte_length();
     int data = levels + page.getDefinition_levels_byte_length();
-    repetitions.open(pages.data(), pages.dataFrom(), levels, 1);
+    repetitions.open(pages.data(), pages.dataFrom(), levels, repetitionWidth);
     definitions.open(pages.data(), levels, data, definitionWidth);
     values.open(page.getEncoding(), pages.data(), data, pages.dataTo());
   }

@@ -11,17 +11,18 @@ import org.apache.parquet.format.SchemaElement;
 import org.apache.parquet.format.Type;
 
 /**
- * A top-level column of a Parquet file: a scalar, or a list of scalars. Anything deeper is {@link
- * Kind#OTHER} and cannot be read.
+ * A top-level column of a Parquet file: a scalar, a list of scalars, or lists of such lists.
+ * Anything with more than one leaf is {@link Kind#OTHER} and cannot be read.
  *
  * @param position index among the top-level columns
  * @param leaf index of its column chunk in a row group
  * @param kind what its values are
  * @param physical how its values are stored; INT32 where there is no one leaf
  * @param scale digits after the point of a {@link Kind#DECIMAL}
- * @param list whether a row holds any number of values
+ * @param lists how many lists are within one another; 0 for a scalar
  * @param maxDefinition definition level of a value that is there
- * @param elementDefinition from this definition level on, a list has an element
+ * @param listDefinition from this definition level on, the outermost list is there and not empty
+ * @param elementDefinition from this definition level on, the innermost list has an element
  * @param described the type in words, for messages
  */
 record ParquetField(
@@ -31,8 +32,9 @@ record ParquetField(
     Kind kind,
     Type physical,
     int scale,
-    boolean list,
+    int lists,
     int maxDefinition,
+    int listDefinition,
     int elementDefinition,
     String described) {
 
@@ -55,6 +57,11 @@ record ParquetField(
   }
 
   private static final int MAX_DEPTH = 64;
+
+  /** Whether a row holds any number of values. */
+  boolean list() {
+    return lists > 0;
+  }
 
   boolean nullable() {
     return maxDefinition > 0;
@@ -95,10 +102,10 @@ record ParquetField(
       int leaf = leaves;
       SchemaElement top = element();
       visit(walk, 0, 0);
-      boolean usable = leaves == leaf + 1 && walk.repeated <= 1 && walk.leaf.isSetType();
+      boolean usable = leaves == leaf + 1 && walk.leaf.isSetType();
       if (!usable) {
         return new ParquetField(
-            top.getName(), position, leaf, Kind.OTHER, Type.INT32, 0, false, 0, 0, "nested");
+            top.getName(), position, leaf, Kind.OTHER, Type.INT32, 0, 0, 0, 0, 0, "nested");
       }
       Kind kind = kindOf(walk.leaf);
       String described = describe(walk.leaf);
@@ -109,10 +116,11 @@ record ParquetField(
           kind,
           walk.leaf.getType(),
           kind == Kind.DECIMAL ? scaleOf(walk.leaf) : 0,
-          walk.repeated == 1,
+          walk.repeated,
           walk.definition,
+          walk.listDefinition,
           walk.elementDefinition,
-          walk.repeated == 1 ? "LIST of " + described : described);
+          "LIST of ".repeat(walk.repeated) + described);
     }
 
     private SchemaElement element() {
@@ -137,6 +145,7 @@ record ParquetField(
       } else if (repetition == FieldRepetitionType.REPEATED) {
         level++;
         walk.repeated++;
+        walk.listDefinition = walk.repeated == 1 ? level : walk.listDefinition;
         walk.elementDefinition = level;
       }
       if (element.getNum_children() == 0) {
@@ -159,6 +168,7 @@ record ParquetField(
     private SchemaElement leaf = new SchemaElement();
     private int repeated;
     private int definition;
+    private int listDefinition;
     private int elementDefinition;
   }
 

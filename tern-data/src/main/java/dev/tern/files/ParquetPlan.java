@@ -14,13 +14,15 @@ import java.util.List;
  *
  * @param nulls whether nulls are missing values rather than faults
  * @param positive hashes of the texts that mean label 1
+ * @param pruning which row groups are left out
  */
 record ParquetPlan(
     Schema schema,
     List<Target> targets,
     boolean nulls,
     List<Long> positive,
-    TextDictionary dictionary) {
+    TextDictionary dictionary,
+    ParquetPruning pruning) {
 
   /** Which part of a batch. */
   enum Role {
@@ -80,7 +82,9 @@ record ParquetPlan(
     }
     requireWholeTexts(first, columns);
     List<Long> positive = columns.positive().stream().map(TextHash::of).toList();
-    return new ParquetPlan(NO_ROWS, wanted, options.nulls(), positive, dictionary).settle(first);
+    ParquetPruning pruning = new ParquetPruning(options.ranges());
+    return new ParquetPlan(NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning)
+        .settle(first);
   }
 
   /** A plan to read what {@code metadata} names, as HugeCTR does. */
@@ -97,7 +101,9 @@ record ParquetPlan(
     for (int position : metadata.cats()) {
       wanted.add(slots.next(nameAt(first, position), position, false, true));
     }
-    return new ParquetPlan(NO_ROWS, wanted, false, List.of(), TextDictionary.none()).settle(first);
+    return new ParquetPlan(
+            NO_ROWS, wanted, false, List.of(), TextDictionary.none(), ParquetPruning.NONE)
+        .settle(first);
   }
 
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
@@ -190,7 +196,7 @@ record ParquetPlan(
     }
     try {
       return new ParquetPlan(
-          new Schema(labels, dense, slots), settled, nulls, positive, dictionary);
+          new Schema(labels, dense, slots), settled, nulls, positive, dictionary, pruning);
     } catch (IllegalArgumentException e) {
       throw new DataException(first.path() + ": " + e.getMessage(), e);
     }

@@ -21,11 +21,12 @@ import org.jspecify.annotations.Nullable;
  * Reads Parquet files, one after the other: by column names, or as HugeCTR does, by the indices in
  * {@code _metadata.json}.
  *
- * <p>Columns are scalars or lists of scalars. Labels and dense numbers may be FLOAT, DOUBLE,
- * integers of any width and sign, DECIMAL up to 18 digits or BOOLEAN, or lists of them that have
- * one width in all rows; ids integers or BOOLEAN; text is BYTE_ARRAY, or integers and BOOLEAN as
- * they print. Codecs are SNAPPY, ZSTD, LZ4_RAW and GZIP, encodings all but BIT_PACKED levels, pages
- * those of both versions. Checksums of pages are checked where there are any.
+ * <p>Columns are scalars or lists of scalars; of lists in lists, a row has the elements of all.
+ * Labels and dense numbers may be FLOAT, DOUBLE, integers of any width and sign, DECIMAL up to 18
+ * digits or BOOLEAN, or lists of them that have one width in all rows; ids integers or BOOLEAN;
+ * text is BYTE_ARRAY, or integers and BOOLEAN as they print. Codecs are SNAPPY, ZSTD, LZ4_RAW, GZIP
+ * and BROTLI, encodings all but BIT_PACKED levels, pages those of both versions. Checksums of pages
+ * are checked where there are any.
  *
  * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
  * column, or file, column and the byte at which the broken page begins.
@@ -124,7 +125,7 @@ public final class ParquetReader {
       try (ParquetFile file = ParquetFile.open(path)) {
         plan = plan == null ? planner.apply(file) : plan;
         plan.requireFields(file);
-        rows = FileSequence.addRows(path, rows, file.rows());
+        rows = FileSequence.addRows(path, rows, plan.pruning().rows(file));
       }
     }
 

@@ -12,6 +12,7 @@ import org.apache.parquet.format.RowGroup;
  */
 final class ParquetSource implements RowSource {
   private final ParquetFile file;
+  private final ParquetPruning pruning;
   private final ParquetSpan span;
   private final Team team;
   private final List<ParquetFeature> features = new ArrayList<>();
@@ -23,6 +24,7 @@ final class ParquetSource implements RowSource {
 
   private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
     this.file = file;
+    pruning = plan.pruning();
     team = new Team(policy.readers());
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
     for (ParquetPlan.Target target : plan.targets()) {
@@ -83,9 +85,14 @@ final class ParquetSource implements RowSource {
       if (nextGroup == file.rowGroups().size()) {
         return false;
       }
-      groupLeft = file.rowGroups().get(nextGroup).getNum_rows();
+      RowGroup group = file.rowGroups().get(nextGroup);
       nextGroup++;
-      open = false;
+      if (pruning.leavesOut(file, group)) {
+        row += group.getNum_rows();
+      } else {
+        groupLeft = group.getNum_rows();
+        open = false;
+      }
     }
     return true;
   }

@@ -57,6 +57,11 @@ final class RawFile implements RowSource {
     return new RawFile(file, options, policy, BinaryInput.open(file));
   }
 
+  /** Bytes of the file. */
+  long bytes() {
+    return in.size();
+  }
+
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && row < rows) {

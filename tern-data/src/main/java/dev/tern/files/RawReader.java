@@ -4,7 +4,9 @@ import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 
 /**
@@ -31,7 +33,12 @@ public final class RawReader {
             FileSequence.requireFiles(files),
             policy,
             file -> requireWhole(file, size(file), options, policy));
-    long rows = sound.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
+    Map<Path, Long> sizes = new HashMap<>();
+    sound.forEach(file -> sizes.put(file, size(file)));
+    long rows =
+        sound.stream()
+            .mapToLong(file -> sizes.getOrDefault(file, 0L) / options.sampleBytes())
+            .sum();
     if (sound.size() == files.size()) {
       requireRows(files, rows, options, policy);
     }
@@ -40,7 +47,20 @@ public final class RawReader {
         sound,
         OptionalLong.of(rows),
         policy,
-        (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+        (file, faults) ->
+            open(file, sizes.getOrDefault(file, 0L), options, policy.withFaults(faults)));
+  }
+
+  /** Opens a file that has kept its size: one that was cut would lack samples without a sign. */
+  private static RawFile open(Path file, long size, RawOptions options, ReadPolicy policy) {
+    RawFile open = RawFile.open(file, options, policy);
+    if (open.bytes() != size) {
+      open.close();
+      throw new DataException(
+          "%s: got %s bytes, expected %s as there were before; the file changed while it was read"
+              .formatted(file, open.bytes(), size));
+    }
+    return open;
   }
 
   /** {@code named}, or that without labels where the files seem to have none. */

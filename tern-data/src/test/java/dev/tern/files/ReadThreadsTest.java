@@ -8,13 +8,17 @@ import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +116,68 @@ class ReadThreadsTest {
     Files.write(file, Arrays.copyOf(bytes, bytes.length - 5));
     if (format == Format.NORM_NONE || format == Format.NORM_SUM) { // others tell it on opening
       assertSameFault(format, file, 12_288);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFileThatGoesWhileItIsReadEndsInItsRowsOrAFaultAndStaysOpenNowhere(Format format)
+      throws IOException {
+    Path file = folder.resolve("going.parquet");
+    for (int threads = 1; threads <= 2; threads++) {
+      DATA.write(writer(format, file), 1000);
+      try (DataReader reader =
+          open(format, List.of(file), ReadPolicy.STRICT.withThreads(threads))) {
+        reader.next().orElseThrow().close();
+        Files.delete(file);
+        try {
+          assertThat(Rows.read(reader)).isEqualTo(DATA.list().subList(4096, ROWS));
+        } catch (DataException e) {
+          assertThat(e).hasMessageContaining("going.parquet");
+        }
+        reader.start(1);
+        assertThatExceptionOfType(DataException.class)
+            .isThrownBy(reader::next)
+            .withMessageContaining("going.parquet");
+      }
+      DATA.write(writer(format, file), 1000);
+      try (DataReader reader = open(format, List.of(file), ReadPolicy.STRICT.withThreads(threads));
+          FileChannel cut = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        reader.next().orElseThrow().close();
+        cut.truncate(cut.size() / 8);
+        // Text cut at the end of a line is whole; all else says what it should hold.
+        if (format != Format.CSV && format != Format.LIBFFM) {
+          assertThatExceptionOfType(DataException.class)
+              .isThrownBy(() -> {
+                for (int pass = 1; pass < 3; pass++) {
+                  Rows.read(reader);
+                  reader.start(pass);
+                }
+              })
+              .withMessageContaining("going.parquet");
+        }
+      }
+      assertThat(openFiles()).noneMatch(name -> name.contains("going.parquet"));
+    }
+  }
+
+  /** Names of the files that this process has open, once threads that are done have let go. */
+  private static List<String> openFiles() throws IOException {
+    List<String> names = List.of("going.parquet");
+    for (int i = 0; i < 1000 && names.stream().anyMatch(n -> n.contains("going.parquet")); i++) {
+      LockSupport.parkNanos(1_000_000);
+      try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+        names = open.map(ReadThreadsTest::target).toList();
+      }
+    }
+    return names;
+  }
+
+  private static String target(Path link) {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (IOException e) {
+      return ""; // closed meanwhile
     }
   }
 

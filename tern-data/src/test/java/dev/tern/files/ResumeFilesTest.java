@@ -36,6 +36,7 @@ class ResumeFilesTest {
     NORM,
     PARQUET,
     CSV,
+    LIBFFM,
     GENERATED
   }
 
@@ -53,6 +54,8 @@ class ResumeFilesTest {
             case NORM -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.I64);
             case PARQUET ->
                 ParquetWriter.create(file, schema, ParquetLayout.DEFAULT.withGroupRows(1500));
+            case LIBFFM ->
+                LibsvmWriter.create(file, schema, LibsvmOptions.libffm().withNamesOf(schema));
             case CSV, GENERATED -> CsvWriter.create(file, schema, CsvOptions.csv());
           };
       new Rows(schema, DATA.list().subList(from, from + FILES[i])).write(writer, 1000);
@@ -70,6 +73,9 @@ class ResumeFilesTest {
       case NORM -> NormReader.open(files, NormOptions.DETECT.withSchema(schema), policy);
       case PARQUET -> ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(schema), policy);
       case CSV -> CsvReader.open(files, CsvOptions.csv(), Columns.of(schema), policy);
+      case LIBFFM ->
+          LibsvmReader.open(
+              files, LibsvmOptions.libffm().withNamesOf(schema), Columns.of(schema), policy);
       case GENERATED -> GENERATOR.open(17, 5000);
     };
   }

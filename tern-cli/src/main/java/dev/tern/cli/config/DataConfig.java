@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
 /**
@@ -14,6 +15,7 @@ import java.util.stream.IntStream;
  * @param train training files or patterns; empty for generated rows
  * @param eval evaluation files or patterns; empty for no evaluation
  * @param threads threads that read
+ * @param mostBad bad records to leave out before one is an error; none where the first is
  * @param csv what CSV files need
  * @param libsvm what LIBSVM and LIBFFM files need
  * @param binary what Norm and Raw files need
@@ -29,6 +31,7 @@ public record DataConfig(
     List<Path> train,
     List<Path> eval,
     int threads,
+    OptionalInt mostBad,
     Csv csv,
     Libsvm libsvm,
     Binary binary,
@@ -128,6 +131,9 @@ public record DataConfig(
         format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
         s.get(Keys.EVAL),
         s.get(Keys.READ_THREADS).intValue(),
+        s.get(Keys.BAD_RECORDS).equals("skip")
+            ? OptionalInt.of(s.get(Keys.MOST_BAD).intValue())
+            : OptionalInt.empty(),
         new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.TRIM), s.get(Keys.QUOTES)),
         new Libsvm(
             s.get(Keys.COLUMNS),

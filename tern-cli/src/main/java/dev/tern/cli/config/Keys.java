@@ -56,6 +56,21 @@ final class Keys {
               1L,
               "Threads that read files; rows and their order do not depend on it.")
           .when(FORMAT, FILE_FORMATS);
+  static final Key<String> BAD_RECORDS =
+      Key.of(
+              "data.bad_records",
+              Kind.Choice.of("error", "skip"),
+              "error",
+              "What becomes of a record that is damaged or has values out of range: an error, or"
+                  + " it is left out and counted. Rows to be scored are never left out.")
+          .when(FORMAT, FILE_FORMATS);
+  static final Key<Long> MOST_BAD =
+      Key.of(
+              "data.most_bad",
+              new Kind.Whole(0, 1 << 20),
+              1000L,
+              "Bad records that are left out; one more is an error.")
+          .when(BAD_RECORDS, "skip");
   static final Key<List<String>> COLUMNS =
       Key.of(
               "data.columns",
@@ -593,6 +608,8 @@ final class Keys {
           TRAIN,
           EVAL,
           READ_THREADS,
+          BAD_RECORDS,
+          MOST_BAD,
           COLUMNS,
           DELIMITER,
           QUOTES,

@@ -20,6 +20,7 @@ import java.util.List;
  * @param memoryBytes bytes of the memory budget in use
  * @param seconds time spent on training and evaluation so far, earlier parts of a resumed run
  *     included
+ * @param waiting share of the time of these rows that training waited for them to be read, 0 to 1
  * @param tables the embedding tables as they are then; none where that is not known
  */
 public record MetricsLine(
@@ -32,12 +33,13 @@ public record MetricsLine(
     double samplesPerSecond,
     long memoryBytes,
     double seconds,
+    double waiting,
     List<TableStatistics> tables) {
   public MetricsLine {
     tables = List.copyOf(tables);
   }
 
-  /** A line that knows no tables. */
+  /** A line that knows nothing of tables and of waiting. */
   public MetricsLine(
       long step,
       long epoch,
@@ -58,6 +60,7 @@ public record MetricsLine(
         samplesPerSecond,
         memoryBytes,
         seconds,
+        Double.NaN,
         List.of());
   }
 
@@ -81,6 +84,9 @@ public record MetricsLine(
     put(line, "samples_per_second", samplesPerSecond);
     line.put("memory_bytes", memoryBytes);
     put(line, "seconds", seconds);
+    if (split == Split.TRAIN) {
+      put(line, "waiting", waiting);
+    }
     if (!tables.isEmpty()) {
       line.put("tables", new Json.Arr(tables.stream().map(MetricsLine::json).toList()));
     }
@@ -156,6 +162,7 @@ public record MetricsLine(
         number(line, "samples_per_second"),
         line.integer("memory_bytes"),
         number(line, "seconds"),
+        number(line, "waiting"),
         line.has("tables")
             ? line.array("tables").stream().map(table -> table(table, source)).toList()
             : List.of());

@@ -1,0 +1,54 @@
+package dev.tern.cli;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import java.io.PrintWriter;
+import java.util.Optional;
+
+/** Rows as people read them, one a line: each column by name, ids of a slot in brackets. */
+final class RowPage {
+  private RowPage() {}
+
+  /** Prints all rows of {@code reader}; text shows as its hash. */
+  static void print(DataReader reader, PrintWriter out) {
+    long row = 0;
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        for (int i = 0; i < batch.size(); i++) {
+          row++;
+          out.println("row " + row + ": " + line(batch, i));
+        }
+      }
+    }
+  }
+
+  private static String line(Batch batch, int row) {
+    Schema schema = batch.schema();
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < schema.labelDim(); i++) {
+      append(line, schema.labels().get(i), batch.labels()[row * schema.labelDim() + i]);
+    }
+    for (int i = 0; i < schema.denseDim(); i++) {
+      append(line, schema.dense().get(i), batch.dense()[row * schema.denseDim() + i]);
+    }
+    for (int slot = 0; slot < schema.slotCount(); slot++) {
+      line.append(schema.slots().get(slot).name()).append("=[");
+      for (int k = batch.offsets(slot)[row]; k < batch.offsets(slot)[row + 1]; k++) {
+        line.append(k == batch.offsets(slot)[row] ? "" : " ").append(batch.ids(slot)[k]);
+      }
+      line.append("] ");
+    }
+    return line.toString().stripTrailing();
+  }
+
+  private static void append(StringBuilder line, String name, float value) {
+    String text =
+        Float.isNaN(value)
+            ? "missing"
+            : value == Math.rint(value) && Math.abs(value) < 1e9
+                ? Long.toString((long) value)
+                : Float.toString(value);
+    line.append(name).append('=').append(text).append(' ');
+  }
+}

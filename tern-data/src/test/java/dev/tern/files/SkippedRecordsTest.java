@@ -1,0 +1,57 @@
+package dev.tern.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SkippedRecordsTest {
+  private static final Columns COLUMNS =
+      new Columns(List.of("y"), Set.of(), List.of("a"), List.of());
+
+  @TempDir Path folder;
+
+  private DataReader open(SkippedRecords skipped) throws IOException {
+    Path file = folder.resolve("rows.csv");
+    Files.writeString(file, "y,a\n1,2\n0,x\n3,4\n0,5\n");
+    ReadPolicy policy = ReadPolicy.STRICT.withThreads(2).withFaults(skipped);
+    return CsvReader.open(List.of(file), CsvOptions.csv(), COLUMNS, policy);
+  }
+
+  @Test
+  void badRecordsCountOnceHoweverOftenTheyAreRead() throws IOException {
+    SkippedRecords skipped = new SkippedRecords(2);
+    assertThat(skipped.first()).isEmpty();
+    try (DataReader reader = open(skipped)) {
+      for (int pass = 0; pass < 3; pass++) {
+        reader.start(pass);
+        assertThat(ParquetRows.all(reader)).containsExactly("[1.0] | [2.0] |", "[0.0] | [5.0] |");
+      }
+    }
+    assertThat(skipped.count()).isEqualTo(2);
+    assertThat(skipped.first().orElseThrow()).hasMessageContaining("rows.csv: line 3");
+  }
+
+  @Test
+  void oneMoreThanTheLimitStopsTheReader() throws IOException {
+    for (int most = 0; most < 2; most++) {
+      SkippedRecords skipped = new SkippedRecords(most);
+      try (DataReader reader = open(skipped)) {
+        assertThatExceptionOfType(DataException.class)
+            .isThrownBy(() -> ParquetRows.all(reader))
+            .withMessageContaining("line " + (3 + most), "more than " + most + " bad records");
+      }
+      assertThat(skipped.count()).isEqualTo(most);
+    }
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> new SkippedRecords(-1));
+  }
+}
