@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.embedding.BareIndex;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
@@ -17,7 +18,8 @@ import java.util.function.LongUnaryOperator;
 /**
  * Time per id to find and insert ids, in batches, beside maps of other libraries. Tern's is a table
  * of one weight a row, so that its times hold what a lookup does beside: ids of a batch that are
- * alike are found out, new rows get their weight. What is found is checked before and while it is
+ * alike are found out, rows have addresses, new rows get their weight. Its index alone does what
+ * the maps do: it finds the row number of each id. What is found is checked before and while it is
  * timed. Tables take turns in the memory of one allocator, as maps do in the heap: the first of a
  * size, whose ids ascend, is the one whose time holds what the system takes to give that memory.
  */
@@ -42,6 +44,7 @@ final class IndexBench {
     try (Allocator allocator = Allocator.of(16L << 30)) {
       List<IndexPeers.Contender> contenders = new ArrayList<>();
       contenders.add(new IndexPeers.Contender("tern", () -> new Own(allocator)));
+      contenders.add(new IndexPeers.Contender("tern, index alone", () -> new Alone(allocator)));
       if (ids <= MOST_FOR_PEERS) {
         contenders.addAll(IndexPeers.all());
       }
@@ -83,6 +86,34 @@ final class IndexBench {
     @Override
     public void close() {
       table.close();
+    }
+  }
+
+  private static final class Alone implements IndexPeers.Index {
+    private final BareIndex index;
+
+    Alone(Allocator allocator) {
+      index = new BareIndex(allocator);
+    }
+
+    @Override
+    public void insert(long[] ids, int count) {
+      index.insert(ids, count);
+    }
+
+    @Override
+    public boolean find(long[] ids, int count) {
+      return index.find(ids, count);
+    }
+
+    @Override
+    public long size() {
+      return index.size();
+    }
+
+    @Override
+    public void close() {
+      index.close();
     }
   }
 

@@ -22,6 +22,13 @@ final class Hashing {
     return z ^ (z >>> 31);
   }
 
+  /** The number whose {@link #mix} is {@code hash}. */
+  static long unmix(long hash) {
+    long z = (hash ^ (hash >>> 31) ^ (hash >>> 62)) * 0x319642B2D24D8EC3L;
+    z = (z ^ (z >>> 27) ^ (z >>> 54)) * 0x96DE1B173F119089L;
+    return (z ^ (z >>> 30) ^ (z >>> 60)) - GOLDEN;
+  }
+
   /** Number {@code n} of the sequence that {@code key} stands for. */
   static long draw(long key, long n) {
     return mix(key + n * GOLDEN);

@@ -6,60 +6,57 @@ import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.Arrays;
 
 /**
- * 64-bit id to row number, for whole batches. Extendible hashing: the high bits of an id's hash
- * pick an {@link IdSegment} through a directory. A segment doubles until it has {@link
- * #MAX_BUCKETS} buckets, then splits in two, so growth never touches more than one segment at a
- * time. As ids spread evenly, all segments fill up at about the same time; between two splits there
- * are {@link #SPLIT_EVERY} inserts all the same, while the rest fill a little further. No id is
- * reserved.
+ * 64-bit id to row number, for whole batches. No id is reserved. Up to {@link #FLAT_BUCKETS} it is
+ * a {@link FlatIndex}. From there on it is extendible hashing (Fagin et al. 1979): bits of an id's
+ * hash pick an {@link IdSegment} through a directory, and a segment that is full splits in two by
+ * the next bit, so growth never touches more than one segment at a time.
+ *
+ * <p>As ids spread evenly, segments of one size would be full at about the same time, and so be
+ * half empty at another. There are {@link #CLASSES} sizes, by the first bits that pick a segment,
+ * each larger than the one before by the same factor, the last nearly twice the first. So at any
+ * time some are full and others have just split, and bytes per id stay about the same.
  */
 final class IdIndex {
-  private static final int LINE_SHIFT = IdSegment.LINE_SHIFT;
-  private static final int LINE = IdSegment.LINE;
-  private static final int SLOTS = IdSegment.SLOTS;
-  private static final int ROWS = IdSegment.ROWS;
-  private static final int META = IdSegment.META;
-  private static final int PASSED_ON = IdSegment.PASSED_ON;
-  private static final int TAG_BITS = IdSegment.TAG_BITS;
-
-  /** A bit above the tags, to stand for a slot after the last. */
-  private static final int AFTER_TAGS = 1 << TAG_BITS * SLOTS;
-
-  private static final int ELSEWHERE = 32;
-
-  /** Low bits of a hash that find its bucket, in the largest segments: huge pages of memory. */
+  /** Low bits of a hash that {@link #forEachRow} goes by, which come first in picking a bucket. */
   static final int BUCKET_BITS = 15;
 
-  private static final int MAX_BUCKETS = 1 << BUCKET_BITS;
+  private static final int FIRST_BUCKETS = 1 << 4;
+  private static final int FLAT_BUCKETS = 1 << 17;
+  private static final int FLAT_IDS = 4 * FLAT_BUCKETS;
 
-  /** Inserts between two splits, each of which costs as much as some thousand of them. */
-  private static final int SPLIT_EVERY = 4096;
+  /** Ids per bucket of a segment that is full. */
+  static final double FULL = 5.8;
+
+  private static final int CLASS_BITS = 3;
+  private static final int CLASSES = 1 << CLASS_BITS;
+
+  /** No more bits of a hash pick a segment: so many segments have room for any number of rows. */
+  private static final int MAX_DEPTH = 20;
 
   /** Ids whose cache lines are asked for before the first of them is needed. */
   private static final int GROUP = 256;
 
-  /** Buckets of a segment that has room for a group beyond its limit. */
+  /** Buckets of a flat index that has room for a group beyond its limit. */
   private static final int GROUP_BUCKETS = 16 * GROUP;
 
   private final Allocator allocator;
   private final String holder;
-  private int depth;
-  private IdSegment[] segments;
 
-  /** Per prefix: address of the segment, then its size in bytes less one line. */
-  private long[] directory;
+  /** While there are no segments. */
+  private FlatIndex flat;
+
+  /** None while flat. Directory: of a hash's bits from {@link IdSegment#PREFIX_SHIFT} on. */
+  private IdSegment[] segments = new IdSegment[0];
+
+  /** Per place of the directory: address of the segment plus bits of a row number, and buckets. */
+  private long[] directory = new long[0];
 
   private long size;
-  private long bytes;
-  private long insertsSinceSplit;
-  private final SegmentSplit split = new SegmentSplit();
 
   IdIndex(Allocator allocator, String holder) {
     this.allocator = allocator;
     this.holder = holder;
-    IdSegment first = emptySegment(1 << 4, 0);
-    segments = new IdSegment[] {first};
-    directory = new long[] {first.base, first.mask()};
+    flat = new FlatIndex(allocator, holder, FIRST_BUCKETS);
   }
 
   static long hash(long id) {
@@ -68,10 +65,12 @@ final class IdIndex {
 
   /** Bytes that an index of so many ids takes at most, while it grows. */
   static long mostBytes(int ids) {
-    long segment = (long) MAX_BUCKETS << LINE_SHIFT;
-    long growing = 12L * LINE * ids / (SLOTS - 1) / 4 + 3 * (LINE << 4);
-    long splitting = 2L * LINE * ids / (SLOTS - 1) + 4 * segment;
-    return Math.min(growing, splitting);
+    long flat = FlatIndex.mostBytes(Math.min(ids, FLAT_IDS), FIRST_BUCKETS);
+    if (ids <= FLAT_IDS) {
+      return flat;
+    }
+    long splitting = 6L * (2 * IdSegment.MIN_BUCKETS << IdSegment.LINE_SHIFT);
+    return Math.max(flat, 18L * ids + splitting);
   }
 
   long size() {
@@ -79,7 +78,20 @@ final class IdIndex {
   }
 
   long bytes() {
+    long bytes = isFlat() ? flat.bytes() : 0;
+    for (int i = 0; i < segments.length; i++) {
+      bytes += isFirst(i) ? segments[i].bytes() : 0;
+    }
     return bytes;
+  }
+
+  private boolean isFlat() {
+    return segments.length == 0;
+  }
+
+  /** Whether a place of the directory is the first of its segment. */
+  private boolean isFirst(int place) {
+    return segments[place].prefix == place;
   }
 
   /**
@@ -88,22 +100,17 @@ final class IdIndex {
    * the few ids that may lie in the next one. Uses the lookup's addresses and missing as scratch.
    */
   void find(Lookup lookup) {
-    long[] hashes = lookup.hashes;
-    long[] lines = lookup.addresses;
-    int[] open = lookup.missing;
     int count = lookup.unique();
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
-      locate(directory, depth, hashes, from, to, lines);
-      lookup.touched = touch(lines, from, to);
-      int end = look(lookup, from, to);
-      locateNext(directory, depth, hashes, open, from, end, lines);
-      lookup.touched = touch(lines, from, end);
-      end = lookNext(lookup, from, end);
-      for (int k = from; k < end; k++) {
-        int i = open[k];
-        lookup.rows[i] = find(hashes[i], lookup.ids[i]);
+      if (isFlat()) {
+        flat.find(lookup, from, to);
+        continue;
       }
+      locate(lookup.hashes, from, to, lookup.addresses);
+      lookup.touched = touch(lookup.addresses, from, to);
+      int end = look(lookup, from, to);
+      findElsewhere(lookup, from, end);
     }
   }
 
@@ -113,135 +120,107 @@ final class IdIndex {
    */
   void touch(Lookup lookup) {
     int count = lookup.unique();
-    locate(directory, depth, lookup.hashes, 0, count, lookup.addresses);
-    lookup.touched = touch(lookup.addresses, 0, count);
-  }
-
-  private static void locate(
-      long[] directory, int depth, long[] hashes, int from, int to, long[] lines) {
-    for (int i = from; i < to; i++) {
-      long hash = hashes[i];
-      int entry = prefix(hash, depth) << 1;
-      lines[i] = directory[entry] + ((hash << LINE_SHIFT) & directory[entry + 1]);
+    if (isFlat()) {
+      flat.locate(lookup, 0, count);
+    } else {
+      locate(lookup.hashes, 0, count, lookup.addresses);
+      lookup.touched = touch(lookup.addresses, 0, count);
     }
   }
 
-  /** The buckets after those of {@code open[from .. to)}. */
-  private static void locateNext(
-      long[] directory, int depth, long[] hashes, int[] open, int from, int to, long[] lines) {
-    for (int k = from; k < to; k++) {
-      long hash = hashes[open[k]];
-      int entry = prefix(hash, depth) << 1;
-      lines[k] = directory[entry] + (((hash << LINE_SHIFT) + LINE) & directory[entry + 1]);
+  /** Addresses of buckets, to each of which the bits of a row number are added. */
+  private void locate(long[] hashes, int from, int to, long[] lines) {
+    long[] entries = directory;
+    int places = segments.length;
+    for (int i = from; i < to; i++) {
+      long hash = hashes[i];
+      int entry = place(hash, places) << 1;
+      lines[i] = entries[entry] + IdSegment.home(hash, entries[entry + 1]);
     }
   }
 
   private static int touch(long[] lines, int from, int to) {
     int sum = 0;
     for (int i = from; i < to; i++) {
-      sum += Memory.getInt(lines[i] + META);
+      sum += Memory.getInt(lines[i] & -IdSegment.LINE);
     }
     return sum;
   }
 
   /**
-   * Looks for each id in its bucket.
+   * Looks for each id in its bucket, at the first slot with its tag.
    *
    * @return end of the list, from index {@code from} of missing on, of ids that may be elsewhere
    */
   private static int look(Lookup lookup, int from, int to) {
     long[] lines = lookup.addresses;
     long[] hashes = lookup.hashes;
-    long[] ids = lookup.ids;
     int[] rows = lookup.rows;
-    int[] open = lookup.missing;
     int end = from;
     for (int i = from; i < to; i++) {
-      long found = look(lines[i], hashes[i], ids[i]);
-      rows[i] = (int) found;
-      open[end] = i;
-      end += (int) (found >>> ELSEWHERE);
+      long hash = hashes[i];
+      long bits = lines[i]; // those of a row number, as the low bits say
+      long line = bits & -IdSegment.LINE;
+      long meta = Memory.getLong(line);
+      long slots = IdSegment.slotsTagged(meta, IdSegment.tag(hash));
+      if (slots != 0) {
+        long entry = Memory.getLong(line + 1 + Long.numberOfTrailingZeros(slots));
+        long row = entry ^ hash & -1L << bits;
+        if (row >>> bits == 0) {
+          rows[i] = (int) row;
+          continue;
+        }
+      }
+      rows[i] = -1;
+      if ((meta & IdSegment.PASSED_ON | slots & slots - 1) != 0) {
+        lookup.missing[end++] = i;
+      }
     }
     return end;
   }
 
-  /** Looks for each id listed in the bucket located for it; shortens the list. */
-  private static int lookNext(Lookup lookup, int from, int to) {
-    long[] lines = lookup.addresses;
-    int[] open = lookup.missing;
-    int end = from;
+  /** Finds the ids listed, which may be in the bucket after their own or in the overflow. */
+  private void findElsewhere(Lookup lookup, int from, int to) {
+    int sum = 0;
     for (int k = from; k < to; k++) {
-      int i = open[k];
-      int row = (int) look(lines[k], lookup.hashes[i], lookup.ids[i]);
-      lookup.rows[i] = row;
-      open[end] = i;
-      end += row >>> 31;
+      sum +=
+          Memory.getInt((lookup.addresses[lookup.missing[k]] & -IdSegment.LINE) + IdSegment.LINE);
     }
-    return end;
-  }
-
-  /**
-   * Looks for an id in one bucket, at the first slot with its tag. Without branches, as which slot
-   * it is cannot be predicted.
-   *
-   * @return in the low half the row number or -1; bit {@link #ELSEWHERE} where there is none and it
-   *     may be in another slot or bucket
-   */
-  private static long look(long line, long hash, long id) {
-    int meta = Memory.getInt(line + META);
-    int slots = IdSegment.slotsTagged(meta, IdSegment.tag(hash) * IdSegment.EVERY_TAG);
-    int slot = Integer.numberOfTrailingZeros(slots | AFTER_TAGS) / TAG_BITS;
-    long differ = Memory.getLong(line + 8L * slot) ^ id;
-    int miss = ((slots - 1) >> 31) | (int) ((differ | -differ) >> 63);
-    int row = Memory.getInt(line + ROWS + 4L * slot) | miss;
-    int elsewhere = miss & ((meta & PASSED_ON) | (slots & (slots - 1)));
-    return (row & 0xFFFFFFFFL) | (long) (-elsewhere >>> 31) << ELSEWHERE;
+    lookup.touched = sum;
+    for (int k = from; k < to; k++) {
+      int i = lookup.missing[k];
+      lookup.rows[i] = find(lookup.hashes[i], lookup.ids[i]);
+    }
   }
 
   /** Row number of an id, -1 where there is none. */
   int find(long hash, long id) {
-    int entry = prefix(hash, depth) << 1;
-    long base = directory[entry];
-    long mask = directory[entry + 1];
-    int tags = IdSegment.tag(hash) * IdSegment.EVERY_TAG;
-    for (long at = (hash << LINE_SHIFT) & mask; ; at = (at + LINE) & mask) {
-      long line = base + at;
-      int meta = Memory.getInt(line + META);
-      for (int slots = IdSegment.slotsTagged(meta, tags); slots != 0; slots &= slots - 1) {
-        int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
-        if (Memory.getLong(line + 8L * slot) == id) {
-          return Memory.getInt(line + ROWS + 4L * slot);
-        }
-      }
-      if ((meta & PASSED_ON) == 0) {
-        return -1;
-      }
-    }
+    return isFlat() ? flat.find(hash, id) : segment(hash).find(hash, id);
   }
 
-  private int prefix(long hash) {
-    return prefix(hash, depth);
+  private IdSegment segment(long hash) {
+    return segments[place(hash, segments.length)];
   }
 
-  private static int prefix(long hash, int depth) {
-    return (int) ((hash >>> 1) >>> (63 - depth));
+  private static int place(long hash, int places) {
+    return (int) (hash >>> IdSegment.PREFIX_SHIFT) & places - 1;
   }
 
   /** Makes sure that {@link #insert} of an id with this hash will not need memory. */
   void reserve(long hash) {
-    while (true) {
-      IdSegment segment = segments[prefix(hash)];
-      if (segment.size < segment.limit() || mayWait(segment)) {
-        return;
+    while (isFlat() && flat.size() >= flat.limit()) {
+      if (flat.buckets() < FLAT_BUCKETS) {
+        flat.grow();
+      } else {
+        leaveFlat();
       }
-      grow(segment, prefix(hash));
     }
-  }
-
-  private boolean mayWait(IdSegment segment) {
-    return segment.buckets == MAX_BUCKETS
-        && insertsSinceSplit < SPLIT_EVERY
-        && segment.size < segment.lastLimit();
+    if (!isFlat()) {
+      while (segment(hash).isFull() && segment(hash).prefixBits < MAX_DEPTH) {
+        split(segment(hash));
+      }
+      segment(hash).reserve(GROUP);
+    }
   }
 
   /**
@@ -252,7 +231,7 @@ final class IdIndex {
   void insert(Lookup lookup, int count) {
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
-      if (depth == 0 && segments[0].buckets < GROUP_BUCKETS) {
+      if (isFlat() && flat.buckets() < GROUP_BUCKETS) {
         for (int i = from; i < to; i++) {
           int u = lookup.missing[i];
           reserve(lookup.hashes[u]);
@@ -271,11 +250,10 @@ final class IdIndex {
       reserve(lookup.hashes[missing[i]]);
     }
     int sum = 0;
-    for (int i = from; i < to; i++) {
+    for (int i = from; i < to && !isFlat(); i++) {
       long hash = lookup.hashes[missing[i]];
-      int entry = prefix(hash) << 1;
-      long line = directory[entry] + ((hash << LINE_SHIFT) & directory[entry + 1]);
-      sum += Memory.getInt(line + META);
+      IdSegment segment = segment(hash);
+      sum += Memory.getInt(segment.base + IdSegment.home(hash, segment.buckets));
     }
     lookup.touched = sum;
     for (int i = from; i < to; i++) {
@@ -286,51 +264,130 @@ final class IdIndex {
 
   /** Adds an id that is not there, after {@link #reserve}. */
   void insert(long hash, long id, int row) {
-    segments[prefix(hash)].put(hash, id, row);
+    if (isFlat()) {
+      flat.put(hash, id, row);
+    } else {
+      segment(hash).put(hash, id, row);
+    }
     size++;
-    insertsSinceSplit++;
   }
 
   /** Takes an id out that is there. */
   void erase(long hash, long id) {
-    segments[prefix(hash)].erase(hash, id);
+    if (isFlat()) {
+      flat.erase(hash, id);
+    } else {
+      segment(hash).erase(hash, id);
+    }
     size--;
   }
 
-  private IdSegment emptySegment(int buckets, int prefixBits) {
-    IdSegment segment = newSegment(buckets, prefixBits);
-    segment.clear();
-    return segment;
+  private void leaveFlat() {
+    IdSegment[] fresh = emptySegments(0);
+    try {
+      flat.forEachEntry((id, row) -> {
+        long hash = hash(id);
+        IdSegment segment = fresh[place(hash, fresh.length)];
+        segment.reserve(GROUP + 1);
+        segment.put(hash, id, row);
+      });
+    } catch (RuntimeException | Error e) {
+      free(fresh);
+      throw e;
+    }
+    leaveFlatFor(fresh);
   }
 
-  /** A segment whose buckets may hold anything. */
-  private IdSegment newSegment(int buckets, int prefixBits) {
-    long length = (long) buckets << LINE_SHIFT;
-    long base = allocator.allocate(length, holder);
-    bytes += length;
-    return new IdSegment(base, buckets, prefixBits);
+  private void leaveFlatFor(IdSegment[] fresh) {
+    flat.free();
+    segments = fresh;
+    directory = new long[2 * fresh.length];
+    for (int i = 0; i < fresh.length; i++) {
+      setEntry(i);
+    }
   }
 
-  private void grow(IdSegment old, int prefix) {
-    if (old.buckets < MAX_BUCKETS) {
-      IdSegment larger = newSegment(2 * old.buckets, old.prefixBits);
-      replace(old, prefix, larger, larger);
-    } else {
-      if (old.prefixBits == depth) {
-        doubleDirectory();
-        prefix <<= 1;
+  /** A directory of empty segments that have room for about so many ids. */
+  private IdSegment[] emptySegments(long ids) {
+    IdSegment[] fresh = new IdSegment[1 << prefixBits(ids, 0)];
+    try {
+      for (int i = 0; i < fresh.length; i++) {
+        int bits = prefixBits(ids, i);
+        int first = i & (1 << bits) - 1;
+        fresh[i] = first < i ? fresh[first] : newSegment(i, bits);
+        if (first == i) {
+          fresh[i].clear();
+        }
       }
-      IdSegment low = newSegment(MAX_BUCKETS, old.prefixBits + 1);
-      IdSegment high;
+    } catch (RuntimeException | Error e) {
+      free(fresh);
+      throw e;
+    }
+    return fresh;
+  }
+
+  /** Bits that pick a segment of its class where there are so many ids. */
+  private static int prefixBits(long ids, int prefix) {
+    int bits = CLASS_BITS;
+    while (ids >> bits > FULL * bucketsOf(prefix)) {
+      bits++;
+    }
+    return bits;
+  }
+
+  /** Buckets of segments, by the first bits that pick them. */
+  private static int bucketsOf(int prefix) {
+    double share = (prefix & CLASSES - 1) / (double) CLASSES;
+    return (int) (IdSegment.MIN_BUCKETS * Math.pow(2, share));
+  }
+
+  private void split(IdSegment old) {
+    if (1 << old.prefixBits == segments.length) {
+      doubleDirectory();
+    }
+    int bits = old.prefixBits + 1;
+    IdSegment low = newSegment(old.prefix, bits);
+    try {
+      IdSegment high = newSegment(old.prefix | 1 << old.prefixBits, bits);
       try {
-        high = newSegment(MAX_BUCKETS, old.prefixBits + 1);
+        SegmentSplit.move(old, low, high);
+        low.reserve(GROUP);
+        high.reserve(GROUP);
       } catch (RuntimeException | Error e) {
-        release(low);
+        high.free();
         throw e;
       }
-      replace(old, prefix, low, high);
-      insertsSinceSplit = 0;
+      setPlaces(low);
+      setPlaces(high);
+    } catch (RuntimeException | Error e) {
+      low.free();
+      throw e;
     }
+    old.free();
+  }
+
+  private IdSegment newSegment(int prefix, int bits) {
+    return new IdSegment(allocator, holder, bucketsOf(prefix), prefix, bits);
+  }
+
+  private void setPlaces(IdSegment segment) {
+    for (int i = segment.prefix; i < segments.length; i += 1 << segment.prefixBits) {
+      segments[i] = segment;
+      setEntry(i);
+    }
+  }
+
+  private void setEntry(int place) {
+    directory[2 * place] = segments[place].base + segments[place].rowBits();
+    directory[2 * place + 1] = segments[place].buckets;
+  }
+
+  private void doubleDirectory() {
+    int places = segments.length;
+    segments = Arrays.copyOf(segments, 2 * places);
+    directory = Arrays.copyOf(directory, 4 * places);
+    System.arraycopy(segments, 0, segments, places, places);
+    System.arraycopy(directory, 0, directory, 2 * places, 2 * places);
   }
 
   /**
@@ -339,62 +396,14 @@ final class IdIndex {
    */
   void expect(long ids) {
     long most = Math.min(ids, Integer.MAX_VALUE);
-    int bits = 0;
-    while (most >> bits > (long) MAX_BUCKETS * (SLOTS - 1)) {
-      bits++;
-    }
-    if (size > 0 || bits <= depth) {
+    if (size > 0 || !isFlat() || most <= FLAT_IDS) {
       return;
     }
-    IdSegment[] fresh = new IdSegment[1 << bits];
-    int made = 0;
     try {
-      for (; made < fresh.length; made++) {
-        fresh[made] = emptySegment(MAX_BUCKETS, bits);
-      }
+      leaveFlatFor(emptySegments(most + most / 64));
     } catch (OutOfBudgetException _) {
-      Arrays.stream(fresh, 0, made).forEach(this::release);
-      return;
+      // As ids come.
     }
-    free();
-    depth = bits;
-    segments = fresh;
-    directory = new long[2 * fresh.length];
-    for (int prefix = 0; prefix < fresh.length; prefix++) {
-      setEntry(prefix, fresh[prefix]);
-    }
-  }
-
-  /** Moves the ids of {@code old} by the next bit of their hash to {@code low} or {@code high}. */
-  private void replace(IdSegment old, int prefix, IdSegment low, IdSegment high) {
-    split.move(old, low, high);
-    int entries = 1 << (depth - old.prefixBits);
-    int first = prefix & -entries;
-    for (int i = 0; i < entries; i++) {
-      setEntry(first + i, 2 * i < entries ? low : high);
-    }
-    release(old);
-  }
-
-  private void setEntry(int prefix, IdSegment segment) {
-    segments[prefix] = segment;
-    directory[2 * prefix] = segment.base;
-    directory[2 * prefix + 1] = segment.mask();
-  }
-
-  private void doubleDirectory() {
-    IdSegment[] before = segments;
-    segments = new IdSegment[2 * before.length];
-    directory = new long[4 * before.length];
-    depth++;
-    for (int i = 0; i < segments.length; i++) {
-      setEntry(i, before[i >> 1]);
-    }
-  }
-
-  private void release(IdSegment segment) {
-    allocator.free(segment.base);
-    bytes -= segment.bytes();
   }
 
   /** Takes ids one at a time. */
@@ -410,18 +419,22 @@ final class IdIndex {
   }
 
   /**
-   * Gives ids whose hashes, as unsigned numbers, are from {@code from} on, those of one segment, in
-   * no useful order.
+   * Gives ids in parts, those of a part in no useful order.
    *
    * @param from 0, or what was returned
    * @return where to go on; 0 at the end
    */
   long forEachEntry(long from, EntrySink sink) {
-    int prefix = prefix(from);
-    IdSegment segment = segments[prefix];
-    segment.forEachEntry(sink);
-    long next = prefix + (1L << (depth - segment.prefixBits));
-    return next == segments.length ? 0 : (next << 1) << (63 - depth);
+    if (isFlat()) {
+      flat.forEachEntry(sink);
+      return 0;
+    }
+    int place = (int) from;
+    segments[place].forEachEntry(sink);
+    do {
+      place++;
+    } while (place < segments.length && !isFirst(place));
+    return place == segments.length ? 0 : place;
   }
 
   /** Takes rows one at a time. */
@@ -435,37 +448,49 @@ final class IdIndex {
    * first} to {@code first + width - 1}, powers of two apart.
    */
   void forEachRow(int first, int width, RowSink sink) {
-    for (int prefix = 0; prefix < segments.length; ) {
-      IdSegment segment = segments[prefix];
-      segment.forEachRow(first, width, sink);
-      prefix += 1 << (depth - segment.prefixBits);
+    if (isFlat()) {
+      flat.forEachRow(first, width, sink);
+    }
+    for (int i = 0; i < segments.length; i++) {
+      if (isFirst(i)) {
+        segments[i].forEachRow(first, width, sink);
+      }
     }
   }
 
   /** Checks what every operation keeps true. For tests. */
   void requireSound() {
-    long sum = 0;
-    for (int prefix = 0; prefix < segments.length; ) {
-      IdSegment segment = segments[prefix];
-      if (!segment.isSound()) {
-        throw new IllegalStateException(holder + ": got a damaged segment at prefix " + prefix);
+    long sum = isFlat() ? flat.size() : 0;
+    boolean sound = !isFlat() || flat.isSound();
+    for (int i = 0; i < segments.length; i++) {
+      sound &= i % (1 << segments[i].prefixBits) == segments[i].prefix;
+      if (isFirst(i)) {
+        sound &= segments[i].isSound();
+        sum += segments[i].size();
       }
-      prefix += 1 << (depth - segment.prefixBits);
-      sum += segment.size;
     }
-    if (sum != size) {
-      throw new IllegalStateException(holder + ": got " + sum + " ids, expected " + size);
+    if (!sound || sum != size) {
+      throw new IllegalStateException(
+          "%s: got %d ids, expected %d; or one that is not found, or a wrong mark"
+              .formatted(holder, sum, size));
     }
   }
 
   void free() {
-    for (int prefix = 0; prefix < segments.length; ) {
-      IdSegment segment = segments[prefix];
-      prefix += 1 << (depth - segment.prefixBits);
-      release(segment);
+    if (isFlat()) {
+      flat.free();
     }
+    free(segments);
     segments = new IdSegment[0];
     directory = new long[0];
     size = 0;
+  }
+
+  private static void free(IdSegment[] segments) {
+    for (int i = 0; i < segments.length; i++) {
+      if (segments[i] != null && segments[i].prefix == i) {
+        segments[i].free();
+      }
+    }
   }
 }

@@ -1,249 +1,389 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Part of an {@link IdIndex}: buckets, as many as a power of two, of ids whose hashes begin alike.
- * The low bits of a hash pick a bucket, which is one cache line:
+ * Part of an {@link IdIndex}: buckets of ids in whose hashes some bits are alike, the prefix. A
+ * hash is of its id alone, so an id is told by its hash, and of that a bucket holds only what its
+ * place does not say (quotienting, Knuth 6.4 exercise 13). Bits of a hash:
  *
  * <pre>
- * byte 0   5 ids (8 bytes each)
- * byte 40  their 5 row numbers (4 bytes each)
- * byte 60  bits 0-29: a tag per slot, 6 bits of its id's hash but never 0; 0 where the slot is empty
- *          bit 30: an id that belongs here lies in a later bucket
+ * 0-14    with 15-31 behind them a number of 32 bits, whose share of 2^32 is the bucket's of all
+ * 21-     the prefix, from its first bit on
+ * 0, 1 and 15-20  the tag
  * </pre>
  *
- * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
- * says so. A bucket that passes ids on is full, also after ids were erased.
+ * A bucket is one cache line:
+ *
+ * <pre>
+ * byte 0   7 tags, in the slots in use
+ * byte 7   bits 0-5: 8 times the slots in use, which fill in order; bit 6: ids that belong here lie
+ *          in the next bucket; bit 7: ids that belong here lie in the overflow
+ * byte 8   per slot 8 bytes: from bit 0 the row number, from the first bit after the prefix on the
+ *          hash
+ * </pre>
+ *
+ * <p>An id that finds no room in its bucket goes to the next one, of which there is one more than
+ * hashes pick; as buckets are 2^14 or more, the tag then says that it is not in its own. One that
+ * finds none there, or whose row number is too large, goes to the overflow.
  */
 final class IdSegment {
   static final int LINE_SHIFT = 6;
   static final int LINE = 1 << LINE_SHIFT;
-  static final int SLOTS = 5;
-  static final int ROWS = 40;
-  static final int META = 60;
-  static final int PASSED_ON = 1 << 30;
-  static final int TAG_BITS = 6;
+  static final int SLOTS = 7;
+  static final int MIN_BUCKETS = 1 << 14;
 
-  /** Bits of the hash beside those that find segment and bucket. */
-  private static final int TAG_SHIFT = 27;
+  /** The first bit of the prefix. */
+  static final int PREFIX_SHIFT = 21;
 
-  static final int EVERY_TAG = 0b000001_000001_000001_000001_000001;
-  private static final int LOW_BITS = 0b011111 * EVERY_TAG;
-  private static final int HIGH_BITS = 0b100000 * EVERY_TAG;
+  static final long EVERY_TAG = 0x01_0101_0101_0101L;
+  static final long HIGH_BITS = 0x80 * EVERY_TAG;
 
+  /** Where the count of slots in use begins, in the word of tags. */
+  static final int COUNT = 56;
+
+  static final int COUNT_MASK = 8 * Byte.SIZE - 1;
+  static final long ONE_MORE = (long) Byte.SIZE << COUNT;
+  private static final long IN_NEXT = 1L << 62;
+  private static final long IN_OVERFLOW = 1L << 63;
+
+  /** Either of these, as a mask of the word of tags. */
+  static final long PASSED_ON = IN_NEXT | IN_OVERFLOW;
+
+  /** Bits of the number that picks a bucket which an entry holds. */
+  private static final int KNOWN_BITS = 19;
+
+  private static final int FIRST_OVERFLOW = 64;
+
+  private final Allocator allocator;
   final long base;
   final int buckets;
 
-  /** High bits that the hashes of its ids have in common. */
-  final int prefixBits;
+  /** Bits that the hashes of its ids have in common, and how many. */
+  final int prefix;
 
-  int size;
+  final int prefixBits;
+  private final FlatIndex overflow;
+
+  /** Ids in buckets. */
+  int placed;
+
+  /** Ids in buckets before it must split. */
+  private final int limit;
 
   /** Over memory that holds anything. */
-  IdSegment(long base, int buckets, int prefixBits) {
-    this.base = base;
+  IdSegment(Allocator allocator, String holder, int buckets, int prefix, int prefixBits) {
+    this.allocator = allocator;
     this.buckets = buckets;
+    this.prefix = prefix;
     this.prefixBits = prefixBits;
+    limit = (int) (buckets * IdIndex.FULL);
+    base = allocator.allocate(lineBytes(), holder);
+    try {
+      overflow = new FlatIndex(allocator, holder, FIRST_OVERFLOW);
+    } catch (RuntimeException | Error e) {
+      allocator.free(base);
+      throw e;
+    }
   }
 
   /** Empties all buckets. */
   void clear() {
-    for (long at = 0; at <= mask(); at += LINE) {
-      Memory.setInt(base + at + META, 0);
+    for (long at = 0; at < lineBytes(); at += LINE) {
+      Memory.setLong(base + at, 0);
     }
-    size = 0;
   }
 
-  /** Ids before it must grow: 4 of 5 slots. */
-  int limit() {
-    return buckets * (SLOTS - 1);
-  }
-
-  /** Ids before it must grow even if another one has just grown. */
-  int lastLimit() {
-    return limit() + buckets / 4;
+  private long lineBytes() {
+    return (buckets + 1L) << LINE_SHIFT;
   }
 
   long bytes() {
-    return (long) buckets << LINE_SHIFT;
+    return lineBytes() + overflow.bytes();
   }
 
-  long mask() {
-    return bytes() - LINE;
+  boolean isFull() {
+    return placed >= limit;
   }
 
-  static int tag(long hash) {
-    int bits = (int) (hash >>> TAG_SHIFT) & ((1 << TAG_BITS) - 1);
-    return bits - ((bits - 1) >> 31);
+  int size() {
+    return placed + overflow.size();
   }
 
-  /** The high bit of tag i is set where slot i holds the tag of {@code tags}. */
-  static int slotsTagged(int meta, int tags) {
-    int differ = meta ^ tags;
-    return ~(((differ & LOW_BITS) + LOW_BITS) | differ) & HIGH_BITS;
+  /** Whether {@link #put} of {@code more} ids needs no memory. */
+  void reserve(int more) {
+    overflow.reserve(more);
   }
 
-  /** Slots in use; they fill in order. */
-  static int count(int meta) {
-    int tags = meta & (LOW_BITS | HIGH_BITS);
-    return (Integer.SIZE + TAG_BITS - 1 - Integer.numberOfLeadingZeros(tags)) / TAG_BITS;
+  void free() {
+    allocator.free(base);
+    overflow.free();
   }
 
-  /** Puts an id that is not there where there is room. */
+  /** Bits of an entry that are its row number, from bit 0. */
+  int rowBits() {
+    return PREFIX_SHIFT + prefixBits;
+  }
+
+  static long tag(long hash) {
+    return hash >>> 13 & 0xFC | hash & 3;
+  }
+
+  /** Offset of the bucket that a hash picks of {@code buckets}. */
+  static long home(long hash, long buckets) {
+    return (position(hash) * buckets) >>> Integer.SIZE << LINE_SHIFT;
+  }
+
+  private static long position(long hash) {
+    return Integer.toUnsignedLong(Integer.rotateRight((int) hash, IdIndex.BUCKET_BITS));
+  }
+
+  /**
+   * The high bit of byte i is set where slot i holds the tag, and perhaps in such after the first.
+   */
+  static long slotsTagged(long meta, long tag) {
+    long differ = meta ^ tag * EVERY_TAG;
+    return (differ - EVERY_TAG) & ~differ & HIGH_BITS & ~(-1L << (meta >>> COUNT));
+  }
+
+  /** Bit number in the word of tags, of where the count stands, of the next tag. */
+  static int count(long meta) {
+    return (int) (meta >>> COUNT) & COUNT_MASK;
+  }
+
+  /** Row number of an id, -1 where there is none. */
+  int find(long hash, long id) {
+    long line = base + home(hash, buckets);
+    long meta = Memory.getLong(line);
+    long at = locate(line, hash);
+    if (at == 0 && (meta & IN_NEXT) != 0) {
+      at = locate(line + LINE, hash);
+    }
+    if (at != 0) {
+      return (int) (Memory.getLong(at) & ~(-1L << rowBits()));
+    }
+    return meta < 0 ? overflow.find(hash, id) : -1;
+  }
+
+  /** Address of a hash's entry in a bucket, 0 where there is none. */
+  private long locate(long line, long hash) {
+    long meta = Memory.getLong(line);
+    long tag = tag(hash);
+    for (long slots = slotsTagged(meta, tag); slots != 0; slots &= slots - 1) {
+      int slot = Long.numberOfTrailingZeros(slots) >>> 3;
+      long entry = line + Long.BYTES * (slot + 1L);
+      boolean same = (Memory.getLong(entry) ^ hash) >>> rowBits() == 0;
+      if (same && (meta >>> (Byte.SIZE * slot) & 0xFF) == tag) {
+        return entry;
+      }
+    }
+    return 0;
+  }
+
+  /** Puts an id that is not there where there is room, after {@link #reserve}. */
   void put(long hash, long id, int row) {
-    long mask = mask();
-    long at = (hash << LINE_SHIFT) & mask;
-    while (true) {
-      long line = base + at;
-      int meta = Memory.getInt(line + META);
-      int count = count(meta);
-      if (count < SLOTS) {
-        Memory.setLong(line + 8L * count, id);
-        Memory.setInt(line + ROWS + 4L * count, row);
-        Memory.setInt(line + META, meta | (tag(hash) << (TAG_BITS * count)));
-        size++;
-        return;
-      }
-      Memory.setInt(line + META, meta | PASSED_ON);
-      at = (at + LINE) & mask;
+    long line = base + home(hash, buckets);
+    if (!place(line, hash, row)) {
+      mark(line, IN_OVERFLOW);
+      overflow.put(hash, id, row);
     }
   }
 
   /**
-   * Takes an id out that is there. Where its bucket passed ids on, one of them comes back into its
-   * slot, and so on, so that a bucket that passes ids on is full: a search always ends.
+   * Puts an id into one of its buckets, the first of which is at {@code line}, if they have room.
    */
+  boolean place(long line, long hash, int row) {
+    long entry = hash & -1L << rowBits() | row;
+    if (row >>> rowBits() != 0 && rowBits() < Integer.SIZE) {
+      return false;
+    }
+    if (append(line, tag(hash), entry)) {
+      placed++;
+      return true;
+    }
+    if (append(line + LINE, tag(hash), entry)) {
+      mark(line, IN_NEXT);
+      placed++;
+      return true;
+    }
+    return false;
+  }
+
+  private static boolean append(long line, long tag, long entry) {
+    long meta = Memory.getLong(line);
+    int count = count(meta);
+    if (count == Byte.SIZE * SLOTS) {
+      return false;
+    }
+    Memory.setLong(line, meta + (tag << count) + ONE_MORE);
+    Memory.setLong(line + Long.BYTES + count, entry);
+    return true;
+  }
+
+  private static void mark(long line, long flag) {
+    Memory.setLong(line, Memory.getLong(line) | flag);
+  }
+
+  /** Takes an id out that is there. */
   void erase(long hash, long id) {
-    long mask = mask();
-    long home = (hash << LINE_SHIFT) & mask;
-    long at = home;
-    int slot = slotOf(base + at, hash, id);
-    while (slot == SLOTS) {
-      at = (at + LINE) & mask;
-      slot = slotOf(base + at, hash, id);
+    long line = base + home(hash, buckets);
+    long at = locate(line, hash);
+    if (at != 0) {
+      remove(line, at);
+      placed--;
+      return;
     }
-    long found = backfill(at, slot);
-    while (found >= 0) {
-      at = found & mask;
-      found = backfill(at, (int) found & (LINE - 1));
+    long meta = Memory.getLong(line);
+    at = (meta & IN_NEXT) == 0 ? 0 : locate(line + LINE, hash);
+    if (at != 0) {
+      remove(line + LINE, at);
+      placed--;
+    } else {
+      overflow.erase(hash, id);
     }
-    removeSlot(base + at);
-    for (long line = home; line != at; line = (line + LINE) & mask) {
-      int meta = Memory.getInt(base + line + META);
-      if (firstPassed(line) < 0) {
-        Memory.setInt(base + line + META, meta & ~PASSED_ON);
-      }
-    }
-    size--;
+    long flags =
+        (strangers(line + LINE) != 0 ? IN_NEXT : 0) | (isInOverflow(line) ? IN_OVERFLOW : 0);
+    Memory.setLong(line, meta & ~PASSED_ON | flags);
   }
 
-  /** The slot of an id in a bucket, {@link #SLOTS} where it is not there. */
-  private static int slotOf(long line, long hash, long id) {
-    int slots = slotsTagged(Memory.getInt(line + META), tag(hash) * EVERY_TAG);
-    for (; slots != 0; slots &= slots - 1) {
-      int slot = Integer.numberOfTrailingZeros(slots) / TAG_BITS;
-      if (Memory.getLong(line + 8L * slot) == id) {
-        return slot;
-      }
+  /** Has the last slot of a bucket take the place of another. */
+  private static void remove(long line, long entry) {
+    long meta = Memory.getLong(line);
+    int last = count(meta) - Byte.SIZE;
+    int freed = (int) (entry - line) - Long.BYTES;
+    long tag = meta >>> last & 0xFF;
+    meta = meta & ~(0xFFL << freed) | tag << freed;
+    Memory.setLong(entry, Memory.getLong(line + Long.BYTES + last));
+    Memory.setLong(line, (meta & ~(0xFFL << last)) - ONE_MORE);
+  }
+
+  /** Whether ids that belong in a bucket lie in the overflow. */
+  private boolean isInOverflow(long line) {
+    if (Memory.getLong(line) >= 0) {
+      return false;
     }
-    return SLOTS;
+    long bucket = (line - base) >>> LINE_SHIFT;
+    int low = (int) (start(bucket) >>> 17);
+    int high = (int) ((start(bucket + 1) - 1) >>> 17);
+    boolean[] found = {false};
+    overflow.forEachRow(
+        low, high - low + 1, (hash, _) -> found[0] |= base + home(hash, buckets) == line);
+    return found[0];
   }
 
-  /**
-   * Fills a slot whose id goes: by an id that the bucket passed on, or else by the bucket's last.
-   *
-   * @return where the id came from, offset of its bucket plus slot, to be filled in turn; -1 where
-   *     the bucket's last slot is free now
-   */
-  private long backfill(long at, int slot) {
-    long line = base + at;
-    int meta = Memory.getInt(line + META);
-    long passed = (meta & PASSED_ON) == 0 ? -1 : firstPassed(at);
-    long from = passed < 0 ? line : base + (passed & mask());
-    int other = passed < 0 ? count(meta) - 1 : (int) passed & (LINE - 1);
-    int shift = TAG_BITS * slot;
-    int mask = ((1 << TAG_BITS) - 1) << shift;
-    int tag = (Memory.getInt(from + META) >>> (TAG_BITS * other)) & ((1 << TAG_BITS) - 1);
-    Memory.setLong(line + 8L * slot, Memory.getLong(from + 8L * other));
-    Memory.setInt(line + ROWS + 4L * slot, Memory.getInt(from + ROWS + 4L * other));
-    Memory.setInt(line + META, (meta & ~mask) | (tag << shift));
-    return passed;
-  }
-
-  /** Frees the last slot in use. */
-  private static void removeSlot(long line) {
-    int meta = Memory.getInt(line + META);
-    int mask = ((1 << TAG_BITS) - 1) << (TAG_BITS * (count(meta) - 1));
-    Memory.setInt(line + META, meta & ~(mask | PASSED_ON));
+  /** The least number that picks a bucket. */
+  private long start(long bucket) {
+    return ((bucket << Integer.SIZE) + buckets - 1) / buckets;
   }
 
   /**
-   * The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1.
+   * How far beyond the start of a bucket the number is that picked the bucket of an entry in it:
+   * below 0 where it belongs in the one before.
    */
-  private long firstPassed(long at) {
-    long mask = mask();
-    long before = at;
-    do {
-      long next = (before + LINE) & mask;
-      int count = count(Memory.getInt(base + next + META));
-      for (int slot = 0; slot < count; slot++) {
-        long home = (Hashing.mix(Memory.getLong(base + next + 8L * slot)) << LINE_SHIFT) & mask;
-        if (((next - home) & mask) >= ((next - at) & mask)) {
-          return next + slot;
-        }
-      }
-      before = next;
-    } while (before != at && (Memory.getInt(base + before + META) & PASSED_ON) != 0);
-    return -1;
+  private long beyond(long line, int slot, long start) {
+    long tag = Memory.getLong(line) >>> slot & 0xFF;
+    long known = (tag & 3) << 17 | position(known(line, slot)) & (1 << 17) - 1;
+    return (known - start) << (Long.SIZE - KNOWN_BITS) >> (Long.SIZE - KNOWN_BITS);
+  }
+
+  /** A hash but for its low 15 bits. */
+  private long known(long line, int slot) {
+    long tag = Memory.getLong(line) >>> slot & 0xFF;
+    long rest = Memory.getLong(line + Long.BYTES + slot) & -1L << rowBits();
+    return rest | (long) prefix << PREFIX_SHIFT | tag >>> 2 << 15;
+  }
+
+  private long hash(long line, int slot, long start) {
+    return known(line, slot) | (start + beyond(line, slot, start)) >>> 17;
+  }
+
+  /** The hash of an entry. */
+  long hash(long line, int slot) {
+    return hash(line, slot, start((line - base) >>> LINE_SHIFT));
+  }
+
+  /** The row number of an entry. */
+  int row(long line, int slot) {
+    return (int) (Memory.getLong(line + Long.BYTES + slot) & ~(-1L << rowBits()));
+  }
+
+  /** Bits by slot of entries that belong in the bucket before. */
+  int strangers(long line) {
+    long start = start((line - base) >>> LINE_SHIFT);
+    int count = count(Memory.getLong(line));
+    int found = 0;
+    for (int slot = 0; slot < count; slot += Byte.SIZE) {
+      found |= (beyond(line, slot, start) < 0 ? 1 : 0) << slot / Byte.SIZE;
+    }
+    return found;
+  }
+
+  /** Whether ids that belong in the bucket of these tags lie in the next one. */
+  static boolean passesToNext(long meta) {
+    return (meta & IN_NEXT) != 0;
   }
 
   /** Gives every id once with its row, in no useful order. */
   void forEachEntry(IdIndex.EntrySink sink) {
-    for (long line = base; line < base + bytes(); line += LINE) {
-      int count = count(Memory.getInt(line + META));
-      for (int slot = 0; slot < count; slot++) {
-        sink.accept(Memory.getLong(line + 8L * slot), Memory.getInt(line + ROWS + 4L * slot));
+    forEachInBuckets(0, buckets, (hash, row) -> sink.accept(Hashing.unmix(hash), row));
+    overflow.forEachEntry(sink);
+  }
+
+  /** Gives the ids that lie in no bucket. */
+  void forEachInOverflow(IdIndex.EntrySink sink) {
+    overflow.forEachEntry(sink);
+  }
+
+  private void forEachInBuckets(long from, long to, IdIndex.RowSink sink) {
+    for (long bucket = from; bucket <= to; bucket++) {
+      long line = base + (bucket << LINE_SHIFT);
+      long start = start(bucket);
+      int count = count(Memory.getLong(line));
+      for (int slot = 0; slot < count; slot += Byte.SIZE) {
+        sink.accept(hash(line, slot, start), row(line, slot));
       }
     }
   }
 
   /** {@link IdIndex#forEachRow} of its ids. */
   void forEachRow(int first, int width, IdIndex.RowSink sink) {
-    boolean passed = false;
-    for (int k = 0; k < buckets && (k < width || passed); k++) {
-      long line = base + ((long) (first + k) << LINE_SHIFT & mask());
-      int meta = Memory.getInt(line + META);
-      int count = count(meta);
-      for (int slot = 0; slot < count; slot++) {
-        long hash = Hashing.mix(Memory.getLong(line + 8L * slot));
-        int bits = (int) hash & ((1 << IdIndex.BUCKET_BITS) - 1);
-        if (bits >= first && bits < first + width) {
-          sink.accept(hash, Memory.getInt(line + ROWS + 4L * slot));
-        }
-      }
-      passed = (meta & PASSED_ON) != 0;
-    }
+    long from = (long) first << 17;
+    long last = ((long) (first + width) << 17) - 1;
+    forEachInBuckets(
+        from * buckets >>> Integer.SIZE,
+        (last * buckets >>> Integer.SIZE) + 1,
+        (hash, row) -> {
+          int bits = (int) hash & ((1 << IdIndex.BUCKET_BITS) - 1);
+          if (bits >= first && bits < first + width) {
+            sink.accept(hash, row);
+          }
+        });
+    overflow.forEachRow(first, width, sink);
   }
 
   /**
-   * Whether slots fill in order, tags are those of their ids, the size is right, and a bucket says
-   * that it passes ids on exactly where it does, and is full then.
+   * Whether every id lies where it is looked for, the numbers of ids are right, and a bucket says
+   * exactly where ids lie that belong in it.
    */
   boolean isSound() {
-    int ids = 0;
-    boolean sound = true;
-    for (long at = 0; at <= mask(); at += LINE) {
-      int meta = Memory.getInt(base + at + META);
-      int count = count(meta);
-      boolean passes = (meta & PASSED_ON) != 0;
-      sound &= passes == firstPassed(at) >= 0 && (!passes || count == SLOTS);
-      for (int slot = 0; slot < count; slot++) {
-        int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
-        sound &= tag == tag(Hashing.mix(Memory.getLong(base + at + 8L * slot)));
-      }
-      ids += count;
+    int[] ids = {0};
+    boolean[] sound = {overflow.isSound()};
+    forEachInBuckets(
+        0,
+        buckets,
+        (hash, row) -> {
+          ids[0]++;
+          boolean mine = (hash >>> PREFIX_SHIFT & (1L << prefixBits) - 1) == prefix;
+          sound[0] &= mine && find(hash, Hashing.unmix(hash)) == row;
+        });
+    overflow.forEachEntry((id, row) -> sound[0] &= find(IdIndex.hash(id), id) == row);
+    for (long line = base; line < base + ((long) buckets << LINE_SHIFT); line += LINE) {
+      long meta = Memory.getLong(line);
+      sound[0] &=
+          (strangers(line + LINE) != 0) == ((meta & IN_NEXT) != 0)
+              && isInOverflow(line) == meta < 0;
     }
-    return sound && ids == size;
+    return sound[0] && ids[0] == placed;
   }
 }

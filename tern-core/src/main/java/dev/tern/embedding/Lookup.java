@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class Lookup {
   private static final int MAX_POSITIONS = 1 << 27;
 
-  /** Bits of a hash that neither find its bucket in a small table nor its segment. */
-  private static final int SEEN_SHIFT = 20;
+  /** Bits of a hash that find neither its bucket nor its segment. */
+  private static final int SEEN_SHIFT = 40;
 
   private static final int LINE = 64;
 
@@ -155,16 +155,7 @@ public final class Lookup {
    * use only after {@link #found}.
    */
   void fill(long[] batch, int positions) {
-    Objects.checkFromIndexSize(0, positions, batch.length);
-    table = null;
-    copied = 0;
-    count = positions;
-    if (inverse.length < positions) {
-      grow(positions);
-    }
-    for (int i = 0; i < positions; i++) {
-      hashes[i] = IdIndex.hash(batch[i]);
-    }
+    take(batch, positions);
     int slots = slotsFor(positions);
     Arrays.fill(seen, 0, slots, 0);
     unique = 0;
@@ -181,6 +172,34 @@ public final class Lookup {
       added = unique - before;
     }
     met[(positions + (1 << MET_SHIFT) - 1) >> MET_SHIFT] = unique;
+  }
+
+  /** Likewise, of ids that are all distinct. */
+  void fillDistinct(long[] batch, int positions) {
+    take(batch, positions);
+    System.arraycopy(batch, 0, ids, 0, positions);
+    Arrays.fill(counts, 0, positions, 1);
+    for (int i = 0; i < positions; i++) {
+      inverse[i] = i;
+    }
+    for (int block = 0; block << MET_SHIFT < positions; block++) {
+      met[block] = block << MET_SHIFT;
+    }
+    met[(positions + (1 << MET_SHIFT) - 1) >> MET_SHIFT] = positions;
+    unique = positions;
+  }
+
+  private void take(long[] batch, int positions) {
+    Objects.checkFromIndexSize(0, positions, batch.length);
+    table = null;
+    copied = 0;
+    count = positions;
+    if (inverse.length < positions) {
+      grow(positions);
+    }
+    for (int i = 0; i < positions; i++) {
+      hashes[i] = IdIndex.hash(batch[i]);
+    }
   }
 
   /**

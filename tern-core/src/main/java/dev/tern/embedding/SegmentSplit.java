@@ -1,79 +1,89 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
-import java.util.Arrays;
 
 /**
- * Moves the ids of a segment of an {@link IdIndex} to one of twice as many buckets, or to two of as
- * many. Either way the ids of a bucket go to two others, by one more bit of their hashes. So it
- * goes over the buckets in order and writes each of the new ones once, from the first byte to the
- * last, and reads none: what these hold before does not matter. Ids that lie in another bucket than
- * their own wait until all others have their places.
+ * Moves the ids of a segment of an {@link IdIndex} to two of as many buckets, by one more bit of
+ * their hashes: those of a bucket to the same bucket of either. So it goes over the buckets in
+ * order and writes each of the new ones once, from the first byte to the last, and reads none: what
+ * these hold before does not matter. Only ids that lie in the bucket after their own, or in the
+ * overflow, are put like new ones.
  */
 final class SegmentSplit {
-  private long[] ids = new long[64];
-  private int[] rows = new int[64];
-  private int waiting;
+  private final IdSegment old;
+  private final IdSegment low;
+  private final IdSegment high;
+
+  private SegmentSplit(IdSegment old, IdSegment low, IdSegment high) {
+    this.old = old;
+    this.low = low;
+    this.high = high;
+  }
 
   /**
-   * Moves all ids of {@code old}; to the first half of their buckets in {@code low} and the second
-   * in {@code high} where these are the same.
+   * Moves all ids of {@code old}, which stays as it is.
+   *
+   * @throws dev.tern.internal.memory.OutOfBudgetException where the new ones need more memory
    */
-  void move(IdSegment old, IdSegment low, IdSegment high) {
-    long bytes = old.bytes();
-    long second = low == high ? low.base + bytes : high.base;
-    int bit = low == high ? Integer.numberOfTrailingZeros(old.buckets) : 63 - old.prefixBits;
-    waiting = 0;
-    for (long at = 0; at < bytes; at += IdSegment.LINE) {
-      int counts = moveBucket(old, at, bit, low.base + at, second + at);
-      low.size += counts & 7;
-      high.size += counts >> 3;
+  static void move(IdSegment old, IdSegment low, IdSegment high) {
+    SegmentSplit split = new SegmentSplit(old, low, high);
+    boolean passed = false;
+    for (long bucket = 0; bucket <= old.buckets; bucket++) {
+      long line = old.base + (bucket << IdSegment.LINE_SHIFT);
+      int strangers = passed ? old.strangers(line) : 0;
+      split.moveOwn(line, strangers);
+      if (strangers != 0) {
+        split.moveStrangers(line, strangers);
+      }
+      passed = IdSegment.passesToNext(Memory.getLong(line));
     }
-    for (int i = 0; i < waiting; i++) {
-      long hash = IdIndex.hash(ids[i]);
-      ((hash >>> bit & 1) == 0 ? low : high).put(hash, ids[i], rows[i]);
-    }
+    old.forEachInOverflow((id, row) -> split.put(IdIndex.hash(id), id, row));
   }
 
   /**
    * Moves the ids of a bucket that are its own to two others; which of them cannot be predicted, so
    * there is no branch.
    *
-   * @return how many ids went to the first, plus 8 times how many to the second
+   * @param strangers bits by slot of those that are not
    */
-  private int moveBucket(IdSegment old, long at, int bit, long first, long second) {
-    long line = old.base + at;
-    long mask = old.mask();
-    int count = IdSegment.count(Memory.getInt(line + IdSegment.META));
-    int counts = 0;
-    long metas = 0;
-    for (int slot = 0; slot < count; slot++) {
-      long id = Memory.getLong(line + 8L * slot);
-      int row = Memory.getInt(line + IdSegment.ROWS + 4L * slot);
-      long hash = IdIndex.hash(id);
-      if (((hash << IdSegment.LINE_SHIFT) & mask) != at) {
-        await(id, row);
+  private void moveOwn(long line, int strangers) {
+    long meta = Memory.getLong(line);
+    int count = IdSegment.count(meta);
+    int bit = old.rowBits();
+    long first = low.base + (line - old.base);
+    long between = high.base - low.base;
+    long lowMeta = 0;
+    long highMeta = 0;
+    for (int slot = 0; slot < count; slot += Byte.SIZE) {
+      if ((strangers >>> (slot >>> 3) & 1) != 0) {
         continue;
       }
-      int up = (int) (hash >>> bit) & 1;
-      int free = counts >> 3 * up & 7;
-      counts += 1 << 3 * up;
-      long target = first + (second - first) * up;
-      Memory.setLong(target + 8L * free, id);
-      Memory.setInt(target + IdSegment.ROWS + 4L * free, row);
-      metas |= (long) IdSegment.tag(hash) << (Integer.SIZE * up + IdSegment.TAG_BITS * free);
+      long entry = Memory.getLong(line + Long.BYTES + slot);
+      long up = -(entry >>> bit & 1);
+      int free = IdSegment.count(lowMeta ^ (lowMeta ^ highMeta) & up);
+      Memory.setLong(first + (between & up) + Long.BYTES + free, entry & ~(1L << bit));
+      long added = ((meta >>> slot & 0xFF) << free) + IdSegment.ONE_MORE;
+      lowMeta += added & ~up;
+      highMeta += added & up;
     }
-    Memory.setInt(first + IdSegment.META, (int) metas);
-    Memory.setInt(second + IdSegment.META, (int) (metas >>> Integer.SIZE));
-    return counts;
+    Memory.setLong(first, lowMeta);
+    Memory.setLong(first + between, highMeta);
+    low.placed += IdSegment.count(lowMeta) / Byte.SIZE;
+    high.placed += IdSegment.count(highMeta) / Byte.SIZE;
   }
 
-  private void await(long id, int row) {
-    if (waiting == ids.length) {
-      ids = Arrays.copyOf(ids, 2 * waiting);
-      rows = Arrays.copyOf(rows, 2 * waiting);
+  /** Puts the ids of a bucket that belong in the one before, where now may be room. */
+  private void moveStrangers(long line, int strangers) {
+    for (int left = strangers; left != 0; left &= left - 1) {
+      int slot = Byte.SIZE * Integer.numberOfTrailingZeros(left);
+      long hash = old.hash(line, slot);
+      put(hash, Hashing.unmix(hash), old.row(line, slot));
     }
-    ids[waiting] = id;
-    rows[waiting++] = row;
+  }
+
+  private void put(long hash, long id, int row) {
+    IdSegment target = (hash >>> old.rowBits() & 1) == 0 ? low : high;
+    target.reserve(1);
+    target.put(hash, id, row);
   }
 }

@@ -533,7 +533,7 @@ final class TableRows {
 
   /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
   void importNew(long[] ids, int count, Lookup lookup) {
-    lookup.fill(ids, count);
+    lookup.fillDistinct(ids, count);
     index.touch(lookup);
     insertAll(lookup);
   }

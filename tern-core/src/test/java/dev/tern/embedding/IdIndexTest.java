@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -188,6 +189,146 @@ final class IdIndexTest {
     index.find(lookup);
     for (int i = 0; i < ids.length; i++) {
       assertThat(lookup.rows[i]).isEqualTo(expected.getOrDefault(ids[i], -1));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void erasedIdsAreGoneAndAllOthersStayInSegments(long seed) {
+    index.expect(600_000);
+    SplittableRandom random = new SplittableRandom(seed);
+    // Those of 6 bits alike lie in one of 64 parts of the buckets, which are so full.
+    long[] ids = crowded(random, 30_000, 6);
+    Map<Long, Integer> expected = new HashMap<>();
+    for (int i = 0; i < 150_000; i++) {
+      long id = ids[random.nextInt(ids.length)];
+      Integer row = expected.remove(id);
+      if (row == null) {
+        insert(id, i);
+        expected.put(id, i);
+      } else {
+        assertThat(find(id)).isEqualTo(row);
+        index.erase(IdIndex.hash(id), id);
+        assertThat(find(id)).isEqualTo(-1);
+      }
+      if (i % 30_000 == 0) {
+        check(ids, expected);
+      }
+    }
+    check(ids, expected);
+    for (long id : expected.keySet()) {
+      index.erase(IdIndex.hash(id), id);
+    }
+    check(ids, Map.of());
+  }
+
+  @Test
+  void hashesAreTakenBackToTheirIds() {
+    for (long id : new long[] {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE, 123_456_789_012L}) {
+      assertThat(Hashing.unmix(Hashing.mix(id))).isEqualTo(id);
+    }
+  }
+
+  @Test
+  void bytesPerIdStayTheSameAsTheIndexGrows() {
+    for (int i = 0; i < 3_000_000; i++) {
+      long hash = IdIndex.hash(i);
+      index.reserve(hash);
+      index.insert(hash, i, i);
+      if (i % 4096 == 0) {
+        assertThat(allocator.peak()).as("of %d", i).isLessThanOrEqualTo(IdIndex.mostBytes(i + 1));
+        if (i > 1_000_000) {
+          assertThat(index.bytes() / (double) i).as("at %d", i).isBetween(15.0, 17.0);
+        }
+      }
+    }
+    for (int i = 0; i < 3_000_000; i += 7) {
+      assertThat(find(i)).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void roomThatIsExpectedIsEnough() {
+    index.expect(1_200_000);
+    long before = index.bytes();
+    for (int i = 0; i < 1_200_000; i++) {
+      long hash = IdIndex.hash(i);
+      index.reserve(hash);
+      index.insert(hash, i, i);
+    }
+    assertThat(index.bytes() - before).isLessThan(before / 20);
+    index.requireSound();
+  }
+
+  @Test
+  void idsWhoseHashesAreAlikeButForTheirLowBitsNeitherHangNorTakeAllMemory() {
+    index.expect(600_000);
+    for (int i = 0; i < 150_000; i++) {
+      long hash = 0x123456789AL << 24 | i;
+      long id = Hashing.unmix(hash);
+      index.reserve(hash);
+      index.insert(hash, id, i);
+    }
+    for (int i = 0; i < 150_000; i++) {
+      long hash = 0x123456789AL << 24 | i;
+      assertThat(index.find(hash, Hashing.unmix(hash))).isEqualTo(i);
+    }
+    assertThat(index.bytes()).isLessThan(100L << 20);
+    int[] seen = {0};
+    forEachEntry((_, _) -> seen[0]++);
+    assertThat(seen[0]).isEqualTo(150_000);
+  }
+
+  @Test
+  void everyRowIsListedOnceByTheLowBitsOfItsHash() {
+    for (int ids : new int[] {100, 50_000, 450_000, 700_000}) {
+      for (int i = (int) index.size(); i < ids; i++) {
+        long hash = IdIndex.hash(i);
+        index.reserve(hash);
+        index.insert(hash, i, i);
+      }
+      for (int width : new int[] {1 << 13, 32}) {
+        boolean[] seen = new boolean[ids];
+        for (int first = 0; first < 1 << IdIndex.BUCKET_BITS; first += width) {
+          int from = first;
+          index.forEachRow(
+              first,
+              width,
+              (hash, row) -> {
+                int bits = (int) hash & (1 << IdIndex.BUCKET_BITS) - 1;
+                assertThat(hash == IdIndex.hash(row) && bits - from >= 0 && bits - from < width)
+                    .isTrue();
+                assertThat(seen[row]).isFalse();
+                seen[row] = true;
+              });
+        }
+        assertThat(seen).doesNotContain(false);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {10L << 20, 16L << 20, 24L << 20})
+  void whereMemoryEndsAllThatWentInIsFound(long budget) {
+    try (Allocator small = Allocator.of(budget)) {
+      IdIndex narrow = new IdIndex(small, "narrow");
+      int count = 0;
+      try {
+        for (; count < 2_000_000; count++) {
+          long hash = IdIndex.hash(count);
+          narrow.reserve(hash);
+          narrow.insert(hash, count, count);
+        }
+      } catch (OutOfBudgetException _) {
+        narrow.requireSound();
+      }
+      assertThat(count).isBetween(250_000, 1_600_000);
+      assertThat(narrow.size()).isEqualTo(count);
+      for (int i = 0; i < count; i++) {
+        assertThat(narrow.find(IdIndex.hash(i), i)).isEqualTo(i);
+      }
+      narrow.free();
+      assertThat(small.live()).isZero();
     }
   }
 
