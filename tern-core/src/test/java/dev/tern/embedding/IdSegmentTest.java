@@ -82,14 +82,14 @@ final class IdSegmentTest {
     IdSegment segment = segment(buckets, PREFIX, PREFIX_BITS);
     Map<Long, Integer> expected = new HashMap<>();
     for (int bucket : new int[] {0, 1, 2, buckets / 3, buckets / 3 + 1, buckets - 2, buckets - 1}) {
-      for (long hash : ofBucket(bucket, buckets, 9)) {
+      for (long hash : ofBucket(bucket, buckets, 12)) {
         put(segment, hash, expected.size());
         expected.put(Hashing.unmix(hash), expected.size());
       }
     }
     assertThat(segment.isSound()).isTrue();
-    assertThat(segment.size()).isEqualTo(63);
-    assertThat(segment.placed).isBetween(50, 62);
+    assertThat(segment.size()).isEqualTo(84);
+    assertThat(segment.placed).isEqualTo(70);
     assertThat(entries(segment)).isEqualTo(expected);
     expected.forEach((id, row) -> assertThat(segment.find(IdIndex.hash(id), id)).isEqualTo(row));
   }
