@@ -111,7 +111,7 @@ final class IdSegment {
     return placed + overflow.size();
   }
 
-  /** Whether {@link #put} of {@code more} ids needs no memory. */
+  /** Makes sure that {@link #put} of {@code more} ids needs no memory. */
   void reserve(int more) {
     overflow.reserve(more);
   }
