@@ -419,7 +419,8 @@ final class IdIndex {
   }
 
   /**
-   * Gives ids in parts, those of a part in no useful order.
+   * Gives ids whose {@link #walkKey} is {@code from} or above, those of one part of the index, in
+   * no useful order. Parts may be split between calls.
    *
    * @param from 0, or what was returned
    * @return where to go on; 0 at the end
@@ -429,12 +430,15 @@ final class IdIndex {
       flat.forEachEntry(sink);
       return 0;
     }
-    int place = (int) from;
-    segments[place].forEachEntry(sink);
-    do {
-      place++;
-    } while (place < segments.length && !isFirst(place));
-    return place == segments.length ? 0 : place;
+    IdSegment segment = segments[Integer.reverse((int) from) & segments.length - 1];
+    segment.forEachEntry(sink);
+    long next = from + (1L << Integer.SIZE - segment.prefixBits);
+    return next & (1L << Integer.SIZE) - 1;
+  }
+
+  /** By which {@link #forEachEntry} goes: ids of a part have neighbouring keys, of 32 bits. */
+  static long walkKey(long hash) {
+    return Integer.toUnsignedLong(Integer.reverse((int) (hash >>> IdSegment.PREFIX_SHIFT)));
   }
 
   /** Takes rows one at a time. */

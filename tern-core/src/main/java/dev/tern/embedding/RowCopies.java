@@ -72,7 +72,7 @@ final class RowCopies implements AutoCloseable {
 
   private int gone;
 
-  // Where the walk is: it was at all hashes below position, unsigned.
+  // Where the walk is: it was at all keys below position.
   private int pass;
   private long position;
   private boolean whole;
@@ -168,7 +168,7 @@ final class RowCopies implements AutoCloseable {
       goneRows = Arrays.copyOf(goneRows, more);
       goneWalked = Arrays.copyOf(goneWalked, more);
     }
-    boolean walked = whole || Long.compareUnsigned(IdIndex.hash(id), position) < 0;
+    boolean walked = whole || IdIndex.walkKey(IdIndex.hash(id)) < position;
     goneIds[gone] = id;
     goneRows[gone] = row;
     goneWalked[gone++] = walked ? pass : 0;

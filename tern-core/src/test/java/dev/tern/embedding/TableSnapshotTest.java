@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Snapshots of tables that change, against the bytes of a table at that moment. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -178,21 +179,23 @@ final class TableSnapshotTest {
     assertThat(steps.get()).isGreaterThan(60);
   }
 
-  /** The walk over ids stops between segments; ids come and go on both sides of it. */
-  @Test
-  void idsThatComeAndGoWhileOthersAreWalkedAreThoseOfTheMoment() {
-    int size = 300_000;
+  /** The walk over ids stops between parts of the index; ids come and go on both sides of it. */
+  @ParameterizedTest
+  @ValueSource(ints = {700_000, 1_500_000})
+  void idsThatComeAndGoWhileOthersAreWalkedAreThoseOfTheMoment(int most) {
+    int size = 600_000;
     TableConfig config =
         config(
             Optimizer.sgd(1),
             DType.F32,
-            RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastRecent(), size));
+            RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastRecent(), most));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
-      for (int from = 0; from < size; from += 10_000) {
-        train(table, LongStream.range(from, from + 10_000).toArray());
+      for (int from = 0; from < size; from += 15_000) {
+        train(table, LongStream.range(from, from + 15_000).toArray());
       }
       SplittableRandom random = new SplittableRandom(13);
       for (int round = 0; round < 2; round++) {
+        long rows = table.size();
         byte[] expected = bytesNow(table, false);
         try (TableSnapshot snapshot = table.snapshot()) {
           AtomicInteger walked = new AtomicInteger();
@@ -200,17 +203,16 @@ final class TableSnapshotTest {
           snapshot.forEachEntry((id, row) -> {
             ids.add(id);
             if (walked.incrementAndGet() % 20_000 == 0) {
-              // Some of them evicted before, some new, in place of the oldest.
-              train(table, random.longs(10_000, 0, 2L * size).toArray());
+              // Some known, some evicted before, some new, in place of the oldest.
+              train(table, random.longs(15_000, 0, 4L * size).toArray());
             }
           });
-          assertThat(ids).hasSize(size).doesNotHaveDuplicates();
-          assertThat(walked.get()).isEqualTo(size);
+          assertThat(ids).hasSize((int) rows).doesNotHaveDuplicates();
           assertThat(bytes(snapshot)).isEqualTo(expected);
         }
       }
       table.requireSound();
-      assertThat(table.statistics().evicted()).isGreaterThan(10_000);
+      assertThat(table.statistics().evicted() > 0).isEqualTo(most == 700_000);
     }
   }
 
