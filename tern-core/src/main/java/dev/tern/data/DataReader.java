@@ -38,6 +38,14 @@ public interface DataReader extends AutoCloseable {
   }
 
   /**
+   * Whether {@link #next} would give rows at once, as they were read ahead. A reader that does not
+   * read ahead says no.
+   */
+  default boolean isReady() {
+    return false;
+  }
+
+  /**
    * Goes to the first row of pass {@code epoch} (from 0). Only decorators that draw random numbers
    * depend on the epoch. A new reader stands at epoch 0.
    */

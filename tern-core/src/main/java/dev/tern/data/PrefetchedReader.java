@@ -85,6 +85,16 @@ final class PrefetchedReader extends PositionedReader {
     }
   }
 
+  @Override
+  public boolean isReady() {
+    lock.lock();
+    try {
+      return !closed && !ready.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void resume() {
     filling = true;
     changed.signalAll();

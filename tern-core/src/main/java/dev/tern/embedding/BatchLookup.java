@@ -8,14 +8,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks whole batches up in the tables of a model and applies their gradients, one batch after
  * another: slots side by side on the compute threads, each slot one thread's work, so that results
- * do not depend on their number. Allocates nothing once it has seen the largest batch. One thread
- * at a time.
+ * do not depend on their number. While a batch computes the next one may be looked up ahead, by a
+ * thread of its own. Allocates nothing once it has seen the largest batch. One thread at a time.
  */
-public final class BatchLookup {
+public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final Combiner combiner;
   private final List<Integer> widths;
   private final Lookup[] lookups;
+  private final LookAhead ahead;
 
   /** Per slot, where its vectors go or its gradients come from. */
   private final RowParts[] parts;
@@ -26,6 +27,10 @@ public final class BatchLookup {
 
   // The batch at hand.
   private @Nullable Batch batch;
+
+  /** Whether it was looked up ahead. */
+  private boolean wasAhead;
+
   private boolean insert;
   private float lr;
   private long step;
@@ -36,6 +41,7 @@ public final class BatchLookup {
     this.widths = List.copyOf(widths);
     requireWidths();
     lookups = new Lookup[tables.size()];
+    ahead = new LookAhead(tables);
     parts = new RowParts[lookups.length];
     for (int s = 0; s < lookups.length; s++) {
       lookups[s] = new Lookup();
@@ -66,8 +72,23 @@ public final class BatchLookup {
   public void find(Workers workers, Batch batch, boolean insert, long[] out) {
     this.batch = batch;
     this.insert = insert;
+    wasAhead = ahead.end(batch);
     place(out);
     workers.run(lookups.length, finding);
+  }
+
+  /**
+   * Begins to look up the batch that {@link #find} is to be called with next, for as long as
+   * nothing else is done here. It must stay as it is until then or {@link #forgetAhead}. What goes
+   * wrong is thrown by that find.
+   */
+  public void lookAhead(Batch next) {
+    ahead.begin(next);
+  }
+
+  /** Forgets what was looked up ahead; its batch is not read any more. */
+  public void forgetAhead() {
+    ahead.end();
   }
 
   private void place(long[] addresses) {
@@ -81,17 +102,13 @@ public final class BatchLookup {
 
   private void find(int slot) {
     Batch rows = current();
+    if (!wasAhead || !ahead.take(slot, lookups)) {
+      lookups[slot].fill(rows.ids(slot), rows.idCount(slot));
+    }
+    int[] offsets = rows.offsets(slot);
     EmbeddingTable table = tables.get(slot);
-    table.findAndPool(
-        rows.ids(slot),
-        rows.idCount(slot),
-        lookups[slot],
-        insert,
-        rows.offsets(slot),
-        Bags.UNWEIGHTED,
-        rows.size(),
-        combiner,
-        parts[slot]);
+    Lookup lookup = lookups[slot];
+    table.findAndPool(lookup, insert, offsets, Bags.UNWEIGHTED, rows.size(), combiner, parts[slot]);
   }
 
   /**
@@ -103,6 +120,8 @@ public final class BatchLookup {
    */
   @SuppressWarnings("exports")
   public void apply(Workers workers, long[] gradients, float lr, long step) {
+    // Else it would wait for the changes, and they for it.
+    ahead.stop();
     place(gradients);
     this.lr = lr;
     this.step = step;
@@ -122,5 +141,11 @@ public final class BatchLookup {
       throw new IllegalStateException("lookup: got an update before a batch; find its rows first");
     }
     return batch;
+  }
+
+  /** Ends the thread that looks ahead. */
+  @Override
+  public void close() {
+    ahead.close();
   }
 }

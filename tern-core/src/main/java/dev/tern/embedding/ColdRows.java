@@ -49,6 +49,9 @@ final class ColdRows {
   private final long[] summaries;
   private final int[] words;
 
+  /** Per partition: times that it was written. */
+  private final long[] writes;
+
   private long records;
   private long fenceBytes;
   private long filterBytes;
@@ -75,6 +78,7 @@ final class ColdRows {
     counts = new int[partitions];
     summaries = new long[partitions];
     words = new int[partitions];
+    writes = new long[partitions];
     merge = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
   }
 
@@ -98,6 +102,13 @@ final class ColdRows {
   /** Bytes of memory. */
   long bytes() {
     return fenceBytes + filterBytes + merge.bytes();
+  }
+
+  /**
+   * How often the partition of an id with this hash was written: until it is again, records stay.
+   */
+  long writes(long hash) {
+    return writes[partition(hash)];
   }
 
   /** Records of a block. */
@@ -246,6 +257,7 @@ final class ColdRows {
     counts[p] = after;
     summaries[p] = summary;
     words[p] = filterWords;
+    writes[p]++;
     records += after;
   }
 

@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.embedding.TableLock.Use;
 import dev.tern.internal.memory.Allocator;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -161,6 +162,68 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
+   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still at work: which
+   * distinct ids there are, where their rows lie, and of rows in a file their content. The table
+   * does not change, and no result depends on it; {@link #find(Lookup, boolean)} finds anew what
+   * does not hold any more. It runs beside other reads, in short turns, so that changes need not
+   * wait for it.
+   *
+   * @param into takes what is found; of no other use until then
+   */
+  public void lookAhead(long[] ids, int count, Lookup into) {
+    lookAhead(ids, count, into, () -> true);
+  }
+
+  /**
+   * Likewise, of rows in a file as many as can be read while it may go on.
+   *
+   * @param goOn asked again and again
+   */
+  void lookAhead(long[] ids, int count, Lookup into, BooleanSupplier goOn) {
+    into.fill(ids, count);
+    lock.begin(Use.READ);
+    try {
+      rows.lookAhead(into);
+    } finally {
+      lock.end(Use.READ);
+    }
+    boolean more = true;
+    while (more && goOn.getAsBoolean()) {
+      lock.begin(Use.READ);
+      try {
+        more = rows.readAhead(into);
+      } finally {
+        lock.end(Use.READ);
+      }
+    }
+  }
+
+  /**
+   * Finds the rows of the ids that were {@link #lookAhead looked up ahead}, with the results of
+   * finding them by their ids now.
+   *
+   * @throws IllegalArgumentException if they were not, of this table and since the last find
+   */
+  public void find(Lookup ahead, boolean insert) {
+    requireAhead(ahead);
+    Use use = insert ? Use.CHANGE : Use.READ;
+    lock.begin(use);
+    try {
+      rows.find(ahead, insert);
+    } finally {
+      lock.end(use);
+    }
+  }
+
+  private void requireAhead(Lookup lookup) {
+    if (!lookup.ahead.isOf(rows)) {
+      throw new IllegalArgumentException(
+          "table %s: got a lookup without ids, expected one that this table looked up ahead"
+              .formatted(config.name()));
+    }
+  }
+
+  /**
    * {@link #find}, then {@link #pool} of bags {@code [0, bags)}, with no change of the table
    * between. So threads that train one table together pool what they found; with single calls
    * another's update may come between, and the lookup is refused.
@@ -211,8 +274,20 @@ public final class EmbeddingTable implements AutoCloseable {
       int bags,
       Combiner combiner,
       RowParts out) {
-    boolean single = Bags.check(config.name(), offsets, 0, bags, count);
     into.fill(ids, count);
+    findAndPool(into, insert, offsets, weights, bags, combiner, out);
+  }
+
+  /** Likewise, of a lookup that was filled, perhaps {@link #lookAhead ahead}. */
+  void findAndPool(
+      Lookup into,
+      boolean insert,
+      int[] offsets,
+      float[] weights,
+      int bags,
+      Combiner combiner,
+      RowParts out) {
+    boolean single = Bags.check(config.name(), offsets, 0, bags, into.count());
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {

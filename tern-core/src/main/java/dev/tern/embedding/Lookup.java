@@ -48,6 +48,9 @@ public final class Lookup {
   /** Distinct ids whose rows are copies. */
   int copied;
 
+  /** What was found before its turn. */
+  final Ahead ahead = new Ahead();
+
   /** Room for copies of rows. */
   private MemorySegment copies = MemorySegment.NULL;
 
@@ -193,6 +196,7 @@ public final class Lookup {
     Objects.checkFromIndexSize(0, positions, batch.length);
     table = null;
     copied = 0;
+    ahead.clear();
     count = positions;
     if (inverse.length < positions) {
       grow(positions);

@@ -30,6 +30,9 @@ final class Spilling {
   /** Memory grows by one part in so many, and at the end by one in the square of it. */
   private static final int GROWTH = 4;
 
+  /** Ids looked for in the file at once before others get their turn. */
+  private static final int READ_AHEAD = 16;
+
   /** In the word after a row's id, the bit that says that the file has a record of the id. */
   private static final int IN_FILE = 1;
 
@@ -199,7 +202,7 @@ final class Spilling {
     for (int i = 0; i < missing; i++) {
       int u = lookup.missing[i];
       makeRoom(1, gone);
-      long record = records.find(lookup.hashes[u], lookup.ids[u], records.scratch());
+      long record = record(records, lookup, u);
       if (record == ColdRows.NONE) {
         lookup.missing[still++] = u;
       } else {
@@ -207,6 +210,49 @@ final class Spilling {
       }
     }
     return still;
+  }
+
+  /** The record of a distinct id, which was perhaps read ahead. */
+  private static long record(ColdRows records, Lookup lookup, int u) {
+    long hash = lookup.hashes[u];
+    return lookup.ahead.knows(u, records.writes(hash))
+        ? lookup.ahead.record(u)
+        : records.find(hash, lookup.ids[u], records.scratch());
+  }
+
+  /**
+   * Reads the records of some ids more of those that a lookup ahead found missing. Any number of
+   * threads may, each with a lookup of its own, while nothing changes.
+   *
+   * @return whether there are more
+   */
+  boolean readAhead(Lookup lookup) {
+    Ahead ahead = lookup.ahead;
+    int from = ahead.read();
+    int to = Math.min(ahead.missing(), from + READ_AHEAD);
+    if (cold.isEmpty() || from == to) {
+      return false;
+    }
+    ColdRows records = cold.get();
+    int bytes = records.recordBytes();
+    int stride = (bytes + 15) & -16;
+    if (from == 0) {
+      long all = (long) ahead.missing() * stride + records.blockBytes();
+      ahead.begin(lookup.unique(), all);
+    }
+    long block = ahead.copies() + (long) ahead.missing() * stride;
+    for (int i = from; i < to; i++) {
+      int u = lookup.missing[i];
+      long hash = lookup.hashes[u];
+      long record = records.find(hash, lookup.ids[u], block);
+      long copy = ahead.copies() + (long) i * stride;
+      if (record != ColdRows.NONE) {
+        Memory.copy(record, copy, bytes);
+      }
+      ahead.put(u, records.writes(hash), record == ColdRows.NONE ? record : copy);
+    }
+    ahead.setRead(to);
+    return to < ahead.missing();
   }
 
   private void bring(Lookup lookup, int u, long record, int bytes) {

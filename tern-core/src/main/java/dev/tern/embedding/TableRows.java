@@ -153,6 +153,18 @@ final class TableRows {
     lookup.found(this, version, gone());
   }
 
+  /** Locates the rows of the ids that a lookup was filled with, for a {@link #find} to come. */
+  void lookAhead(Lookup into) {
+    requireOpen("lookAhead");
+    into.ahead.found(this, locate(into), index.size(), gone());
+  }
+
+  /** Then reads rows of a file that some of these ids have; whether more are to be read. */
+  boolean readAhead(Lookup into) {
+    requireOpen("lookAhead");
+    return tier.isPresent() && tier.get().readAhead(into);
+  }
+
   /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
   private long gone() {
     return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
@@ -160,7 +172,7 @@ final class TableRows {
 
   /** Locates rows, and brings those of a file back to memory. */
   private int locateForTraining(Lookup lookup) {
-    int missing = locate(lookup);
+    int missing = located(lookup);
     if (tier.isPresent()) {
       tier.get().see(lookup);
       missing = tier.get().fetch(lookup, missing, spiller);
@@ -170,8 +182,14 @@ final class TableRows {
 
   /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
   private int locateAll(Lookup lookup) {
-    int missing = locate(lookup);
+    int missing = located(lookup);
     return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
+  }
+
+  /** The same as {@link #locate}, which was perhaps done ahead. */
+  private int located(Lookup lookup) {
+    int missing = lookup.ahead.take(index.size(), gone());
+    return missing >= 0 ? missing : locate(lookup);
   }
 
   /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */

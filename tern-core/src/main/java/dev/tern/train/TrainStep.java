@@ -44,8 +44,9 @@ final class TrainStep implements AutoCloseable {
   private long lookingUp;
   private long updating;
 
-  TrainStep(Network network, DenseOptimizer optimizer, int batch) {
+  TrainStep(Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch) {
     this.network = network;
+    this.lookup = lookup;
     Device device = network.device();
     workers = device.interpreter().workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
@@ -66,7 +67,6 @@ final class TrainStep implements AutoCloseable {
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
     computation = Computation.of(device, outputs, updates);
-    lookup = network.newLookup();
     this.logits = new float[batch];
   }
 
@@ -75,14 +75,19 @@ final class TrainStep implements AutoCloseable {
     return logits.length;
   }
 
-  /** Trains on {@code batch}; returns its mean loss before the update. */
-  float run(Batch batch, long step, float learningRate, long noise) {
+  /**
+   * Trains on {@code batch}; returns its mean loss before the update.
+   *
+   * @param found called when rows are found and the computation is to begin
+   */
+  float run(Batch batch, long step, float learningRate, long noise, Runnable found) {
     long start = System.nanoTime();
     Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
     lookup.find(workers, batch, true, rows);
+    found.run();
     long lookedUp = System.nanoTime();
     computation.run();
     long computed = System.nanoTime();

@@ -5,6 +5,7 @@ import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Readers;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
@@ -28,6 +29,7 @@ public final class Trainer implements AutoCloseable {
   private final TrainOptions options;
   private final Network network;
   private final DenseOptimizer optimizer;
+  private final BatchLookup lookup;
   private Optional<TrainStep> trainStep = Optional.empty();
   private final CheckpointWriter writer;
   private final Optional<RunCheckpoints> checkpoints;
@@ -54,6 +56,7 @@ public final class Trainer implements AutoCloseable {
             options.tier());
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
+    lookup = network.newLookup();
     writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
@@ -153,13 +156,15 @@ public final class Trainer implements AutoCloseable {
   }
 
   private void trainEpoch(DataReader batches, Optional<DataReader> eval, Reporter reporter) {
-    for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
-      try (Batch batch = next.get()) {
-        step(batch, reporter);
-      }
-      afterStep(eval, reporter);
-      if (isDone()) {
-        return;
+    try (NextBatch ahead = new NextBatch(batches, lookup)) {
+      for (Optional<Batch> next = ahead.take(); next.isPresent(); next = ahead.take()) {
+        try (Batch batch = next.get()) {
+          step(batch, ahead, reporter);
+        }
+        afterStep(eval, reporter);
+        if (isDone()) {
+          return;
+        }
       }
     }
     if (state.rows() == 0) {
@@ -175,13 +180,14 @@ public final class Trainer implements AutoCloseable {
     checkpoints.ifPresent(folder -> folder.write(state));
   }
 
-  private void step(Batch batch, Reporter reporter) {
+  private void step(Batch batch, NextBatch ahead, Reporter reporter) {
     long start = System.nanoTime();
     TrainStep step = stepOf(batch.size());
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
-    float loss = step.run(batch, number, rate, Pointwise.mix(options.seed() + number));
+    long noise = Pointwise.mix(options.seed() + number);
+    float loss = step.run(batch, number, rate, noise, ahead);
     if (!Float.isFinite(loss)) {
       throw new IllegalStateException(
           "train: got a loss of "
@@ -203,7 +209,7 @@ public final class Trainer implements AutoCloseable {
     if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
       trainStep.ifPresent(TrainStep::close);
       trainStep = Optional.empty();
-      trainStep = Optional.of(new TrainStep(network, optimizer, rows));
+      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows));
     }
     return trainStep.get();
   }
@@ -337,6 +343,7 @@ public final class Trainer implements AutoCloseable {
   public void close() {
     trainStep.ifPresent(TrainStep::close);
     scorer.ifPresent(Scorer::close);
+    lookup.close();
     optimizer.close();
     network.close();
   }

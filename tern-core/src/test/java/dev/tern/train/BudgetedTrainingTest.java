@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
@@ -37,13 +38,14 @@ final class BudgetedTrainingTest {
     try (Device device = Device.cpu(2, MEMORY, stepBytes);
         Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
-        TrainStep step = new TrainStep(network, optimizer, ROWS);
+        BatchLookup lookup = network.newLookup();
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS);
         Batch batch = new Batch(ENCODER.schema(), ROWS)) {
       List<Float> numbers = new ArrayList<>();
       for (int i = 1; i <= STEPS; i++) {
         ENCODER.apply(TrainerTest.planted(i, ROWS), batch);
         optimizer.prepare(i, 0.01f);
-        numbers.add(step.run(batch, i, 0.01f, i));
+        numbers.add(step.run(batch, i, 0.01f, i, () -> {}));
       }
       for (float logit : step.logits()) {
         numbers.add(logit);

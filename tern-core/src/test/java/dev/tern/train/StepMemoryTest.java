@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -32,13 +34,19 @@ final class StepMemoryTest {
   private static final int MOST_LOOKS = 10_000;
   private static final int BATCHES = 8;
 
-  /** The threads at work: this one and those that compute. */
+  private @Nullable BatchLookup lookup;
+  private @Nullable Batch next;
+  private final Runnable ahead =
+      () -> Objects.requireNonNull(lookup).lookAhead(Objects.requireNonNull(next));
+
+  /** The threads at work: this one, those that compute, and the one that looks ahead. */
   private static long[] threads() {
     return Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds()))
         .filter(Objects::nonNull)
         .filter(thread ->
             thread.getThreadId() == Thread.currentThread().threadId()
-                || thread.getThreadName().startsWith("tern-worker"))
+                || thread.getThreadName().startsWith("tern-worker")
+                || thread.getThreadName().equals("tern-look-ahead"))
         .mapToLong(ThreadInfo::getThreadId)
         .toArray();
   }
@@ -72,7 +80,9 @@ final class StepMemoryTest {
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(adam), network.parameters());
-        TrainStep step = new TrainStep(network, optimizer, 64)) {
+        BatchLookup batchLookup = network.newLookup();
+        TrainStep step = new TrainStep(network, optimizer, batchLookup, 64)) {
+      lookup = batchLookup;
       run(step, optimizer, batches, 1);
       Allocator allocator = device.interpreter().allocator();
       long threads = THREADS.getTotalStartedThreadCount();
@@ -92,11 +102,11 @@ final class StepMemoryTest {
     }
   }
 
-  private static void run(
-      TrainStep step, DenseOptimizer optimizer, List<Batch> batches, long from) {
+  private void run(TrainStep step, DenseOptimizer optimizer, List<Batch> batches, long from) {
     for (long number = from; number < from + STEPS; number++) {
       optimizer.prepare(number, 0.01f);
-      step.run(batches.get((int) (number % BATCHES)), number, 0.01f, number);
+      next = batches.get((int) ((number + 1) % BATCHES));
+      step.run(batches.get((int) (number % BATCHES)), number, 0.01f, number, ahead);
       step.logits();
     }
   }

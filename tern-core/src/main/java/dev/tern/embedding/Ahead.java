@@ -1,0 +1,121 @@
+package dev.tern.embedding;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What of a {@link Lookup} was found before its turn, and for how long it holds: where rows lie,
+ * while no row of the table comes or goes; records of rows in a file, each until its partition is
+ * written anew. What does not hold any more is found again.
+ */
+final class Ahead {
+  private static final int LINE = 64;
+
+  /** For a record that was not looked for. */
+  private static final long NEVER = -1;
+
+  private @Nullable TableRows table;
+  private boolean located;
+  private long size;
+  private long gone;
+  private int missing;
+
+  /** How many of the ids that were missing were looked for in the file. */
+  private int read;
+
+  /** Distinct ids for which the arrays below are in use. */
+  private int known;
+
+  /** Per distinct id: its record or {@link ColdRows#NONE}, and how its partition was written. */
+  private long[] records = new long[0];
+
+  private long[] writes = new long[0];
+  private MemorySegment copies = MemorySegment.NULL;
+
+  /** Nothing was found. */
+  void clear() {
+    table = null;
+    located = false;
+    known = 0;
+  }
+
+  /**
+   * Rows were located.
+   *
+   * @param missing distinct ids without one in memory
+   * @param size rows in memory
+   * @param gone rows that went so far
+   */
+  void found(TableRows owner, int missing, long size, long gone) {
+    table = owner;
+    located = true;
+    this.missing = missing;
+    this.size = size;
+    this.gone = gone;
+    read = 0;
+  }
+
+  boolean isOf(TableRows owner) {
+    return table == owner;
+  }
+
+  /** Ids missing when rows were located, if that still holds; otherwise -1. Of use once. */
+  int take(long sizeNow, long goneNow) {
+    // Rows that came are those here and those gone: if neither number changed, none came or went.
+    boolean holds = located && size == sizeNow && gone == goneNow;
+    located = false;
+    table = null;
+    return holds ? missing : -1;
+  }
+
+  /** Ids that were missing. */
+  int missing() {
+    return missing;
+  }
+
+  /** How many of these were looked for in the file. */
+  int read() {
+    return read;
+  }
+
+  void setRead(int count) {
+    read = count;
+  }
+
+  /** Begins to take records: the address of room for {@code bytes}. */
+  long begin(int unique, long bytes) {
+    if (records.length < unique) {
+      records = new long[unique + unique / 4];
+      writes = new long[records.length];
+    }
+    Arrays.fill(writes, 0, unique, NEVER);
+    known = unique;
+    if (copies.byteSize() < bytes) {
+      copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
+    }
+    return copies.address();
+  }
+
+  /** Where the room begins. */
+  long copies() {
+    return copies.address();
+  }
+
+  /** The record of distinct id {@code u}, while its partition is as after {@code write}. */
+  void put(int u, long write, long record) {
+    records[u] = record;
+    writes[u] = write;
+  }
+
+  /** Whether the record of distinct id {@code u} is known. */
+  boolean knows(int u, long write) {
+    return u < known && writes[u] == write;
+  }
+
+  /** That record, or {@link ColdRows#NONE}. */
+  long record(int u) {
+    return records[u];
+  }
+}

@@ -1,0 +1,193 @@
+package dev.tern.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataException;
+import dev.tern.data.FeatureEncoder;
+import dev.tern.data.IdEncoding;
+import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.TextDictionary;
+import dev.tern.embedding.Admission;
+import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.FileTier;
+import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.RowLimits;
+import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.internal.memory.Memory;
+import dev.tern.model.ModelConfig;
+import dev.tern.model.Network;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Variable;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Steps whose batches are looked up while the ones before compute, beside steps without that. */
+final class LookAheadTrainingTest {
+  private static final int ROWS = 64;
+  private static final int STEPS = 120;
+  private static final ModelConfig MODEL = ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8);
+
+  @TempDir private Path folder;
+
+  /** Tables that forget rows, or keep some of them in files. */
+  private record Kind(RowPolicy policy, boolean tier) {}
+
+  static List<Kind> kinds() {
+    RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 20_000));
+    return List.of(
+        new Kind(RowPolicy.ALL, false),
+        new Kind(counted.withEviction(new Eviction.Unseen(3)), false),
+        new Kind(RowPolicy.ALL, true),
+        new Kind(counted, true));
+  }
+
+  private static Schema schema() {
+    return new Schema(List.of("click"), List.of(), List.of(Slot.oneHot("a"), Slot.ragged("b")));
+  }
+
+  private static Batch batch(SplittableRandom random) {
+    Batch batch = new Batch(schema(), ROWS);
+    for (int i = 0; i < ROWS; i++) {
+      batch.addId(0, random.nextInt(random.nextBoolean() ? 8000 : 100));
+      for (int k = random.nextInt(3); k > 0; k--) {
+        batch.addId(1, random.nextLong(-6000, 6000));
+      }
+      batch.setLabel(0, random.nextInt(2));
+      batch.endRow();
+    }
+    return batch;
+  }
+
+  private Network.Tables tables(Kind kind) {
+    return new Network.Tables(
+        Optimizer.lazyAdam(0.01f),
+        0.1f,
+        0,
+        Combiner.SUM,
+        UnknownRow.INITIAL,
+        DType.F32,
+        kind.policy,
+        RowLimits.NONE,
+        RowFormat.STORED,
+        kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty());
+  }
+
+  /** All weights after some steps, bit by bit, and what the tables count. */
+  private List<Object> trained(Kind kind, int threads, boolean ahead) {
+    SplittableRandom random = new SplittableRandom(11);
+    TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
+    try (Device device = Device.cpu(threads, 1L << 27);
+        Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
+        DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
+        BatchLookup lookup = network.newLookup();
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS)) {
+      Batch next = batch(random);
+      for (int i = 1; i <= STEPS; i++) {
+        Batch batch = next;
+        Batch after = batch(random);
+        next = after;
+        optimizer.prepare(i, 0.01f);
+        step.run(
+            batch,
+            i,
+            0.01f,
+            i,
+            () -> {
+              if (ahead) {
+                lookup.lookAhead(after);
+              }
+            });
+      }
+      lookup.forgetAhead();
+      return weights(network);
+    }
+  }
+
+  private static List<Object> weights(Network network) {
+    List<Object> weights = new ArrayList<>();
+    for (Variable variable : network.variables()) {
+      for (long at = 0; at < variable.shape().elements(); at++) {
+        weights.add(Memory.getInt(variable.address() + 4 * at));
+      }
+    }
+    for (EmbeddingTable table : network.tables().tables()) {
+      weights.add(table.statistics());
+      table.exportTo((ids, values, count) -> {
+        for (int i = 0; i < count; i++) {
+          weights.add(ids[i]);
+          for (int j = 0; j < table.config().rowFloats(); j++) {
+            weights.add(Memory.getInt(values + 4L * (i * table.config().rowFloats() + j)));
+          }
+        }
+      });
+    }
+    return weights;
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void noBitDependsOnWhatIsLookedUpAhead(Kind kind) {
+    // The tables share a tier: with several threads it is chance which of them takes memory.
+    List<Object> expected = trained(kind, 1, false);
+    assertThat(trained(kind, 1, true)).isEqualTo(expected);
+    for (int threads = 2; threads <= 3; threads++) {
+      List<Object> got = trained(kind, threads, true);
+      assertThat(got).hasSameSizeAs(expected);
+      for (int i = 0; i < got.size(); i++) {
+        if (!kind.tier || got.get(i) instanceof Number) {
+          assertThat(got.get(i)).isEqualTo(expected.get(i));
+        }
+      }
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aReaderThatFailsAheadIsTheFaultOfTheBatchThatItCouldNotRead() {
+    Batch rows = batch(new SplittableRandom(1));
+    int good = 5;
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Readers.inMemory(rows),
+            List.of(),
+            List.of(IdEncoding.verbatim(), IdEncoding.verbatim()),
+            TextDictionary.none(),
+            _ -> {});
+    TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f)).batch(8).shuffleRows(0);
+    try (Device device = Device.cpu(2, 1L << 27);
+        Trainer trainer = Trainer.create(device, encoder, MODEL, options)) {
+      int[] calls = {0};
+      assertThatThrownBy(() ->
+              trainer.fit(
+                  Readers.filtered(
+                      Readers.batched(Readers.inMemory(rows), 8, false),
+                      (_, _) -> {
+                        if (calls[0]++ == 8 * good) {
+                          throw new DataException("row: got none");
+                        }
+                        return true;
+                      })))
+          .isInstanceOf(DataException.class)
+          .hasMessage("filter: row 41 of pass 0: row: got none");
+      assertThat(trainer.step()).isEqualTo(good);
+    }
+  }
+}
