@@ -28,7 +28,8 @@ final class TierRun implements AutoCloseable {
   private final int width;
   private final Allocator allocator = Allocator.of(64L << 30);
   private final EmbeddingTable table;
-  private final Lookup lookup = new Lookup();
+  private Lookup lookup = new Lookup();
+  private Lookup next = new Lookup();
   private final long[] block;
   private final int[] offsets;
   private final long gradients;
@@ -56,7 +57,10 @@ final class TierRun implements AutoCloseable {
     }
   }
 
-  /** Arguments: ids, steps, batch, width, bytes of memory or 0 for all there is, folder. */
+  /**
+   * Arguments: ids, steps, batch, width, bytes of memory or 0 for all there is, folder, whether
+   * batches are looked up ahead.
+   */
   public static void main(String[] args) throws IOException {
     Main.vectorsAtOnce();
     int steps = Integer.parseInt(args[1]);
@@ -68,7 +72,7 @@ final class TierRun implements AutoCloseable {
             Long.parseLong(args[4]),
             Path.of(args[5]))) {
       print("fill", run.fill(), "ns/id");
-      print("steps", run.train(steps), "ns/id");
+      print("steps", run.train(steps, Boolean.parseBoolean(args[6])), "ns/id");
       print("resident", resident(), "bytes");
       print("table", run.table.bytes(), "bytes");
       print("file", run.table.statistics().file().bytes(), "bytes");
@@ -114,19 +118,45 @@ final class TierRun implements AutoCloseable {
     return nanos / (double) ids;
   }
 
-  /** Nanoseconds an id of the second half of the steps. */
-  private double train(int steps) {
+  /**
+   * Nanoseconds an id of the second half of the steps. With {@code ahead} a batch is looked up
+   * between lookup and update of the one before, where a model computes; that does not count.
+   */
+  private double train(int steps, boolean ahead) {
     Ids stream = Ids.zipf(ids, EXPONENT, 3);
     long nanos = 0;
+    draw(stream);
+    table.lookAhead(block, batch, lookup);
     for (int s = 0; s < steps; s++) {
-      for (int i = 0; i < batch; i++) {
-        block[i] = stream.next();
-      }
       long start = System.nanoTime();
-      step(batch);
-      nanos += 2 * s < steps ? 0 : System.nanoTime() - start;
+      if (ahead) {
+        table.find(lookup, true);
+      } else {
+        table.find(block, batch, lookup, true);
+      }
+      table.pool(lookup, offsets, 0, batch, Combiner.SUM, pooled, width);
+      long found = System.nanoTime();
+      draw(stream);
+      if (ahead) {
+        table.lookAhead(block, batch, next);
+      }
+      long computed = System.nanoTime();
+      table.apply(lookup, offsets, batch, Combiner.SUM, gradients, width, RATE, ++step);
+      long end = System.nanoTime();
+      nanos += 2 * s < steps ? 0 : found - start + end - computed;
+      if (ahead) {
+        Lookup before = lookup;
+        lookup = next;
+        next = before;
+      }
     }
     return nanos / ((steps - steps / 2) * (double) batch);
+  }
+
+  private void draw(Ids stream) {
+    for (int i = 0; i < batch; i++) {
+      block[i] = stream.next();
+    }
   }
 
   private long digest() {
