@@ -35,9 +35,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 
@@ -204,7 +206,22 @@ final class DataSource {
     Schema schema = training.schema();
     List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
     List<IdEncoding> ids = schema.slots().stream().map(this::idEncoding).toList();
-    return FeatureEncoder.fit(training, numbers, ids, dictionary, progress);
+    try {
+      return FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException("data.sparse: " + e.getMessage(), e);
+    }
+  }
+
+  /** The columns that use the table of another, with that one. */
+  private Map<String, String> tables() {
+    Map<String, String> tables = new TreeMap<>();
+    for (DataConfig.Sparse group : config.sparse()) {
+      for (String column : group.table().isEmpty() ? List.<String>of() : group.columns()) {
+        tables.put(column, group.table());
+      }
+    }
+    return tables;
   }
 
   private NumberEncoding numberEncoding(String column) {

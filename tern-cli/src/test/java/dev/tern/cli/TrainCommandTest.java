@@ -77,6 +77,34 @@ final class TrainCommandTest {
   }
 
   @Test
+  void columnsUseTheTableOfAnother() throws IOException {
+    String group = "{columns: [last], separator: \"|\", table: c}";
+    String text = yaml().replace("{columns: [c]}", "[{columns: [c]}, " + group + "]");
+    config = Files.writeString(temp.resolve("shared.yaml"), text);
+    for (String name : List.of("train.csv", "eval.csv")) {
+      StringBuilder lines = new StringBuilder("y,a,c,last\n");
+      for (int i = 1; i <= 200; i++) {
+        lines.append("%d,%s,c%d,c%d|d%d\n".formatted(i % 2, i % 13 / 10f, i % 7, i % 9, i % 3));
+      }
+      Files.writeString(temp.resolve(name), lines);
+    }
+    assertThat(train().code()).isZero();
+    try (Stream<Path> all = Files.walk(run)) {
+      assertThat(all.filter(file -> file.toString().contains("tables/")))
+          .isNotEmpty()
+          .allMatch(file -> file.endsWith("0.safetensors"));
+    }
+    // c0 to c8, d0 to d2.
+    assertThat(tern("table", "inspect", run.toString(), "--table", "c").out())
+        .contains("c: 12 rows of");
+    assertThat(tern("evaluate", run.toString(), temp.resolve("eval.csv").toString()).code())
+        .isZero();
+    Result other = train("--set", "data.sparse[1].encode=hash", "--set", "run.dir=" + temp + "/no");
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("data.sparse: slot last: got the encoding Verbatim");
+  }
+
+  @Test
   void recordedStepIsReplayed() {
     Path log = temp.resolve("step.log");
     assertThat(train("--record", log.toString()).code()).isZero();

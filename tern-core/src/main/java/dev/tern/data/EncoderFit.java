@@ -1,7 +1,10 @@
 package dev.tern.data;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +30,12 @@ final class EncoderFit {
                 new Known(NumberFeature.Buckets.of(values));
           });
     }
+    Map<String, IdFit> tables = new HashMap<>();
     for (int s = 0; s < slots.size(); s++) {
-      ids.add(new IdFit(schema.slots().get(s).name(), slots.get(s)));
+      IdEncoding encoding = slots.get(s);
+      ids.add(
+          tables.computeIfAbsent(
+              schema.slots().get(s).table(), table -> new IdFit(table, encoding)));
     }
   }
 
@@ -78,9 +85,12 @@ final class EncoderFit {
     return numbers.stream().map(NumberFit::finish).toList();
   }
 
-  /** The vocabulary of each slot, empty where it has none. */
+  /** The vocabulary of each slot, empty where it has none; slots of one table have one. */
   List<IdIndex> vocabularies(TextDictionary dictionary) {
-    return ids.stream().map(fit -> fit.finish(dictionary)).toList();
+    Map<IdFit, IdIndex> tables = new IdentityHashMap<>();
+    return ids.stream()
+        .map(fit -> tables.computeIfAbsent(fit, one -> one.finish(dictionary)))
+        .toList();
   }
 
   /** What is gathered about a dense column. */

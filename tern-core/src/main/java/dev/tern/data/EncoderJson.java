@@ -67,6 +67,9 @@ final class EncoderJson {
             .put("name", slot.name())
             .put("hotness", slot.hotness())
             .put("text", encoding.text());
+    if (slot.shares()) {
+      out.put("table", slot.table());
+    }
     return switch (encoding) {
       case IdEncoding.Verbatim _ -> out.put("encoding", "id");
       case IdEncoding.Hashed(_, long buckets) ->
@@ -75,7 +78,8 @@ final class EncoderJson {
           out.put("encoding", "vocabulary")
               .put("min_count", minCount)
               .put("max_size", maxSize)
-              .put("values", values(vocabulary));
+              // That of the slot whose table it is.
+              .put("values", values(slot.shares() ? IdIndex.EMPTY : vocabulary));
     };
   }
 
@@ -128,7 +132,9 @@ final class EncoderJson {
     List<IdIndex> vocabularies = new ArrayList<>();
     for (Json item : json.array("slots")) {
       Json.Obj column = item.asObject("column");
-      slots.add(new Slot(column.text("name"), Math.toIntExact(column.integer("hotness"))));
+      String name = column.text("name");
+      int hotness = Math.toIntExact(column.integer("hotness"));
+      slots.add(new Slot(name, hotness, column.has("table") ? column.text("table") : name));
       IdEncoding encoding = idEncoding(column);
       encodings.add(encoding);
       vocabularies.add(
@@ -136,12 +142,11 @@ final class EncoderJson {
               ? vocabulary(column.array("values"))
               : IdIndex.EMPTY);
     }
-    return new FeatureEncoder(
-        new Schema(labels, List.copyOf(dense.keySet()), slots),
-        List.copyOf(dense.values()),
-        encodings,
-        numbers,
-        vocabularies);
+    Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots);
+    List<String> names = slots.stream().map(Slot::name).toList();
+    List<IdIndex> ofTables =
+        slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();
+    return new FeatureEncoder(schema, List.copyOf(dense.values()), encodings, numbers, ofTables);
   }
 
   private static NumberFeature numberFeature(Json.Obj column) {

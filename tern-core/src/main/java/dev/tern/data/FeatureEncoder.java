@@ -40,6 +40,7 @@ public final class FeatureEncoder {
     this.numbers = numbers.toArray(NumberFeature[]::new);
     this.vocabularies = vocabularies.toArray(IdIndex[]::new);
     schema = encodedSchema(rawSchema, numbers);
+    requireSameEncodings();
     rawRow = new RawRow(rawSchema, this.slots);
   }
 
@@ -59,7 +60,23 @@ public final class FeatureEncoder {
       List<IdEncoding> slots,
       TextDictionary dictionary,
       LongConsumer progress) {
-    Schema raw = training.schema();
+    return fit(training, dense, slots, Map.of(), dictionary, progress);
+  }
+
+  /**
+   * Likewise, of slots of which some share a table: their encodings must be equal, and a vocabulary
+   * is that of all of them together.
+   *
+   * @param tables of such slots by name: the slot whose table each uses
+   */
+  public static FeatureEncoder fit(
+      DataReader training,
+      List<NumberEncoding> dense,
+      List<IdEncoding> slots,
+      Map<String, String> tables,
+      TextDictionary dictionary,
+      LongConsumer progress) {
+    Schema raw = sharing(training.schema(), tables);
     requireOneEach("dense columns", raw.denseDim(), dense.size());
     requireOneEach("slots", raw.slotCount(), slots.size());
     EncoderFit fit = new EncoderFit(raw, dense, slots);
@@ -67,6 +84,34 @@ public final class FeatureEncoder {
       fit.read(training, progress);
     }
     return new FeatureEncoder(raw, dense, slots, fit.numbers(), fit.vocabularies(dictionary));
+  }
+
+  private static Schema sharing(Schema schema, Map<String, String> tables) {
+    List<String> known = names(schema);
+    for (String slot : tables.keySet()) {
+      if (!known.contains(slot)) {
+        throw new IllegalArgumentException(
+            "encoder: got a table for slot %s, expected one of %s".formatted(slot, known));
+      }
+    }
+    List<Slot> slots =
+        schema.slots().stream()
+            .map(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.name())))
+            .toList();
+    return new Schema(schema.labels(), schema.dense(), slots);
+  }
+
+  /** Slots of one table must make the same id of the same value. */
+  private void requireSameEncodings() {
+    for (int s = 0; s < slots.size(); s++) {
+      Slot slot = rawSchema.slots().get(s);
+      int owner = names(rawSchema).indexOf(slot.table());
+      if (!slots.get(owner).equals(slots.get(s))) {
+        throw new IllegalArgumentException(
+            "slot %s: got the encoding %s for the table of slot %s, expected that one's, %s"
+                .formatted(slot.name(), slots.get(s), slot.table(), slots.get(owner)));
+      }
+    }
   }
 
   private static void requireOneEach(String what, int columns, int encodings) {

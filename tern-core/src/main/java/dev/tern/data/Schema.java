@@ -20,6 +20,22 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     requireDistinct("label", labels);
     requireDistinct("dense", dense);
     requireDistinct("slot", slots.stream().map(Slot::name).toList());
+    requireTables(slots);
+  }
+
+  private static void requireTables(List<Slot> slots) {
+    List<String> tables = tables(slots);
+    for (Slot slot : slots) {
+      if (!tables.contains(slot.table())) {
+        throw new IllegalArgumentException(
+            "slot %s: got the table of %s, expected that of a slot with a table of its own: %s"
+                .formatted(slot.name(), slot.table(), tables));
+      }
+    }
+  }
+
+  private static List<String> tables(List<Slot> slots) {
+    return slots.stream().filter(slot -> !slot.shares()).map(Slot::name).toList();
   }
 
   private static void requireDistinct(String kind, List<String> names) {
@@ -40,6 +56,11 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   /** Dense numbers per row, {@code F}. */
   public int denseDim() {
     return dense.size();
+  }
+
+  /** Names of the embedding tables: those of the slots that have one of their own, in order. */
+  public List<String> tables() {
+    return tables(slots);
   }
 
   /** Sparse features, {@code S}. */

@@ -2,28 +2,36 @@ package dev.tern.embedding;
 
 import dev.tern.data.Batch;
 import dev.tern.internal.runtime.Workers;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Looks whole batches up in the tables of a model and applies their gradients, one batch after
- * another: slots side by side on the compute threads, each slot one thread's work, so that results
- * do not depend on their number. While a batch computes the next one may be looked up ahead, by a
- * thread of its own. Allocates nothing once it has seen the largest batch. One thread at a time.
+ * another: tables side by side on the compute threads, each table one thread's work, so that
+ * results do not depend on their number. While a batch computes the next one may be looked up
+ * ahead, by a thread of its own. Allocates nothing once it has seen the largest batch. One thread
+ * at a time.
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final Combiner combiner;
   private final List<Integer> widths;
-  private final Lookup[] lookups;
+  private final int slotCount;
   private final LookAhead ahead;
 
-  /** Per slot, where its vectors go or its gradients come from. */
-  private final RowParts[] parts;
+  /** Per table. */
+  private final TableBatch[] parts;
+
+  /** Per table and slot of it, where its vectors go. */
+  private final RowParts[][] targets;
+
+  /** Per table, where the gradients of all its slots come from. */
+  private final RowParts[] gradients;
 
   // Made once: a step makes no garbage.
-  private final Workers.Task finding = (slot, worker) -> find(slot);
-  private final Workers.Task applying = (slot, worker) -> apply(slot);
+  private final Workers.Task finding = (table, worker) -> find(table);
+  private final Workers.Task applying = (table, worker) -> apply(table);
 
   // The batch at hand.
   private @Nullable Batch batch;
@@ -38,14 +46,17 @@ public final class BatchLookup implements AutoCloseable {
   BatchLookup(SlotTables slots, List<Integer> widths) {
     tables = slots.tables();
     combiner = slots.combiner();
+    slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
     requireWidths();
-    lookups = new Lookup[tables.size()];
-    ahead = new LookAhead(tables);
-    parts = new RowParts[lookups.length];
-    for (int s = 0; s < lookups.length; s++) {
-      lookups[s] = new Lookup();
-      parts[s] = new RowParts(this.widths);
+    ahead = new LookAhead(slots);
+    parts = slots.newBatch();
+    targets = new RowParts[parts.length][];
+    gradients = new RowParts[parts.length];
+    for (int t = 0; t < parts.length; t++) {
+      targets[t] = new RowParts[parts[t].slots().length];
+      Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
+      gradients[t] = new RowParts(this.widths);
     }
   }
 
@@ -73,8 +84,14 @@ public final class BatchLookup implements AutoCloseable {
     this.batch = batch;
     this.insert = insert;
     wasAhead = ahead.end(batch);
-    place(out);
-    workers.run(lookups.length, finding);
+    for (int t = 0; t < parts.length; t++) {
+      int[] slots = parts[t].slots();
+      for (int k = 0; k < slots.length; k++) {
+        // The bags of a table's slot follow those of the slots before it.
+        place(targets[t][k], out, slots[k] - (long) k * batch.size() * slotCount, slotCount);
+      }
+    }
+    workers.run(parts.length, finding);
   }
 
   /**
@@ -91,24 +108,31 @@ public final class BatchLookup implements AutoCloseable {
     ahead.end();
   }
 
-  private void place(long[] addresses) {
-    for (int s = 0; s < parts.length; s++) {
-      for (int p = 0; p < addresses.length; p++) {
-        long width = widths.get(p);
-        parts[s].set(p, addresses[p] + 4 * s * width, lookups.length * width);
-      }
+  /** Has bag 0 lie as vector {@code first} of {@code [B, S, D]}, each bag {@code every} on. */
+  private void place(RowParts part, long[] addresses, long first, long every) {
+    for (int p = 0; p < addresses.length; p++) {
+      long width = widths.get(p);
+      part.set(p, addresses[p] + 4 * first * width, every * width);
     }
   }
 
-  private void find(int slot) {
+  private void find(int table) {
     Batch rows = current();
-    if (!wasAhead || !ahead.take(slot, lookups)) {
-      lookups[slot].fill(rows.ids(slot), rows.idCount(slot));
+    if (!wasAhead || !ahead.take(table, parts)) {
+      parts[table].take(rows);
+      parts[table].lookup().fill(parts[table].ids(), parts[table].count());
     }
-    int[] offsets = rows.offsets(slot);
-    EmbeddingTable table = tables.get(slot);
-    Lookup lookup = lookups[slot];
-    table.findAndPool(lookup, insert, offsets, Bags.UNWEIGHTED, rows.size(), combiner, parts[slot]);
+    TableBatch part = parts[table];
+    tables
+        .get(table)
+        .findAndPool(
+            part.lookup(),
+            insert,
+            part.offsets(),
+            Bags.UNWEIGHTED,
+            part.bags(),
+            combiner,
+            targets[table]);
   }
 
   /**
@@ -122,18 +146,34 @@ public final class BatchLookup implements AutoCloseable {
   public void apply(Workers workers, long[] gradients, float lr, long step) {
     // Else it would wait for the changes, and they for it.
     ahead.stop();
-    place(gradients);
+    for (int t = 0; t < parts.length; t++) {
+      int[] slots = parts[t].slots();
+      if (slots.length == 1) {
+        place(this.gradients[t], gradients, slots[0], slotCount);
+      } else {
+        place(this.gradients[t], gradients, 0, 1);
+        this.gradients[t].interleave(slots, parts[t].rows(), slotCount);
+      }
+    }
     this.lr = lr;
     this.step = step;
-    workers.run(lookups.length, applying);
+    workers.run(parts.length, applying);
   }
 
-  private void apply(int slot) {
-    Batch rows = current();
-    int[] offsets = rows.offsets(slot);
-    EmbeddingTable table = tables.get(slot);
-    Lookup lookup = lookups[slot];
-    table.apply(lookup, offsets, Bags.UNWEIGHTED, rows.size(), combiner, parts[slot], lr, step);
+  private void apply(int table) {
+    current();
+    TableBatch part = parts[table];
+    tables
+        .get(table)
+        .apply(
+            part.lookup(),
+            part.offsets(),
+            Bags.UNWEIGHTED,
+            part.bags(),
+            combiner,
+            gradients[table],
+            lr,
+            step);
   }
 
   private Batch current() {

@@ -278,7 +278,11 @@ public final class EmbeddingTable implements AutoCloseable {
     findAndPool(into, insert, offsets, weights, bags, combiner, out);
   }
 
-  /** Likewise, of a lookup that was filled, perhaps {@link #lookAhead ahead}. */
+  /**
+   * Likewise, of a lookup that was filled, perhaps {@link #lookAhead ahead}.
+   *
+   * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
+   */
   void findAndPool(
       Lookup into,
       boolean insert,
@@ -286,13 +290,17 @@ public final class EmbeddingTable implements AutoCloseable {
       float[] weights,
       int bags,
       Combiner combiner,
-      RowParts out) {
+      RowParts... out) {
     boolean single = Bags.check(config.name(), offsets, 0, bags, into.count());
+    int share = bags / out.length;
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
       rows.find(into, insert);
-      rows.pool(into, offsets, weights, 0, bags, combiner, single, out);
+      for (int k = 0; k < out.length; k++) {
+        int from = k * share;
+        rows.pool(into, offsets, weights, from, from + share, combiner, single, out[k]);
+      }
     } finally {
       lock.end(use);
     }
@@ -421,7 +429,7 @@ public final class EmbeddingTable implements AutoCloseable {
     apply(lookup, offsets, all, bags, combiner, whole, lr, step);
   }
 
-  /** Likewise, of gradients that may be in parts. */
+  /** Likewise, of gradients that may be in parts and in another order than the bags. */
   void apply(
       Lookup lookup,
       int[] offsets,

@@ -8,17 +8,17 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that looks the next batch up ahead, a slot at a time, until it is to stop; who stops it
- * waits for the slot under way alone, and looks up the others itself. Nothing of this shows in
+ * A thread that looks the next batch up ahead, a table at a time, until it is to stop; who stops it
+ * waits for the table under way alone, and looks up the others itself. Nothing of this shows in
  * results: it only reads tables.
  */
 final class LookAhead implements AutoCloseable {
   private final List<EmbeddingTable> tables;
 
-  /** Per slot: takes what is looked up; belongs to the thread while {@link #busy}. */
-  private final Lookup[] lookups;
+  /** Per table: takes what is looked up; belongs to the thread while {@link #busy}. */
+  private final TableBatch[] parts;
 
-  /** Per slot: whether it was looked up, and what went wrong. */
+  /** Per table: whether it was looked up, and what went wrong. */
   private final boolean[] done;
 
   private final @Nullable Throwable[] failures;
@@ -35,13 +35,12 @@ final class LookAhead implements AutoCloseable {
 
   private final BooleanSupplier goOn = () -> going;
 
-  LookAhead(List<EmbeddingTable> tables) {
-    this.tables = tables;
-    lookups = new Lookup[tables.size()];
-    Arrays.setAll(lookups, _ -> new Lookup());
-    done = new boolean[lookups.length];
-    failures = new @Nullable Throwable[lookups.length];
-    next = lookups.length;
+  LookAhead(SlotTables slots) {
+    tables = slots.tables();
+    parts = slots.newBatch();
+    done = new boolean[parts.length];
+    failures = new @Nullable Throwable[parts.length];
+    next = parts.length;
   }
 
   /** Begins with a batch, which must stay as it is until {@link #end}. */
@@ -62,9 +61,9 @@ final class LookAhead implements AutoCloseable {
     notifyAll();
   }
 
-  /** Whether all slots were looked up. For tests. */
+  /** Whether all tables were looked up. For tests. */
   synchronized boolean isDone() {
-    return next == lookups.length && !busy;
+    return next == parts.length && !busy;
   }
 
   /** Ends; returns whether {@code wanted} is the batch that was looked up. */
@@ -82,7 +81,7 @@ final class LookAhead implements AutoCloseable {
 
   /** Has the thread stop: the batch and the tables are not read any more. */
   synchronized void stop() {
-    next = lookups.length;
+    next = parts.length;
     going = false;
     boolean interrupted = false;
     while (busy) {
@@ -98,42 +97,42 @@ final class LookAhead implements AutoCloseable {
   }
 
   /**
-   * After {@link #end}: puts what was looked up of a slot in the place of another lookup.
+   * After {@link #end}: puts what was looked up in a table in the place of another lookup.
    *
-   * @return whether the slot was looked up
+   * @return whether it was looked up
    */
-  boolean take(int slot, Lookup[] into) {
-    if (!done[slot]) {
+  boolean take(int table, TableBatch[] into) {
+    if (!done[table]) {
       return false;
     }
-    Throwable failure = failures[slot];
+    Throwable failure = failures[table];
     switch (failure) {
       case null -> {}
       case RuntimeException e -> throw e;
       case Error e -> throw e;
       default -> throw new IllegalStateException(failure);
     }
-    Lookup before = into[slot];
-    into[slot] = lookups[slot];
-    lookups[slot] = before;
+    TableBatch before = into[table];
+    into[table] = parts[table];
+    parts[table] = before;
     return true;
   }
 
   private void work() {
-    for (int slot = nextSlot(); slot < lookups.length; slot = nextSlot()) {
+    for (int table = nextTable(); table < parts.length; table = nextTable()) {
       Throwable failure = null;
       try {
-        lookUp(Objects.requireNonNull(batch), slot);
+        lookUp(Objects.requireNonNull(batch), table);
       } catch (Throwable e) {
         failure = e;
       }
-      finish(slot, failure);
+      finish(table, failure);
     }
   }
 
-  /** The next slot to look up, once there is one; past the last after close. */
-  private synchronized int nextSlot() {
-    while (!closed && next == lookups.length) {
+  /** The next table to look up in, once there is one; past the last after close. */
+  private synchronized int nextTable() {
+    while (!closed && next == parts.length) {
       try {
         wait();
       } catch (InterruptedException e) {
@@ -141,17 +140,19 @@ final class LookAhead implements AutoCloseable {
       }
     }
     busy = !closed;
-    return closed ? lookups.length : next++;
+    return closed ? parts.length : next++;
   }
 
   /** While busy: the batch stays. */
-  private void lookUp(Batch rows, int slot) {
-    tables.get(slot).lookAhead(rows.ids(slot), rows.idCount(slot), lookups[slot], goOn);
+  private void lookUp(Batch rows, int table) {
+    TableBatch part = parts[table];
+    part.take(rows);
+    tables.get(table).lookAhead(part.ids(), part.count(), part.lookup(), goOn);
   }
 
-  private synchronized void finish(int slot, @Nullable Throwable failure) {
-    failures[slot] = failure;
-    done[slot] = true;
+  private synchronized void finish(int table, @Nullable Throwable failure) {
+    failures[table] = failure;
+    done[table] = true;
     busy = false;
     notifyAll();
   }

@@ -366,6 +366,14 @@ public final class Lookup {
     place(offsets, from, to);
   }
 
+  /** Has what was grouped name bags by where their gradients lie. */
+  void placeBags(RowParts gradients) {
+    int places = starts[unique];
+    for (int i = 0; i < places; i++) {
+      bags[i] = gradients.place(bags[i]);
+    }
+  }
+
   /** Puts each position where {@code starts[u + 1]} says, for the next of id u. */
   private void place(int[] offsets, int from, int to) {
     for (int b = from; b < to; b++) {

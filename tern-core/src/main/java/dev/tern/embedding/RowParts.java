@@ -11,6 +11,12 @@ final class RowParts {
   private final long[] bases;
   private final long[] strides;
 
+  /** Where bags stand in another order: see {@link #interleave}. */
+  private int[] slots = new int[0];
+
+  private int rows;
+  private int stride;
+
   /** In parts of {@code widths} columns. */
   RowParts(List<Integer> widths) {
     ends = new int[widths.size()];
@@ -39,6 +45,28 @@ final class RowParts {
   void set(int p, long first, long stride) {
     bases[p] = first - 4L * begin(p);
     strides[p] = 4 * stride;
+  }
+
+  /**
+   * Says that bags are those of several slots, one after another, and lie with those of all slots:
+   * what {@link #set} takes for bag {@code b * stride + slots[k]} is that of bag {@code k * rows +
+   * b}.
+   */
+  void interleave(int[] slots, int rows, int stride) {
+    this.slots = slots;
+    this.rows = rows;
+    this.stride = stride;
+  }
+
+  /** Whether bags lie in another order. */
+  boolean isInterleaved() {
+    return slots.length > 0;
+  }
+
+  /** As which bag {@code bag} lies, where bags are interleaved. */
+  int place(int bag) {
+    int slot = bag / rows;
+    return (bag - slot * rows) * stride + slots[slot];
   }
 
   /** Parts. */

@@ -81,7 +81,7 @@ final class RowUpdates {
     int unique = lookup.unique();
     int width = config.width();
     long[] rows = targets(lookup, grouped);
-    if (grouped && (long) bags * width <= NEAR_FLOATS) {
+    if (grouped && !gradients.isInterleaved() && (long) bags * width <= NEAR_FLOATS) {
       lookup.touched += touch(gradients, bags);
     }
     for (int from = 0; from < unique; from += BLOCK) {

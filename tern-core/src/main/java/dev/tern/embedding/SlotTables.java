@@ -1,20 +1,55 @@
 package dev.tern.embedding;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
-/** The tables of a model, one for each slot and all of one width {@code W}. */
+/** The tables of a model, all of one width {@code W}: of each slot one, which others may share. */
 public final class SlotTables implements AutoCloseable {
   private final List<EmbeddingTable> tables;
+  private final List<Integer> ofSlots;
   private final Combiner combiner;
 
   /** Takes over {@code tables}, table {@code s} for slot {@code s}. */
   public SlotTables(List<EmbeddingTable> tables, Combiner combiner) {
+    this(tables, IntStream.range(0, tables.size()).boxed().toList(), combiner);
+  }
+
+  /**
+   * Takes over {@code tables}.
+   *
+   * @param ofSlots for each slot the number of its table, each of which some slot has
+   */
+  public SlotTables(List<EmbeddingTable> tables, List<Integer> ofSlots, Combiner combiner) {
     this.tables = List.copyOf(tables);
+    this.ofSlots = List.copyOf(ofSlots);
     this.combiner = combiner;
+    if (ofSlots.stream().distinct().count() != tables.size()
+        || ofSlots.stream().anyMatch(table -> table < 0 || table >= tables.size())) {
+      throw new IllegalArgumentException(
+          "tables: got tables %s of slots, expected each of 0 to %d"
+              .formatted(ofSlots, tables.size() - 1));
+    }
   }
 
   public List<EmbeddingTable> tables() {
     return tables;
+  }
+
+  /** Slots. */
+  int slotCount() {
+    return ofSlots.size();
+  }
+
+  /** The slots of a table, in order. */
+  private int[] slotsOf(int table) {
+    return IntStream.range(0, ofSlots.size()).filter(s -> ofSlots.get(s) == table).toArray();
+  }
+
+  /** For each table what takes its part of a batch. */
+  TableBatch[] newBatch() {
+    return IntStream.range(0, tables.size())
+        .mapToObj(table -> new TableBatch(slotsOf(table)))
+        .toArray(TableBatch[]::new);
   }
 
   public Combiner combiner() {

@@ -420,10 +420,14 @@ final class TableRows {
       locateAgain(lookup, true);
       watch.updated(lookup);
       boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
-      if (distinct && gradients.count() == 1 && !config.limits().clips()) {
+      boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
+      if (distinct && inPlace && !config.limits().clips()) {
         updates.runDirect(lookup, gradients, rule);
       } else {
         lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
+        if (gradients.isInterleaved()) {
+          lookup.placeBags(gradients);
+        }
         updates.run(lookup, bags, gradients, rule);
       }
       residents.endStep(step, evictor);

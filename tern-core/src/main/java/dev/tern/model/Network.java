@@ -1,7 +1,6 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
-import dev.tern.data.Slot;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
@@ -25,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A model on a device, with the embedding table of each slot. */
+/** A model on a device, with its embedding tables. */
 public final class Network implements AutoCloseable {
   /**
    * How tables are made.
@@ -94,10 +93,10 @@ public final class Network implements AutoCloseable {
     Model model = factory.create(schema, parameters);
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
-      for (Slot slot : schema.slots()) {
+      for (String table : schema.tables()) {
         TableConfig config =
             new TableConfig(
-                slot.name(),
+                table,
                 tables.size(),
                 model.embeddingWidth(),
                 options.optimizer(),
@@ -115,7 +114,9 @@ public final class Network implements AutoCloseable {
       tables.forEach(EmbeddingTable::close);
       throw e;
     }
-    SlotTables slots = new SlotTables(tables, options.combiner());
+    List<Integer> ofSlots =
+        schema.slots().stream().map(slot -> schema.tables().indexOf(slot.table())).toList();
+    SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
     return new Network(device, schema, model, parameters, slots);
   }
 

@@ -2,7 +2,6 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowFormat;
@@ -28,8 +27,8 @@ import java.util.Optional;
 
 /**
  * A model as a folder: {@code dense.safetensors} (parameters, and statistics of layers), {@code
- * optimizer.safetensors} (the parameters' optimizer state), {@code tables/S.safetensors} for slot
- * {@code S} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
+ * optimizer.safetensors} (the parameters' optimizer state), {@code tables/N.safetensors} for table
+ * {@code N} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
  * version, the model, the position of the run and digests of these files, and {@code
  * manifest.sha256} with that of the manifest. All are checked on opening.
  *
@@ -192,9 +191,9 @@ public final class Checkpoint {
     }
   }
 
-  /** Names of the tables, that of slot {@code S} as number {@code S}. */
+  /** Names of the tables, in the order of their numbers. */
   public List<String> tables() {
-    return encoder.schema().slots().stream().map(Slot::name).toList();
+    return encoder.schema().tables();
   }
 
   /** What updates the rows of tables. */

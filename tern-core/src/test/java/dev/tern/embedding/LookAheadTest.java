@@ -244,6 +244,10 @@ final class LookAheadTest {
     return batch;
   }
 
+  private static SlotTables tables(EmbeddingTable... tables) {
+    return new SlotTables(List.of(tables), Combiner.SUM);
+  }
+
   /** Looks ahead until both slots were looked up, or failed. */
   private static void lookAhead(LookAhead ahead, Batch batch) throws InterruptedException {
     ahead.begin(batch);
@@ -258,21 +262,20 @@ final class LookAheadTest {
   void whatGoesWrongAheadIsThrownWhenTheSlotsTurnComes() throws InterruptedException {
     try (EmbeddingTable first = table(RowPolicy.ALL, false);
         EmbeddingTable second = table(RowPolicy.ALL, false);
-        LookAhead ahead = new LookAhead(List.of(first, second))) {
+        LookAhead ahead = new LookAhead(tables(first, second))) {
       Batch batch = batch(1, 2, 3);
       batch.offsets(1)[3] = 1000;
       lookAhead(ahead, batch);
       batch.offsets(1)[3] = 3;
-      Lookup[] lookups = {new Lookup(), new Lookup()};
-      Lookup before = lookups[0];
-      assertThat(ahead.take(0, lookups)).isTrue();
-      assertThat(lookups[0]).isNotSameAs(before);
-      assertThatThrownBy(() -> ahead.take(1, lookups))
-          .isInstanceOf(IndexOutOfBoundsException.class);
+      TableBatch[] parts = tables(first, second).newBatch();
+      TableBatch before = parts[0];
+      assertThat(ahead.take(0, parts)).isTrue();
+      assertThat(parts[0]).isNotSameAs(before);
+      assertThatThrownBy(() -> ahead.take(1, parts)).isInstanceOf(IndexOutOfBoundsException.class);
       // The next batch has nothing to do with it.
       lookAhead(ahead, batch);
-      assertThat(ahead.take(1, lookups)).isTrue();
-      assertThat(lookups[1].count()).isEqualTo(3);
+      assertThat(ahead.take(1, parts)).isTrue();
+      assertThat(parts[1].lookup().count()).isEqualTo(3);
     }
   }
 
@@ -283,8 +286,7 @@ final class LookAheadTest {
       try (EmbeddingTable first = table(RowPolicy.ALL, false);
           EmbeddingTable second = table(RowPolicy.ALL, false);
           Workers workers = Workers.of(2)) {
-        SlotTables tables = new SlotTables(List.of(first, second), Combiner.SUM);
-        BatchLookup lookup = tables.newLookup(List.of(WIDTH));
+        BatchLookup lookup = tables(first, second).newLookup(List.of(WIDTH));
         lookup.lookAhead(batch(1, 2, 3));
         lookup.find(workers, batch(4, 5), true, new long[] {pooled});
         lookup.lookAhead(batch(6));

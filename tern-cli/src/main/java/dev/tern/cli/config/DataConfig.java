@@ -97,6 +97,7 @@ public record DataConfig(
    * @param text whether values are text, else integers
    * @param buckets of {@code hash}; 0 for all 64 bits
    * @param minCount times a value must occur in training to enter the vocabulary
+   * @param table column whose table these use; empty for a table each
    * @param separator between several values of one field; empty for one value
    * @param hotness ids of each row; 0 for any number, or 1 in Raw files
    */
@@ -106,6 +107,7 @@ public record DataConfig(
       boolean text,
       long buckets,
       long minCount,
+      String table,
       String separator,
       int hotness) {}
 
@@ -166,6 +168,7 @@ public record DataConfig(
         fields && !encode.equals("id") && s.get(Keys.VALUES, i).equals("text"),
         s.get(Keys.SPARSE_BUCKETS, i),
         s.get(Keys.MIN_COUNT, i),
+        s.get(Keys.TABLE, i),
         s.get(Keys.SEPARATOR, i),
         s.get(Keys.HOTNESS, i).intValue());
   }

@@ -211,6 +211,13 @@ final class Keys {
               1L,
               "Times a value must occur in training to be known.")
           .when(ENCODE, "vocabulary");
+  static final Key<String> TABLE =
+      Key.of(
+          "data.sparse.table",
+          new Kind.Text("the name of a column", true),
+          "",
+          "Column whose embedding table these columns use too, with the same encode, values,"
+              + " buckets and min_count; none for a table each.");
   static final Key<String> SEPARATOR =
       Key.of(
               "data.sparse.separator",
@@ -634,6 +641,7 @@ final class Keys {
           VALUES,
           SPARSE_BUCKETS,
           MIN_COUNT,
+          TABLE,
           SEPARATOR,
           HOTNESS,
           MODEL,

@@ -49,7 +49,7 @@ final class ConfigTest {
     assertThat(config.data().sparse())
         .containsExactly(
             new DataConfig.Sparse(
-                List.of("workclass", "education"), "vocabulary", true, 0, 1, "", 0));
+                List.of("workclass", "education"), "vocabulary", true, 0, 1, "", "", 0));
     assertThat(config.model().hidden()).containsExactly(128, 64);
     assertThat(config.model().dropout()).isEqualTo(0.1f);
     assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
@@ -173,8 +173,8 @@ final class ConfigTest {
     Config config = Config.parse(yaml, "two.yaml", List.of());
     assertThat(config.data().sparse())
         .containsExactly(
-            new DataConfig.Sparse(List.of("workclass"), "hash", true, 100, 1, "", 0),
-            new DataConfig.Sparse(List.of("education"), "vocabulary", true, 0, 1, "|", 0));
+            new DataConfig.Sparse(List.of("workclass"), "hash", true, 100, 1, "", "", 0),
+            new DataConfig.Sparse(List.of("education"), "vocabulary", true, 0, 1, "", "|", 0));
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
 
@@ -199,7 +199,8 @@ final class ConfigTest {
     assertThat(config.data().positive()).containsExactly("x, y", ">50K");
     assertThat(config.data().sparse().getFirst())
         .isEqualTo(
-            new DataConfig.Sparse(List.of("workclass", "education"), "hash", true, 7, 1, "", 0));
+            new DataConfig.Sparse(
+                List.of("workclass", "education"), "hash", true, 7, 1, "", "", 0));
     assertThat(config.train().memory()).isEqualTo(512L << 20);
     assertThat(config.train().evaluateEvery()).isEqualTo(new Every(50));
     assertThat(config.data().csv().delimiter()).isEqualTo('\t');

@@ -1,0 +1,94 @@
+package dev.tern.embedding;
+
+import dev.tern.data.Batch;
+
+/**
+ * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are
+ * several slots their ids stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k
+ * + 1) B - 1} are those of the table's slot {@code k}. So an id of several slots has one row, one
+ * gradient and one step. One slot's ids are read where they lie in the batch.
+ */
+final class TableBatch {
+  private final int[] slots;
+  private final Lookup lookup = new Lookup();
+  private int rows;
+  private long[] ids = new long[0];
+  private int[] offsets = new int[1];
+
+  /** For ids and offsets of several slots. */
+  private long[] joinedIds = new long[0];
+
+  private int[] joinedOffsets = new int[1];
+
+  TableBatch(int[] slots) {
+    this.slots = slots;
+  }
+
+  Lookup lookup() {
+    return lookup;
+  }
+
+  /** The table's slots. */
+  int[] slots() {
+    return slots;
+  }
+
+  /** Rows of the batch, {@code B}. */
+  int rows() {
+    return rows;
+  }
+
+  /** Bags, as many as rows of each slot. */
+  int bags() {
+    return slots.length * rows;
+  }
+
+  /** The ids of all positions, {@link #count} of them. */
+  long[] ids() {
+    return ids;
+  }
+
+  int count() {
+    return offsets[bags()];
+  }
+
+  /** Where each bag begins and ends among the positions. */
+  int[] offsets() {
+    return offsets;
+  }
+
+  /** Takes the ids of a batch, which stays as it is while this is in use. */
+  void take(Batch batch) {
+    rows = batch.size();
+    if (slots.length == 1) {
+      ids = batch.ids(slots[0]);
+      offsets = batch.offsets(slots[0]);
+    } else {
+      join(batch);
+    }
+  }
+
+  private void join(Batch batch) {
+    int positions = 0;
+    for (int slot : slots) {
+      positions = Math.addExact(positions, batch.idCount(slot));
+    }
+    if (joinedIds.length < positions) {
+      joinedIds = new long[positions + positions / 4];
+    }
+    if (joinedOffsets.length <= bags()) {
+      joinedOffsets = new int[bags() + 1];
+    }
+    int end = 0;
+    for (int k = 0; k < slots.length; k++) {
+      System.arraycopy(batch.ids(slots[k]), 0, joinedIds, end, batch.idCount(slots[k]));
+      int[] from = batch.offsets(slots[k]);
+      for (int b = 0; b <= rows; b++) {
+        joinedOffsets[k * rows + b] = end + from[b];
+      }
+      end += batch.idCount(slots[k]);
+    }
+    ids = joinedIds;
+    offsets = joinedOffsets;
+  }
+}
