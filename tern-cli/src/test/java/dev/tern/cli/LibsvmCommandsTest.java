@@ -166,7 +166,7 @@ final class LibsvmCommandsTest {
     Files.writeString(svm, "1 3:1 9:1\n-1 9:1\n");
     assertThat(tern("data", "inspect", svm + "").out())
         .contains("libsvm, unknown rows: 1 labels, 0 dense, 1 sparse")
-        .containsPattern("features +1.50 +2 +3 +9");
+        .containsPattern("features +1.50 +2 +2 +0 +3 +9");
     Path ffm = file("in.ffm", "1 0:0:0.5 2:9:1\n0 2:3:1 1:4:1\n");
     Result listed = tern("data", "inspect", ffm + "");
     assertThat(listed.code()).as(listed.err()).isZero();

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
  * Ids that were noted since a moment, and what rows they had at another: numbers of rows in memory,
@@ -10,27 +11,27 @@ final class ChangedRows {
   private final long[] ids;
   private final int[] rows;
 
-  /** Of the first {@code count} ids. */
-  ChangedRows(long[] ids, int count) {
+  /**
+   * Of the first {@code count} ids.
+   *
+   * @param locate finds the rows of a filled lookup
+   */
+  ChangedRows(long[] ids, int count, Consumer<Lookup> locate) {
     this.ids = Arrays.copyOf(ids, count);
     rows = new int[count];
+    Lookup lookup = new Lookup();
+    for (int from = 0; from < count; from += RowTransfer.BLOCK) {
+      int to = Math.min(count, from + RowTransfer.BLOCK);
+      lookup.fill(Arrays.copyOfRange(ids, from, to), to - from);
+      locate.accept(lookup);
+      for (int i = from; i < to; i++) {
+        rows[i] = lookup.rows[lookup.inverse[i - from]];
+      }
+    }
   }
 
   int count() {
     return ids.length;
-  }
-
-  /** Fills a lookup with the ids from number {@code from} on, as many as are moved at once. */
-  void fill(Lookup lookup, int from) {
-    int count = Math.min(RowTransfer.BLOCK, ids.length - from);
-    lookup.fill(Arrays.copyOfRange(ids, from, from + count), count);
-  }
-
-  /** Takes the rows that were found for these. */
-  void take(Lookup lookup, int from) {
-    for (int i = 0; i < lookup.count(); i++) {
-      rows[from + i] = lookup.rows[lookup.inverse[i]];
-    }
   }
 
   /** Gives the ids with a row, some perhaps twice. */

@@ -48,9 +48,10 @@ final class RowSlabs {
     unitMask = unitRows - 1;
   }
 
-  /** Rows of so many bytes, each right behind the one before. */
-  static RowSlabs packed(int rowBytes, Allocator allocator, String holder) {
-    return new RowSlabs(allocator, holder, rowBytes);
+  /** For the rows of a table, of so many bytes; those of 8 bits a weight right behind each other. */
+  static RowSlabs of(TableConfig config, int rowBytes, Allocator allocator) {
+    boolean packed = config.format() == RowFormat.INT8;
+    return new RowSlabs(allocator, config.holder("rows"), packed ? rowBytes : strideOf(rowBytes));
   }
 
   /** Bytes from row to row: whole 16-byte pieces, or a power of two below that. */

@@ -27,6 +27,13 @@ final class RowTransfer {
     this.loops = loops;
   }
 
+  /** Gives all rows. */
+  void export(SortedRows sorted, RowSink sink) {
+    for (int count = sorted.next(); count > 0; count = sorted.next()) {
+      export(sorted.ids(), count, sink);
+    }
+  }
+
   /** Gives the rows of the first {@code count} ids. */
   void export(long[] ids, int count, RowSink sink) {
     int floats = config.rowFloats();

@@ -48,10 +48,7 @@ final class TableRows {
     loops = RowLoops.fastest(config);
     pooling = new Pooling(config, initial, loops);
     int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
-    rows =
-        config.format() == RowFormat.INT8
-            ? RowSlabs.packed(rowBytes, allocator, config.holder("rows"))
-            : new RowSlabs(rowBytes, allocator, config.holder("rows"));
+    rows = RowSlabs.of(config, rowBytes, allocator);
     unknown = new UnknownRows(config, rows, loops, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
@@ -149,7 +146,7 @@ final class TableRows {
 
   private void found(Lookup lookup, int inserted, int missing) {
     lookup.complete = inserted == missing;
-    readAsUnknown(lookup, inserted, missing);
+    unknown.read(lookup, inserted, missing, size(), version);
     lookup.found(this, version, gone());
   }
 
@@ -206,27 +203,6 @@ final class TableRows {
       }
     }
     return missing;
-  }
-
-  /** Has the ids numbered {@code from} to {@code to - 1} among the missing read as unknown. */
-  private void readAsUnknown(Lookup lookup, int from, int to) {
-    if (from < to) {
-      long row = unknown.address(lookup, size(), version);
-      for (int i = from; i < to; i++) {
-        lookup.addresses[lookup.missing[i]] = row;
-      }
-    }
-  }
-
-  /** Has distinct ids {@code without} read as unknown. */
-  private void readAsUnknown(Lookup lookup, int[] without) {
-    if (without.length > 0) {
-      long row = unknown.address(lookup, size(), version);
-      for (int u : without) {
-        lookup.rows[u] = Lookup.NONE;
-        lookup.addresses[u] = row;
-      }
-    }
   }
 
   /**
@@ -323,7 +299,7 @@ final class TableRows {
     requireMine("refresh", lookup);
     locateAgain(lookup, false);
     if (config.unknown() == UnknownRow.MEAN) {
-      readAsUnknown(lookup, lookup.unknown());
+      unknown.read(lookup, lookup.unknown(), size(), version);
     }
     lookup.found(this, version, gone());
   }
@@ -342,9 +318,9 @@ final class TableRows {
     long before = lookup.version();
     lookup.findAgain();
     int missing = update ? locateForTraining(lookup) : locateAll(lookup);
-    readAsUnknown(lookup, without);
+    unknown.read(lookup, without, size(), version);
     lookup.complete = missing == 0 && without.length == 0;
-    readAsUnknown(lookup, 0, missing);
+    unknown.read(lookup, 0, missing, size(), version);
     lookup.found(this, before, gone());
   }
 
@@ -440,20 +416,16 @@ final class TableRows {
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   void exportTo(RowSink sink) {
     requireExportable();
-    SortedRows sorted = new SortedRows(this::forEachEntry, size());
-    for (int count = sorted.next(); count > 0; count = sorted.next()) {
-      transfer.export(sorted.ids(), count, sink);
+    transfer.export(new SortedRows(this::forEachEntry, size()), sink);
+  }
+
+  /** Gives rows as they are stored, and as {@code copies} say that they were. */
+  void exportBlocks(SortedRows sorted, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
+    if (copies.isPresent()) {
+      transfer.export(sorted, copies.get(), sink);
+    } else {
+      transfer.export(sorted, tier.isEmpty(), sink);
     }
-  }
-
-  /** Gives rows as they are stored. */
-  void exportBlocks(SortedRows sorted, Consumer<RowBlock> sink) {
-    transfer.export(sorted, tier.isEmpty(), sink);
-  }
-
-  /** Likewise, as they were. */
-  void exportBlocks(SortedRows sorted, RowCopies copies, Consumer<RowBlock> sink) {
-    transfer.export(sorted, copies, sink);
   }
 
   /** Whether rows can stay as they are for some while others change: all do not, nor in a file. */
@@ -499,14 +471,7 @@ final class TableRows {
   ChangedRows changes() {
     requireOpen("changes");
     RowChanges noted = watch.changes();
-    ChangedRows changed = new ChangedRows(noted.ids(), noted.count());
-    Lookup lookup = new Lookup();
-    for (int from = 0; from < changed.count(); from += RowTransfer.BLOCK) {
-      changed.fill(lookup, from);
-      locateAll(lookup);
-      changed.take(lookup, from);
-    }
-    return changed;
+    return new ChangedRows(noted.ids(), noted.count(), this::locateAll);
   }
 
   boolean allChanged() {

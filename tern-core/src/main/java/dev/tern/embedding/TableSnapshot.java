@@ -137,11 +137,7 @@ public final class TableSnapshot implements AutoCloseable {
             requireOpen();
             sink.accept(block);
           };
-      if (copies.isPresent()) {
-        table.exportBlocks(sorted(), copies.get(), open);
-      } else {
-        table.exportBlocks(sorted(), open);
-      }
+      table.exportBlocks(sorted(), copies, open);
     } finally {
       use.unlock();
     }

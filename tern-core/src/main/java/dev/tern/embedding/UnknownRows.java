@@ -40,10 +40,34 @@ final class UnknownRows {
   }
 
   /**
+   * Has the ids numbered {@code from} to {@code to - 1} among the missing of a lookup read as
+   * unknown; the table has {@code size} rows at {@code version}.
+   */
+  void read(Lookup lookup, int from, int to, long size, long version) {
+    if (from < to) {
+      long row = address(lookup, size, version);
+      for (int i = from; i < to; i++) {
+        lookup.addresses[lookup.missing[i]] = row;
+      }
+    }
+  }
+
+  /** Likewise its distinct ids {@code without}. */
+  void read(Lookup lookup, int[] without, long size, long version) {
+    if (without.length > 0) {
+      long row = address(lookup, size, version);
+      for (int u : without) {
+        lookup.rows[u] = Lookup.NONE;
+        lookup.addresses[u] = row;
+      }
+    }
+  }
+
+  /**
    * The row that the unknown ids of {@code lookup} read as, for a table of {@code size} rows at
    * {@code version}. It stays what it is until the lookup is found again.
    */
-  long address(Lookup lookup, long size, long version) {
+  private long address(Lookup lookup, long size, long version) {
     if (config.unknown() != UnknownRow.MEAN) {
       return zeros;
     }
