@@ -48,7 +48,7 @@ final class RowCopies implements AutoCloseable {
 
   private final long unitBytes;
 
-  /** Whether rows may be taken from ids and become others'. */
+  /** Whether rows may become those of other ids: taken from theirs, or of no id at the moment. */
   private final boolean rowsGo;
 
   /** Per row, whether it has a number. */
@@ -85,9 +85,9 @@ final class RowCopies implements AutoCloseable {
     this.index = index;
     this.allocator = allocator;
     holder = config.holder("snapshot");
-    rowsGo = config.metadata() > 0;
     places = slabs.places();
     size = slabs.size();
+    rowsGo = config.metadata() > 0 || slabs.inUse() < size;
     stride = slabs.stride();
     unitBytes = 4L * Math.min(1 << UNIT_SHIFT, size);
     units = new long[(size >>> UNIT_SHIFT) + 1];

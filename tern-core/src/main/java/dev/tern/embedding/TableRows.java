@@ -530,13 +530,19 @@ final class TableRows {
     for (int i = 0; i < count; i++) {
       lookup.missing[i] = i;
     }
-    if (tier.isPresent()) {
-      tier.get().see(lookup);
-      tier.get().makeRoom(count, spiller);
-    }
-    insert(lookup, count);
-    if (tier.isPresent()) {
-      tier.get().enter(lookup, count);
+    watch.begin();
+    try {
+      if (tier.isPresent()) {
+        tier.get().see(lookup);
+        tier.get().makeRoom(count, spiller);
+      }
+      insert(lookup, count);
+      if (tier.isPresent()) {
+        tier.get().enter(lookup, count);
+      }
+      watch.added(lookup);
+    } finally {
+      watch.end();
     }
   }
 

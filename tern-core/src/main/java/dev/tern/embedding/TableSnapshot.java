@@ -36,8 +36,13 @@ public final class TableSnapshot implements AutoCloseable {
     filterNumbers = listed ? words.map(CountingFilter::changedWords).orElse(NO_IDS) : NO_IDS;
     size = table.size();
     counters = table.residents().history();
-    filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
     copies = hold ? Optional.empty() : Optional.of(table.keepRows());
+    try {
+      filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
+    } catch (OutOfBudgetException e) {
+      copies.ifPresent(RowCopies::close);
+      throw e;
+    }
   }
 
   private static final long[] NO_IDS = {};

@@ -7,6 +7,7 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -64,6 +65,21 @@ final class TableChangesTest {
       }
     });
     return rows;
+  }
+
+  @Test
+  void rowsThatAreImportedCame() {
+    try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adagrad(1))) {
+      table.trackChanges();
+      List<long[]> ids = new ArrayList<>(List.of(new long[] {5, 6, 7}));
+      table.importFrom((block, values) -> {
+        long[] next = ids.isEmpty() ? new long[0] : ids.removeFirst();
+        System.arraycopy(next, 0, block, 0, next.length);
+        Memory.zero(values, 4L * table.config().rowFloats() * next.length);
+        return next.length;
+      });
+      assertThat(Changes.of(table).rows()).containsExactly(5, 6, 7);
+    }
   }
 
   @Test

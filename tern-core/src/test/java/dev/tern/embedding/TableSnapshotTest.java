@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import java.io.ByteArrayOutputStream;
@@ -297,6 +298,107 @@ final class TableSnapshotTest {
             .hasMessageContaining("close it afterwards");
       }
     }
+  }
+
+  /** Takes all memory that is left, in pieces. */
+  private static List<Long> takeAll(Allocator from) {
+    List<Long> pieces = new ArrayList<>();
+    for (long bytes = from.budget(); bytes > 0; ) {
+      try {
+        pieces.add(from.allocate(bytes, "all that is left"));
+      } catch (OutOfBudgetException e) {
+        bytes /= 2;
+      }
+    }
+    return pieces;
+  }
+
+  @Test
+  void rowsThatAnInsertWithoutMemoryLeftBehindAreNotThoseOfTheMoment() {
+    try (Allocator small = Allocator.of(1L << 20)) {
+      TableConfig config = config(Optimizer.adagrad(1), DType.F32, RowPolicy.ALL);
+      try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
+        train(table, LongStream.range(0, 60).toArray());
+        List<Long> all = takeAll(small);
+        assertThatThrownBy(() -> train(table, LongStream.range(100, 300).toArray()))
+            .isInstanceOf(OutOfBudgetException.class);
+        all.forEach(small::free);
+        byte[] expected = bytesNow(table, false);
+        try (TableSnapshot snapshot = table.snapshot()) {
+          train(table, LongStream.range(400, 600).toArray());
+          assertThat(bytes(snapshot)).isEqualTo(expected);
+        }
+      }
+      assertThat(small.live()).isZero();
+    }
+  }
+
+  @Test
+  void aSnapshotThatFailsKeepsNoMemoryAndStopsNoOther() {
+    RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 10_000));
+    TableConfig config = config(Optimizer.adagrad(1), DType.F32, counted);
+    try (Allocator small = Allocator.of(1L << 20)) {
+      try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
+        train(table, 1, 1, 1, 2);
+        try (TableSnapshot first = table.snapshot()) {
+          long held = small.live();
+          assertThatThrownBy(table::snapshot).hasMessageContaining("got a second snapshot");
+          assertThat(small.live()).isEqualTo(held);
+          assertThat(first.rows()).isOne();
+        }
+        List<Long> all = takeAll(small);
+        try (TableSnapshot held = table.snapshot()) {
+          assertThat(held.holdsTable()).isTrue();
+        }
+        all.forEach(small::free);
+        try (TableSnapshot later = table.snapshot()) {
+          assertThat(later.holdsTable()).isFalse();
+        }
+      }
+      assertThat(small.live()).isZero();
+    }
+  }
+
+  @Test
+  void anImportWaitsWhereThereIsNoMemoryToKeepTheEmptyTableOfTheMoment() throws Exception {
+    RowPolicy unseen = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
+    TableConfig config = config(Optimizer.sgd(1), DType.F32, unseen);
+    try (Allocator small = Allocator.of(1L << 20)) {
+      try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
+        train(table, LongStream.range(0, 200).toArray());
+        train(table);
+        train(table);
+        assertThat(table.size()).isZero();
+        List<Long> all = takeAll(small);
+        Future<?> imported;
+        try (TableSnapshot snapshot = table.snapshot()) {
+          all.forEach(small::free);
+          CountDownLatch done = new CountDownLatch(1);
+          imported =
+              threads.submit(() -> {
+                table.importFrom(oneRow(5));
+                done.countDown();
+              });
+          assertThat(done.await(300, TimeUnit.MILLISECONDS)).isFalse();
+          assertThat(imported.isDone()).isFalse();
+          assertThat(snapshot.rows()).isZero();
+        }
+        imported.get();
+        assertThat(table.size()).isOne();
+      }
+      assertThat(small.live()).isZero();
+    }
+  }
+
+  /** Of zeros, seen in step 1. */
+  private static RowSource oneRow(long id) {
+    AtomicInteger calls = new AtomicInteger();
+    return (ids, values) -> {
+      ids[0] = id;
+      Memory.zero(values, 4L * WIDTH);
+      Memory.setInt(values + 4L * WIDTH, 1);
+      return calls.getAndIncrement() == 0 ? 1 : 0;
+    };
   }
 
   @Test
