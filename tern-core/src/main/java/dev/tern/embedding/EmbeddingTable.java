@@ -472,10 +472,11 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * The table as it is now, whatever becomes of it later. Others may go on changing it: before the
    * snapshot is closed, whoever changes a row first makes a copy of it, in memory of the allocator,
-   * half of what is free there at most; where that is not enough, changes wait until it is closed.
-   * A table with a {@link FileTier}, with an optimizer that changes all rows in each step, or for
-   * whose {@link TableHistory} there is no room again, stays as it is: changes of it wait until the
-   * snapshot is closed, by this thread.
+   * half of what is free there at most, with the copies of other tables; where that is not enough,
+   * changes wait until it is closed, and all other calls for them. So whoever is to close it, and
+   * the sink of its rows, must not call the table before. A table with a {@link FileTier}, with an
+   * optimizer that changes all rows in each step, or for whose {@link TableHistory} there is no
+   * room again, stays as it is: changes of it wait until the snapshot is closed, by this thread.
    *
    * @throws IllegalStateException if another one is open; one at a time
    */

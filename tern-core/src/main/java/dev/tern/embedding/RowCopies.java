@@ -26,8 +26,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * which writers hold while they change the table. Ids that lose their row before the walk comes to
  * them are listed apart.
  *
- * <p>Copies are in the memory of an allocator, half of what is free at most. A writer that has no
- * room for another waits till nobody needs copies any more.
+ * <p>Copies are in the memory of an allocator, of which they leave half of what was free at the
+ * moment: several tables take no more together, and what grows meanwhile has room. A writer that
+ * has no room for another copy waits till nobody needs copies any more.
  */
 final class RowCopies implements AutoCloseable {
   private static final int NEW = Integer.MIN_VALUE;
@@ -57,10 +58,12 @@ final class RowCopies implements AutoCloseable {
   /** Per unit, the address of its numbers; 0 while there are none. */
   private final long[] units;
 
+  /** Bytes of the allocator that copies leave to others, those of other tables among them. */
+  private final long reserve;
+
   private final int chunkShift;
   private final long[] chunks;
   private int records;
-  private long room;
   private volatile boolean closed;
 
   // Ids that lost their row.
@@ -98,7 +101,11 @@ final class RowCopies implements AutoCloseable {
     }
     chunkShift = Integer.numberOfTrailingZeros(chunkRows);
     chunks = new long[(size >>> chunkShift) + 1];
-    room = Math.max(0, (allocator.budget() - allocator.live()) / 2);
+    reserve = free() / 2;
+  }
+
+  private long free() {
+    return allocator.budget() - allocator.live();
   }
 
   /** A change of the table begins. */
@@ -227,11 +234,9 @@ final class RowCopies implements AutoCloseable {
 
   /** Memory; where there is none, waits till nobody needs copies any more, and returns 0. */
   private long allocate(long bytes) {
-    if (bytes <= room) {
+    if (free() - bytes >= reserve) {
       try {
-        long address = allocator.allocate(bytes, holder);
-        room -= bytes;
-        return address;
+        return allocator.allocate(bytes, holder);
       } catch (OutOfBudgetException _) {
         // Others took what was free: as if this had taken its share.
       }

@@ -369,10 +369,10 @@ final class TableSnapshotTest {
         train(table);
         train(table);
         assertThat(table.size()).isZero();
-        List<Long> all = takeAll(small);
         Future<?> imported;
+        long others = 0;
         try (TableSnapshot snapshot = table.snapshot()) {
-          all.forEach(small::free);
+          others = small.allocate((small.budget() - small.live()) / 2, "others");
           CountDownLatch done = new CountDownLatch(1);
           imported =
               threads.submit(() -> {
@@ -385,8 +385,41 @@ final class TableSnapshotTest {
         }
         imported.get();
         assertThat(table.size()).isOne();
+        small.free(others);
       }
       assertThat(small.live()).isZero();
+    }
+  }
+
+  @Test
+  void copiesOfAllTablesTogetherLeaveHalfOfWhatWasFree() throws Exception {
+    long[] ids = LongStream.range(0, 10_000).toArray();
+    TableConfig config = config(Optimizer.adagrad(1), DType.F32, RowPolicy.ALL);
+    try (Allocator small = Allocator.of(8L << 20);
+        EmbeddingTable first = EmbeddingTable.create(config, small);
+        EmbeddingTable second = EmbeddingTable.create(config, small)) {
+      train(first, ids);
+      train(second, ids);
+      // Room for the copies of one of them, in half of it.
+      long free = 1_600_000;
+      long others = small.allocate(small.budget() - small.live() - free, "others");
+      CountDownLatch done = new CountDownLatch(1);
+      Future<?> training;
+      try (TableSnapshot one = first.snapshot();
+          TableSnapshot other = second.snapshot()) {
+        assertThat(one.rows()).isEqualTo(other.rows());
+        train(first, ids);
+        training =
+            threads.submit(() -> {
+              train(second, ids);
+              done.countDown();
+            });
+        assertThat(done.await(300, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(small.budget() - small.live()).isGreaterThanOrEqualTo(free / 2);
+      }
+      training.get();
+      assertThat(small.budget() - small.live()).isEqualTo(free);
+      small.free(others);
     }
   }
 
