@@ -67,7 +67,8 @@ public final class FeatureEncoder {
    * Likewise, of slots of which some share a table: their encodings must be equal, and a vocabulary
    * is that of all of them together.
    *
-   * @param tables of such slots by name: the slot whose table each uses
+   * @param tables of such slots by name: the slot whose table each uses; of the others that which
+   *     the reader's schema names
    */
   public static FeatureEncoder fit(
       DataReader training,
@@ -96,7 +97,7 @@ public final class FeatureEncoder {
     }
     List<Slot> slots =
         schema.slots().stream()
-            .map(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.name())))
+            .map(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.table())))
             .toList();
     return new Schema(schema.labels(), schema.dense(), slots);
   }

@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowFormat;
@@ -21,9 +22,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * A model as a folder: {@code dense.safetensors} (parameters, and statistics of layers), {@code
@@ -194,6 +197,17 @@ public final class Checkpoint {
   /** Names of the tables, in the order of their numbers. */
   public List<String> tables() {
     return encoder.schema().tables();
+  }
+
+  /** Numbers of the slots that use a table, first of the one whose it is. */
+  List<Integer> slotsOf(int table) {
+    List<Slot> slots = encoder.schema().slots();
+    String name = tables().get(table);
+    return IntStream.range(0, slots.size())
+        .filter(slot -> slots.get(slot).table().equals(name))
+        .boxed()
+        .sorted(Comparator.comparing(slot -> slots.get(slot).shares()))
+        .toList();
   }
 
   /** What updates the rows of tables. */

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 
 /** Reads the rows of a table from sparse models of HugeCTR. */
 final class HugeCtrRows {
@@ -17,14 +18,14 @@ final class HugeCtrRows {
   private HugeCtrRows() {}
 
   /**
-   * Reads the rows of table {@code slot} of a model; where it has no slots, all.
+   * Reads the rows of some slots of a model; where it has no slots, all.
    *
    * @param layout of the records of a file; none to tell it by the file's length
    */
-  static ImportedRows read(Path model, int width, int slot, Optional<RecordLayout> layout)
+  static ImportedRows read(Path model, int width, Set<Integer> slots, Optional<RecordLayout> layout)
       throws IOException {
     if (!Files.isDirectory(model)) {
-      return file(model, width, slot, layout);
+      return file(model, width, slots, layout);
     }
     if (layout.isPresent()) {
       throw new DataException(
@@ -33,10 +34,11 @@ final class HugeCtrRows {
               + layout.get()
               + " of records, expected a file of them; leave the layout out (--record)");
     }
-    return folder(model, width, slot);
+    return folder(model, width, slots);
   }
 
-  private static ImportedRows folder(Path folder, int width, int slot) throws IOException {
+  private static ImportedRows folder(Path folder, int width, Set<Integer> wanted)
+      throws IOException {
     Path keyFile = folder.resolve(TableExport.KEY);
     Path slots = folder.resolve(TableExport.SLOT);
     ImportedRows rows = new ImportedRows(keyFile, "byte offset", AGAIN, width);
@@ -58,7 +60,7 @@ final class HugeCtrRows {
         ByteBuffer blockSlots = read(number, 8 * from, 8 * length);
         ByteBuffer blockWeights = read(vector, 4L * width * from, 4 * width * length);
         for (int i = 0; i < length; i++) {
-          if (!several || blockSlots.getLong(8 * i) == slot) {
+          if (!several || isOf(wanted, blockSlots.getLong(8 * i))) {
             weights(blockWeights, 4 * width * i, row);
             rows.add(blockKeys.getLong(8 * i), row, 8 * (from + i));
           }
@@ -68,8 +70,8 @@ final class HugeCtrRows {
     return rows.checked();
   }
 
-  private static ImportedRows file(Path file, int width, int slot, Optional<RecordLayout> given)
-      throws IOException {
+  private static ImportedRows file(
+      Path file, int width, Set<Integer> slots, Optional<RecordLayout> given) throws IOException {
     long bytes = Files.size(file);
     RecordLayout layout = given.orElseGet(() -> RecordLayout.only(file, bytes, width));
     layout.requireWhole(file, bytes, width);
@@ -83,7 +85,7 @@ final class HugeCtrRows {
         int length = (int) Math.min(block, bytes - from);
         ByteBuffer records = read(channel, from, length);
         for (int at = 0; at < length; at += record) {
-          if (!layout.hasSlot() || slot(file, layout, records, from, at) == slot) {
+          if (!layout.hasSlot() || isOf(slots, slot(file, layout, records, from, at))) {
             weights(records, at + layout.weightsAt(), row);
             rows.add(layout.key(records, at), row, from + at);
           }
@@ -91,6 +93,10 @@ final class HugeCtrRows {
       }
     }
     return rows.checked();
+  }
+
+  private static boolean isOf(Set<Integer> slots, long slot) {
+    return slot == (int) slot && slots.contains((int) slot);
   }
 
   /** The slot of a record. One that none has tells that records are laid out otherwise. */

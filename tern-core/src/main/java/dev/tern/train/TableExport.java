@@ -38,7 +38,7 @@ public final class TableExport {
       return switch (format) {
         case TEXT -> text(rows, shape.width(), target);
         case SAFETENSORS -> safetensors(checkpoint, slot, target);
-        case HUGECTR -> hugectr(rows, shape.width(), slot, target);
+        case HUGECTR -> hugectr(rows, shape.width(), checkpoint.slotsOf(slot).getFirst(), target);
       };
     } catch (IOException e) {
       throw new UncheckedIOException(

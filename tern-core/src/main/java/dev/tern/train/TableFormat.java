@@ -15,9 +15,10 @@ public enum TableFormat {
 
   /**
    * A sparse model folder of HugeCTR: {@code key} (int64), {@code emb_vector} (float32, row after
-   * row) and {@code slot_id} (uint64, the number of the table), little-endian, of the same rows. A
-   * folder without {@code slot_id} is read too, and the one file of records that HugeCTR 2.x and
-   * 3.0 wrote, as {@link RecordLayout} describes them.
+   * row) and {@code slot_id} (uint64, the number of the slot that the table is of), little-endian,
+   * of the same rows; read are those of all slots that use the table. A folder without {@code
+   * slot_id} is read too, and the one file of records that HugeCTR 2.x and 3.0 wrote, as {@link
+   * RecordLayout} describes them.
    */
   HUGECTR
 }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /** Makes a checkpoint whose table of one slot has the rows of a file. */
 public final class TableImport {
@@ -78,7 +79,8 @@ public final class TableImport {
       ImportedRows rows =
           format == TableFormat.TEXT
               ? ImportedRows.text(source, shape.width())
-              : HugeCtrRows.read(source, shape.width(), slot, layout);
+              : HugeCtrRows.read(
+                  source, shape.width(), Set.copyOf(checkpoint.slotsOf(slot)), layout);
       float state = firstState(checkpoint.tableOptimizer());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);

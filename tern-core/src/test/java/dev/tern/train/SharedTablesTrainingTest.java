@@ -18,6 +18,8 @@ import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -91,6 +93,22 @@ final class SharedTablesTrainingTest {
     assertThat(encoded.ids(2)[0]).isEqualTo(encoded.ids(0)[0]).isPositive();
     assertThat(encoded.ids(2)[1]).isEqualTo(encoded.ids(0)[1]).isPositive();
     assertThat(encoder.idBound(0)).isEqualTo(encoder.idBound(2));
+  }
+
+  @Test
+  void slotsThatShareATableInTheReadersSchemaDoSo() {
+    Slot item = Slot.oneHot("item");
+    Schema schema =
+        new Schema(
+            List.of("click"), List.of(), List.of(item, Slot.ragged("last").withTable("item")));
+    Batch batch = new Batch(schema, 1);
+    batch.addId(0, 7);
+    batch.addId(1, 8);
+    batch.endRow();
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Readers.inMemory(batch), List.of(), List.of(IDS, IDS), TextDictionary.none(), _ -> {});
+    assertThat(encoder.schema().tables()).containsExactly("item");
   }
 
   private static long anyOf(int slot, LongPredicate which) {
@@ -167,6 +185,28 @@ final class SharedTablesTrainingTest {
       trainer.save(folder.resolve("resumed"));
     }
     assertThat(TrainerTest.contents(folder.resolve("resumed"))).isEqualTo(whole);
+  }
+
+  @Test
+  void rowsOfHugeCtrAreThoseOfTheSlotsOfATable() throws IOException {
+    Path saved = folder.resolve("saved");
+    try (Device device = Device.cpu(2, 1L << 27);
+        Trainer trainer = Trainer.create(device, encoder(), MODEL, options())) {
+      trainer.fit(Readers.inMemory(TRAIN));
+      trainer.save(saved);
+    }
+    Checkpoint checkpoint = Checkpoint.open(saved);
+    // Table 1 is that of slot 2, the item, which slot 0 uses too.
+    Path model = folder.resolve("model");
+    long rows = TableExport.write(checkpoint, 1, TableFormat.HUGECTR, model);
+    ByteBuffer slots = ByteBuffer.wrap(Files.readAllBytes(model.resolve("slot_id")));
+    slots.order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(slots.getLong(0)).isEqualTo(2);
+    slots.putLong(0, 0).putLong(8, 1);
+    Files.write(model.resolve("slot_id"), slots.array());
+    Path target = folder.resolve("imported");
+    assertThat(TableImport.write(checkpoint, 1, TableFormat.HUGECTR, model, target))
+        .isEqualTo(rows - 1);
   }
 
   @Test
