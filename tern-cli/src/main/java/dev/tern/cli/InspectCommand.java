@@ -48,7 +48,8 @@ final class InspectCommand implements Callable<Integer> {
       list(out, config.format(), unnamed);
       return 0;
     }
-    try (DataReader all = source.open(config.train())) {
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        DataReader all = source.open(config.train())) {
       String count =
           all.rowCount().isPresent() ? Format.whole(all.rowCount().getAsLong()) : "unknown";
       Schema schema = all.schema();
@@ -64,6 +65,7 @@ final class InspectCommand implements Callable<Integer> {
         RowPage.print(Readers.take(all, page), out);
       }
       out.flush();
+      source.noteSkipped(progress);
     }
     return 0;
   }

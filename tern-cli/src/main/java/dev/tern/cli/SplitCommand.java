@@ -82,14 +82,16 @@ final class SplitCommand implements Callable<Integer> {
     check(files, DataSource.files(config.train()));
     long[] rows;
     List<DataWriter> writers = new ArrayList<>();
+    DataSource source = DataSource.of(config);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        DataReader reader = DataSource.of(config).open(config.train())) {
-      DataSplit split = split(files, config, reader.schema(), progress);
+        DataReader reader = source.open(config.train())) {
+      DataSplit split = split(files, config, source, reader.schema(), progress);
       for (Part part : files) {
         writers.add(write.create(part.file(), part.format(), reader.schema()));
       }
       progress.begin("split", "rows", 0, reader.rowCount().orElse(0));
       rows = split.write(reader, writers, done -> progress.update(done, ""));
+      source.noteSkipped(progress);
     } finally {
       writers.forEach(DataWriter::close);
     }
@@ -101,7 +103,8 @@ final class SplitCommand implements Callable<Integer> {
     return 0;
   }
 
-  private DataSplit split(List<Part> files, DataConfig config, Schema schema, Progress progress) {
+  private DataSplit split(
+      List<Part> files, DataConfig config, DataSource source, Schema schema, Progress progress) {
     double[] shares = files.stream().mapToDouble(Part::share).toArray();
     try {
       return switch (by) {
@@ -116,7 +119,7 @@ final class SplitCommand implements Callable<Integer> {
         case "time" -> {
           requireNumbers(config, named());
           progress.begin("read times", "rows", 0, 0);
-          try (DataReader reader = DataSource.of(config).open(config.train())) {
+          try (DataReader reader = source.open(config.train())) {
             yield DataSplit.byTime(shares, reader, named(), done -> progress.update(done, ""));
           }
         }

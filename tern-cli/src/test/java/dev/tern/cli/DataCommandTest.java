@@ -200,6 +200,26 @@ final class DataCommandTest {
   }
 
   @Test
+  void splittingAndInspectingSayHowManyBadRecordsWereLeftOut() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,x,red\n0,1,blue\n7,2,red\n0,3,red\n");
+    String[] skip = {"--set", "data.bad_records=skip"};
+    String note = "left out 2 bad records, the first: " + csv + ": line 2";
+    for (String by : List.of("random", "time")) {
+      String[] column = by.equals("time") ? new String[] {"--column", "a"} : new String[0];
+      List<String> more = new ArrayList<>(List.of("--by", by, "--overwrite"));
+      more.addAll(List.of(skip));
+      more.addAll(List.of(column));
+      Result result = split(parts(more.toArray(String[]::new)));
+      assertThat(result.code()).as(result.err()).isZero();
+      assertThat(result.err()).containsOnlyOnce("left out").contains(note);
+    }
+    Result inspected = tern(arguments("inspect", csv, skip, "--page", "2"));
+    assertThat(inspected.out()).contains("of the first 2 rows").contains("row 2:");
+    assertThat(inspected.err()).containsOnlyOnce("left out").contains(note);
+    assertThat(tern(arguments("inspect", csv, new String[0])).code()).isEqualTo(1);
+  }
+
+  @Test
   void criteosFilesAsPublishedComeBackEqualFromParquetAndNorm() throws IOException {
     Path tsv = temp.resolve("train.txt.gz");
     List<String> lines = new ArrayList<>();
