@@ -48,7 +48,9 @@ final class RowSlabs {
     unitMask = unitRows - 1;
   }
 
-  /** For the rows of a table, of so many bytes; those of 8 bits a weight right behind each other. */
+  /**
+   * For the rows of a table, of so many bytes; those of 8 bits a weight right behind each other.
+   */
   static RowSlabs of(TableConfig config, int rowBytes, Allocator allocator) {
     boolean packed = config.format() == RowFormat.INT8;
     return new RowSlabs(allocator, config.holder("rows"), packed ? rowBytes : strideOf(rowBytes));

@@ -140,15 +140,23 @@ final class RunCheckpoints {
             failure = Optional.of(e);
           }
         };
-    if (image.holdsTables()) {
+    boolean aside = !image.holdsTables();
+    if (!aside) {
       whole.run();
       finish();
     }
-    if (track) {
-      writer.track();
-    }
-    if (!image.holdsTables()) {
-      writing = Optional.of(Thread.ofPlatform().daemon().name("tern-checkpoint").start(whole));
+    try {
+      if (track) {
+        writer.track();
+      }
+      if (aside) {
+        writing = Optional.of(Thread.ofPlatform().daemon().name("tern-checkpoint").start(whole));
+      }
+    } catch (RuntimeException | Error e) {
+      // No memory for lists of changes, or no thread.
+      chain.clear();
+      image.close();
+      throw e;
     }
   }
 
