@@ -4,6 +4,7 @@ import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.MainTest.Result;
+import dev.tern.data.TextHash;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -248,7 +249,19 @@ final class DataCommandTest {
       assertThat(read.code()).as(read.err()).isZero();
       texts.add(Files.readString(back));
     }
-    assertThat(texts.getFirst().lines()).hasSize(51);
+    List<String> back = texts.getFirst().lines().toList();
+    assertThat(back).hasSize(51);
+    for (int row = 0; row < 50; row++) {
+      String[] published = lines.get(row).replace("\n", "").split("\t", -1);
+      String[] cells = back.get(row + 1).split(",", -1);
+      for (int i = 0; i <= 13; i++) {
+        String number = cells[i].isEmpty() ? "" : "" + (int) Float.parseFloat(cells[i]);
+        assertThat(number).isEqualTo(published[i]);
+      }
+      for (int c = 14; c < 40; c++) {
+        assertThat(Long.parseLong(cells[c])).isEqualTo(TextHash.of(published[c]));
+      }
+    }
     assertThat(texts).containsOnly(texts.getFirst());
   }
 

@@ -106,6 +106,25 @@ class ParquetDuckDbTest {
     assertThat(ParquetRows.allAndClose(reader)).isEqualTo(expected(file));
   }
 
+  @Test
+  void whereNullsAreFaultsARowWithoutAListIsOneAndAListWithinItIsNone() throws SQLException {
+    Path file = folder.resolve("nulls.parquet");
+    execute(
+        "COPY (SELECT 1 AS y, unnest([[NULL, [7]], [], [[]], NULL, [[8], NULL, [9]]]) AS nested) TO"
+            + " '"
+            + file
+            + "' (FORMAT parquet)");
+    Columns columns =
+        new Columns(List.of("y"), Set.of(), List.of(), List.of(SparseColumn.id("nested")));
+    ParquetOptions options = ParquetOptions.DEFAULT.withoutNulls();
+    SkippedRecords skipped = new SkippedRecords(1);
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(skipped);
+    assertThat(ParquetRows.allAndClose(ParquetReader.open(List.of(file), options, columns, policy)))
+        .containsExactly(
+            "[1.0] | [] | [7]", "[1.0] | [] | []", "[1.0] | [] | []", "[1.0] | [] | [8, 9]");
+    assertThat(skipped.first().orElseThrow()).hasMessageContaining("row 4");
+  }
+
   private List<String> expected(Path file) throws SQLException {
     List<String> rows = new ArrayList<>();
     try (Statement statement = duck.createStatement();
