@@ -27,12 +27,14 @@ import dev.tern.files.RawWriter;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -79,7 +81,7 @@ final class ReaderCorpus {
     this.folder = folder;
   }
 
-  /** Writes all files into {@code folder}. */
+  /** Writes all files into {@code folder}; they may be read from copies in another. */
   static List<Entry> write(Path folder) {
     ReaderCorpus corpus = new ReaderCorpus(folder);
     corpus.addRaw();
@@ -89,6 +91,7 @@ final class ReaderCorpus {
     corpus.addParquet();
     corpus.addHugeCtr();
     corpus.addParquetJava();
+    corpus.addDuckDb();
     return corpus.entries;
   }
 
@@ -250,7 +253,8 @@ final class ReaderCorpus {
         "_metadata.json",
         false,
         (file, policy) ->
-            ParquetReader.openHugeCtr(List.of(folder), ParquetOptions.DEFAULT, policy));
+            ParquetReader.openHugeCtr(
+                List.of(Objects.requireNonNull(file.getParent())), ParquetOptions.DEFAULT, policy));
     write("_file_list.txt", "1\nhugectr.parquet\n");
     add("_file_list.txt", false, opener);
   }
@@ -289,6 +293,42 @@ final class ReaderCorpus {
                   ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, columns, policy));
         }
       }
+    }
+  }
+
+  /**
+   * Lists in lists, and pages of Brotli, which nothing here can write: 40 rows of DuckDB's {@code
+   * COPY ... (FORMAT parquet, COMPRESSION codec, PARQUET_VERSION version)}.
+   */
+  private void addDuckDb() {
+    Columns columns =
+        new Columns(
+            List.of("y"),
+            Set.of(),
+            List.of("f", "d"),
+            List.of(
+                SparseColumn.text("word"), SparseColumn.id("nested"), SparseColumn.text("tags")));
+    for (String name :
+        List.of("V1-UNCOMPRESSED", "V2-UNCOMPRESSED", "V1-BROTLI", "V2-BROTLI", "V1-PRUNED")) {
+      boolean pruned = name.endsWith("PRUNED");
+      String file = "duckdb-" + (pruned ? "V1-UNCOMPRESSED" : name) + ".parquet";
+      copy(file);
+      ParquetOptions options =
+          pruned
+              ? ParquetOptions.DEFAULT.within(new ParquetOptions.Range("d", 5, 9))
+              : ParquetOptions.DEFAULT;
+      add(
+          file,
+          false,
+          (path, policy) -> ParquetReader.open(List.of(path), options, columns, policy));
+    }
+  }
+
+  private void copy(String resource) {
+    try (InputStream in = ReaderCorpus.class.getResourceAsStream(resource)) {
+      Files.write(folder.resolve(resource), Objects.requireNonNull(in, resource).readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

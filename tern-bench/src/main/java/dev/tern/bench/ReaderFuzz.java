@@ -91,11 +91,7 @@ final class ReaderFuzz implements AutoCloseable {
             }
             long busy = threads.getThreadCpuTime(busyOne.threadId()) - startedAt;
             if (startedAt != 0 && busy > ReaderCheck.MOST_NANOS) {
-              System.err.println(
-                  "fuzz: --readers 1 --seed "
-                      + seedAtHand
-                      + ": goes on; left in "
-                      + reader.folder());
+              System.err.println("fuzz: --readers 1 --seed " + seedAtHand + ": goes on");
               for (StackTraceElement at : busyOne.getStackTrace()) {
                 System.err.println("    at " + at);
               }

@@ -62,7 +62,7 @@ public final class FileList {
 
   private static Path resolve(Path list, int number, String line) {
     try {
-      Path path = Path.of(line);
+      Path path = list.getFileSystem().getPath(line);
       Path beside = list.resolveSibling(path);
       return Files.exists(beside) ? beside : path;
     } catch (InvalidPathException e) {

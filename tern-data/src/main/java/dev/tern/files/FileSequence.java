@@ -38,13 +38,18 @@ final class FileSequence extends PositionedReader {
   private boolean stopping;
 
   private FileSequence(
-      Schema schema, List<Path> files, OptionalLong rowCount, Faults faults, Opener opener) {
+      Schema schema,
+      List<Path> files,
+      OptionalLong rowCount,
+      long room,
+      Faults faults,
+      Opener opener) {
     this.schema = schema;
     this.files = List.copyOf(files);
     this.rowCount = rowCount;
     this.faults = faults;
     this.opener = opener;
-    pool = new BatchPool(schema, rowCount.orElseGet(() -> roomOf(files)));
+    pool = new BatchPool(schema, room);
   }
 
   /**
@@ -54,8 +59,25 @@ final class FileSequence extends PositionedReader {
    */
   static DataReader open(
       Schema schema, List<Path> files, OptionalLong rowCount, ReadPolicy policy, Opener opener) {
+    long room = rowCount.orElseGet(() -> roomOf(files));
+    return open(schema, files, rowCount, room, policy, opener);
+  }
+
+  /**
+   * Reads {@code files}, with as many threads as {@code policy} says.
+   *
+   * @param rowCount rows that all files say they have
+   * @param room rows that they may have by their sizes: batches have room for no more
+   */
+  static DataReader open(
+      Schema schema,
+      List<Path> files,
+      OptionalLong rowCount,
+      long room,
+      ReadPolicy policy,
+      Opener opener) {
     Supplier<FileSequence> source =
-        () -> new FileSequence(schema, files, rowCount, policy.faults(), opener);
+        () -> new FileSequence(schema, files, rowCount, room, policy.faults(), opener);
     return policy.readers() == 1 ? source.get() : new ParallelReader(source, policy.readers());
   }
 
@@ -107,13 +129,18 @@ final class FileSequence extends PositionedReader {
   private static long roomOf(List<Path> files) {
     long bytes = LEAST_ROWS;
     for (Path file : files) {
-      try {
-        bytes += Files.size(file);
-      } catch (IOException e) {
-        // Opening the file will say why.
-      }
+      bytes += bytes(file);
     }
     return bytes;
+  }
+
+  /** Bytes of {@code file}, 0 where it cannot be asked; opening it will say why. */
+  static long bytes(Path file) {
+    try {
+      return Files.size(file);
+    } catch (IOException e) {
+      return 0;
+    }
   }
 
   @Override

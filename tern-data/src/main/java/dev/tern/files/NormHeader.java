@@ -135,6 +135,11 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     return fixedBytes() + 4 * slots;
   }
 
+  /** Records that a file of {@code bytes} has room for, a last one cut short too. */
+  long room(long bytes) {
+    return Math.min(records, bytes / Math.max(1, emptyBytes()) + 1);
+  }
+
   /** A header without records for rows of {@code schema}. */
   static NormHeader of(Schema schema) {
     return new NormHeader(

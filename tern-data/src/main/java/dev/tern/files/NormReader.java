@@ -32,6 +32,7 @@ public final class NormReader {
   public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
     List<NormHeader> headers = new ArrayList<>();
     long[] rows = {0};
+    long[] room = {0};
     List<Path> sound =
         FileSequence.sound(
             FileList.expand(FileSequence.requireFiles(files)),
@@ -39,6 +40,7 @@ public final class NormReader {
             file -> {
               NormHeader header = header(file, headers, options, policy);
               rows[0] = FileSequence.addRows(file, rows[0], header.records());
+              room[0] += header.room(FileSequence.bytes(file));
               headers.add(header);
             });
     Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
@@ -47,6 +49,7 @@ public final class NormReader {
         schema,
         sound,
         OptionalLong.of(rows[0]),
+        room[0],
         policy,
         (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
   }

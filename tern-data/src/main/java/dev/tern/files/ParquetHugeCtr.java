@@ -15,7 +15,6 @@ import java.util.OptionalLong;
 
 /** Finds the files of HugeCTR data sets and what their {@code _metadata.json} makes of each. */
 final class ParquetHugeCtr {
-  private static final Path HERE = Path.of(".");
 
   private final ParquetOptions options;
   private final ReadPolicy policy;
@@ -99,7 +98,7 @@ final class ParquetHugeCtr {
   }
 
   private static Path home(Path file) {
-    return Objects.requireNonNullElse(file.getParent(), HERE);
+    return Objects.requireNonNullElse(file.getParent(), file.getFileSystem().getPath("."));
   }
 
   private ParquetMetadata description(Path folder) {

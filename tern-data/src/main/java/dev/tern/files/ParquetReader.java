@@ -142,7 +142,10 @@ public final class ParquetReader {
       String name = Objects.toString(path.getFileName(), "");
       if (!Files.exists(path) && name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0)) {
         return found(
-            path, matches(Objects.requireNonNullElse(path.getParent(), Path.of(".")), name));
+            path,
+            matches(
+                Objects.requireNonNullElse(path.getParent(), path.getFileSystem().getPath(".")),
+                name));
       }
       return Stream.of(path);
     } catch (IOException | UncheckedIOException e) {

@@ -5,16 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.sun.management.ThreadMXBean;
 import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -179,6 +186,30 @@ final class NormTest extends NormFiles {
     assertThat(FileList.read(list)).containsExactly(Path.of("pom.xml"));
     Path beside = Files.writeString(folder.resolve("pom.xml"), "");
     assertThat(FileList.read(list)).containsExactly(beside);
+  }
+
+  @Test
+  void aCountOfRecordsThatTheFileHasNoRoomForTakesNoMemory() {
+    ByteBuffer bytes = ByteBuffer.allocate(64 + 4 + 4 * 8192).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putLong(8, 1L << 40).putLong(16, 1).putLong(32, 8192);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    try (DataReader reader = NormReader.open(List.of(file(bytes.array())), NormOptions.DETECT)) {
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(reader::next)
+          .withMessageContaining("in.norm");
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(12 << 20);
+  }
+
+  @Test
+  void aListNamesFilesOfItsOwnFileSystem() throws IOException {
+    Path zip = folder.resolve("all.zip");
+    try (FileSystem files = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
+      Path list = Files.writeString(files.getPath("/list.txt"), "2\na.norm\npom.xml\n");
+      Path beside = Files.writeString(files.getPath("/a.norm"), "");
+      assertThat(FileList.read(list)).containsExactly(beside, files.getPath("pom.xml"));
+    }
   }
 
   @Test
