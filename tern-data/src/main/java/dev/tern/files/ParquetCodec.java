@@ -1,6 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.data.DataException;
+import io.airlift.compress.v3.MalformedInputException;
 import io.airlift.compress.v3.lz4.Lz4JavaDecompressor;
 import io.airlift.compress.v3.snappy.SnappyJavaDecompressor;
 import io.airlift.compress.v3.zstd.ZstdJavaDecompressor;
@@ -102,9 +103,12 @@ final class ParquetCodec {
           };
     } catch (DataException e) {
       throw e;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | MalformedInputException e) {
       throw new DataException(
           "got bytes that are no " + codec + " (" + e.getMessage() + ")" + ParquetFile.REWRITE, e);
+    } catch (RuntimeException e) {
+      // Such as of an index: compiled code throws them with no message, other code with one.
+      throw new DataException("got bytes that are no " + codec + ParquetFile.REWRITE, e);
     }
     if (got != size) {
       throw new DataException(
