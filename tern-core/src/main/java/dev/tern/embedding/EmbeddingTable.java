@@ -485,10 +485,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Likewise, of what changed since {@link #trackChanges}; of the whole table where that is too
-   * much to list.
-   *
-   * @throws IllegalStateException if changes are not tracked
+   * Likewise, of what changed since {@link #trackChanges}, which must have been called; of the
+   * whole table where that is too much to list.
    */
   public TableSnapshot snapshotOfChanges() {
     return snapshot(true);

@@ -74,9 +74,7 @@ final class TableRows {
 
   /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
   static TableRows create(TableConfig config, Optional<FileTier> tier, Allocator allocator) {
-    if (tier.isPresent()) {
-      Spilling.require(config);
-    }
+    tier.ifPresent(_ -> Spilling.require(config));
     long spare = allocator.allocate(spareBytes(config), config.holder("spare rows"));
     try {
       return new TableRows(config, tier, allocator, spare);
@@ -433,9 +431,8 @@ final class TableRows {
     return tier.isEmpty() && watch.canKeepRows();
   }
 
-  /** Keeps rows as they are now. */
-  RowCopies keepRows() {
-    return watch.keepRows();
+  RowWatch watch() {
+    return watch;
   }
 
   /** Refuses an export. */
@@ -472,10 +469,6 @@ final class TableRows {
     requireOpen("changes");
     RowChanges noted = watch.changes();
     return new ChangedRows(noted.ids(), noted.count(), this::locateAll);
-  }
-
-  boolean allChanged() {
-    return watch.changes().all();
   }
 
   /** Fills an empty table; when it fails the table holds part of the rows. */

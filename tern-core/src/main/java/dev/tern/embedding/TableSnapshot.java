@@ -30,13 +30,13 @@ public final class TableSnapshot implements AutoCloseable {
   private TableSnapshot(TableRows table, boolean changes, boolean hold, Runnable release) {
     this.table = table;
     this.release = release;
-    boolean listed = changes && !table.allChanged();
+    boolean listed = changes && !table.watch().changes().all();
     changed = listed ? Optional.of(table.changes()) : Optional.empty();
     Optional<CountingFilter> words = table.residents().filter();
     filterNumbers = listed ? words.map(CountingFilter::changedWords).orElse(NO_IDS) : NO_IDS;
     size = table.size();
     counters = table.residents().history();
-    copies = hold ? Optional.empty() : Optional.of(table.keepRows());
+    copies = hold ? Optional.empty() : Optional.of(table.watch().keepRows());
     try {
       filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
     } catch (OutOfBudgetException e) {
