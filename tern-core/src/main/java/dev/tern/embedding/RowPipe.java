@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.runtime.Workers;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -49,11 +50,11 @@ final class RowPipe {
     Thread filler = Thread.ofPlatform().daemon().name("tern-rows").start(pipe::fill);
     try {
       pipe.drain(sink);
-      joinUninterrupted(filler);
+      Workers.awaitEnd(filler);
       pipe.empty.stream().filter(block -> block.count() > 0).forEach(finish);
     } finally {
       filler.interrupt();
-      joinUninterrupted(filler);
+      Workers.awaitEnd(filler);
       for (RowBlock block : blocks) {
         block.close();
       }
@@ -103,21 +104,6 @@ final class RowPipe {
       case RuntimeException e -> throw e;
       case Error e -> throw e;
       case null, default -> {}
-    }
-  }
-
-  /** The thread uses memory that is given back after it. */
-  private static void joinUninterrupted(Thread thread) {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.data.DataException;
+import dev.tern.internal.runtime.Workers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -169,7 +170,7 @@ final class RunCheckpoints {
 
   /** Waits until no checkpoint is being written, and fails where one could not be. */
   void finish() {
-    writing.ifPresent(RunCheckpoints::joinUninterrupted);
+    writing.ifPresent(Workers::awaitEnd);
     writing = Optional.empty();
     Optional<Throwable> failed = failure;
     failure = Optional.empty();
@@ -177,21 +178,6 @@ final class RunCheckpoints {
       case RuntimeException e -> throw e;
       case Error e -> throw e;
       case null, default -> {}
-    }
-  }
-
-  /** A checkpoint that is half written would be lost. */
-  private static void joinUninterrupted(Thread thread) {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -157,4 +157,19 @@ public final class Workers implements AutoCloseable {
       LockSupport.unpark(thread);
     }
   }
+
+  /** Waits until a thread has ended, also where this one is interrupted, which then stays so. */
+  public static void awaitEnd(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 }
