@@ -62,39 +62,9 @@ public final class TableHistory {
     lock.begin(Use.SNAPSHOT);
     try {
       rows.requireOpen("history");
-      long[] block = new long[BLOCK];
-      long words = words();
-      for (long from = 0; from < words; from += BLOCK) {
-        int count = (int) Math.min(BLOCK, words - from);
-        filter().orElseThrow().read(from, block, count);
-        sink.next(block, count);
-      }
+      filter().map(FilterWords::of).orElse(FilterWords.NONE).read(sink);
     } finally {
       lock.end(Use.SNAPSHOT);
-    }
-  }
-
-  /** Gives the words numbered {@code numbers} of the filter. */
-  public void readFilter(long[] numbers, Words sink) {
-    lock.begin(Use.SNAPSHOT);
-    try {
-      rows.requireOpen("history");
-      readWords(numbers, sink);
-    } finally {
-      lock.end(Use.SNAPSHOT);
-    }
-  }
-
-  private void readWords(long[] numbers, Words sink) {
-    long[] word = new long[1];
-    long[] block = new long[Math.min(BLOCK, numbers.length)];
-    for (int from = 0; from < numbers.length; from += BLOCK) {
-      int count = Math.min(BLOCK, numbers.length - from);
-      for (int i = 0; i < count; i++) {
-        filter().orElseThrow().read(numbers[from + i], word, 1);
-        block[i] = word[0];
-      }
-      sink.next(block, count);
     }
   }
 

@@ -42,13 +42,6 @@ final class TableFile {
 
   private TableFile() {}
 
-  /** Writes the table; returns the digest of the file. */
-  static String write(Path path, EmbeddingTable table) {
-    try (TableSnapshot snapshot = table.snapshot()) {
-      return write(path, snapshot);
-    }
-  }
-
   /** Writes what a snapshot holds; returns the digest of the file. */
   static String write(Path path, TableSnapshot table) {
     boolean remembers = !table.config().rows().isAll();
@@ -89,7 +82,7 @@ final class TableFile {
 
   /**
    * Writes what the files of a table, the oldest first, come to: of the whole table the bytes that
-   * {@link #write(Path, EmbeddingTable)} would have written of it then.
+   * {@link #write(Path, TableSnapshot)} would have written of it then.
    */
   static void merge(Path path, List<Path> files, String table, TableShard shard) {
     RowShape shape = RowShape.of(files.getLast());

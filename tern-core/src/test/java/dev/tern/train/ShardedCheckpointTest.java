@@ -8,6 +8,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.Network;
@@ -91,7 +92,9 @@ final class ShardedCheckpointTest {
     try (Allocator allocator = Allocator.of(1L << 24)) {
       try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);
-        TableFile.write(file, table);
+        try (TableSnapshot snapshot = table.snapshot()) {
+          TableFile.write(file, snapshot);
+        }
       }
     }
     for (int shards : new int[] {1, 4, 64}) {
