@@ -1,6 +1,5 @@
 package dev.tern.cli;
 
-import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.train.Checkpoint;
 import dev.tern.train.TableDifference;
@@ -33,18 +32,6 @@ final class TableDiffCommand implements Callable<Integer> {
   public Integer call() {
     Checkpoint first = choice.open();
     Checkpoint second = Checkpoint.openLatest(other);
-    if (!first.tables().equals(second.tables())) {
-      throw new ConfigException(
-          "table diff: got the tables "
-              + second.tables()
-              + " in "
-              + second.folder()
-              + ", expected "
-              + first.tables()
-              + " as in "
-              + first.folder()
-              + "; compare checkpoints of one model");
-    }
     PrintWriter out = spec.commandLine().getOut();
     for (int slot : choice.slots(first)) {
       TableDifference difference = TableDifference.of(first, second, slot);

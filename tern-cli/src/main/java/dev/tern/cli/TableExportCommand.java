@@ -5,6 +5,7 @@ import dev.tern.train.Checkpoint;
 import dev.tern.train.TableExport;
 import dev.tern.train.TableFormat;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,12 +37,32 @@ final class TableExportCommand implements Callable<Integer> {
       description = "A new file, or for hugectr a new folder.")
   private Path out = Path.of("");
 
+  @Option(
+      names = "--since",
+      paramLabel = "OTHER",
+      description =
+          "An earlier checkpoint: write only rows whose weights are not as there, and the ids of"
+              + " rows that went.")
+  private Optional<Path> since = Optional.empty();
+
   @Override
   public Integer call() {
     Checkpoint checkpoint = choice.open();
-    long rows = TableExport.write(checkpoint, choice.slot(checkpoint), format, out);
-    spec.commandLine().getOut().println(Format.whole(rows) + " rows in " + out);
+    spec.commandLine().getOut().println(write(checkpoint) + " in " + out);
     spec.commandLine().getOut().flush();
     return 0;
+  }
+
+  private String write(Checkpoint checkpoint) {
+    int slot = choice.slot(checkpoint);
+    if (since.isEmpty()) {
+      return Format.whole(TableExport.write(checkpoint, slot, format, out)) + " rows";
+    }
+    Checkpoint earlier = Checkpoint.openLatest(since.get());
+    TableExport.Changes changes = TableExport.writeChanges(earlier, checkpoint, slot, format, out);
+    return Format.whole(changes.rows())
+        + " rows and "
+        + Format.whole(changes.gone())
+        + " ids that went";
   }
 }

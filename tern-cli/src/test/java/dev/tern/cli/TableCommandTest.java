@@ -71,6 +71,8 @@ final class TableCommandTest {
       assertThat(ok("table", "diff", run, target, "--table", "3"))
           .contains(": 0 added, 0 removed, 0 changed, " + json.integer("rows") + " the same");
     }
+    assertThat(ok("table", "export", run, "--table", "3", "--since", run, "--out", path("changes")))
+        .contains("0 rows and 0 ids that went in ");
     assertThat(ok("table", "compact", run, "--out", path("whole"))).contains("1 parts in ");
     assertThat(ok("table", "diff", run, path("whole"), "--json").lines().count()).isEqualTo(26);
   }

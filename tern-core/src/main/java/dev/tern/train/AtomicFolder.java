@@ -16,7 +16,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Folders that appear whole or not at all: written beside their place, made durable, then renamed.
+ * Folders and files that appear whole or not at all: written beside their place, made durable, then
+ * renamed.
  */
 final class AtomicFolder {
   private static final String WRITING = ".writing";
@@ -29,13 +30,26 @@ final class AtomicFolder {
    * fails, what was at {@code target} stays as it was.
    */
   static void write(Path target, Consumer<Path> content) {
+    writeFile(
+        target,
+        writing -> {
+          try {
+            Files.createDirectories(writing);
+          } catch (IOException e) {
+            throw unwritten(target, e);
+          }
+          content.accept(writing);
+        });
+  }
+
+  /** Likewise for what {@code content} makes under the name it is given: a file or a folder. */
+  static void writeFile(Path target, Consumer<Path> content) {
     Path absolute = target.toAbsolutePath();
     Path writing = absolute.resolveSibling(absolute.getFileName() + WRITING);
     Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
     try {
       recover(absolute, replaced);
       delete(writing);
-      Files.createDirectories(writing);
       content.accept(writing);
       force(writing);
       if (Files.exists(absolute)) {
@@ -46,16 +60,21 @@ final class AtomicFolder {
       delete(replaced);
     } catch (IOException e) {
       undo(absolute, writing, replaced, e);
-      throw new UncheckedIOException(
-          target
-              + ": got an error writing it ("
-              + DataException.reason(e)
-              + "), expected room on the disk; free some or choose another folder",
-          e);
+      throw unwritten(target, e);
     } catch (RuntimeException | Error e) {
       undo(absolute, writing, replaced, e);
       throw e;
     }
+  }
+
+  /** What a full disk, or one that takes no more, says about {@code target}. */
+  static UncheckedIOException unwritten(Path target, IOException e) {
+    return new UncheckedIOException(
+        target
+            + ": got an error writing it ("
+            + DataException.reason(e)
+            + "), expected room on the disk; free some or choose another folder",
+        e);
   }
 
   private static void undo(Path target, Path writing, Path replaced, Throwable because) {

@@ -53,7 +53,8 @@ final class RowWalk implements AutoCloseable {
     return Math.sqrt(sum);
   }
 
-  private long row() {
+  /** Where it lies, packed: its weights first. */
+  long row() {
     return values + at * shape.packedBytes();
   }
 

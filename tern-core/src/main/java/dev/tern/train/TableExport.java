@@ -4,10 +4,6 @@ import dev.tern.data.DataException;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,50 +17,91 @@ public final class TableExport {
   private TableExport() {}
 
   /**
-   * Writes the table of a slot.
+   * What {@link #writeChanges} wrote.
+   *
+   * @param rows rows that came or changed
+   * @param gone ids that went
+   */
+  public record Changes(long rows, long gone) {}
+
+  /**
+   * Writes the table of a slot. The file or folder appears whole or not at all.
    *
    * @param target a new file, or for {@link TableFormat#HUGECTR} a new folder
    * @return rows written
    */
   public static long write(Checkpoint checkpoint, int slot, TableFormat format, Path target) {
+    requireNew(target);
+    long[] count = new long[1];
+    AtomicFolder.writeFile(
+        target, writing -> count[0] = writeTable(checkpoint, slot, format, target, writing));
+    return count[0];
+  }
+
+  /**
+   * Writes how the weights in a table of a slot changed from {@code since} to {@code checkpoint},
+   * for a server that has those of {@code since}: in {@link TableFormat#TEXT} a line with nothing
+   * but its id for each row that went; in {@link TableFormat#SAFETENSORS} {@code ids}, {@code
+   * weights}, {@code gone} (I64, ascending) and an empty {@code state}.
+   *
+   * @param target a new file
+   * @throws DataException for {@link TableFormat#HUGECTR}, which cannot say that a row went, and if
+   *     the checkpoints are not of one model
+   */
+  public static Changes writeChanges(
+      Checkpoint since, Checkpoint checkpoint, int slot, TableFormat format, Path target) {
+    requireNew(target);
+    if (format == TableFormat.HUGECTR) {
+      throw new DataException(
+          target
+              + ": got changes to write for HugeCTR, expected text or safetensors: its folders"
+              + " cannot say which rows went; choose another --format");
+    }
+    Changes count = ChangesExport.count(since, checkpoint, slot);
+    AtomicFolder.writeFile(
+        target,
+        writing -> {
+          try {
+            if (format == TableFormat.TEXT) {
+              ChangesExport.text(since, checkpoint, slot, writing);
+            } else {
+              ChangesExport.safetensors(since, checkpoint, slot, count, writing);
+            }
+          } catch (IOException e) {
+            throw AtomicFolder.unwritten(target, e);
+          }
+        });
+    return count;
+  }
+
+  private static void requireNew(Path target) {
     if (Files.exists(target)) {
       throw new DataException(
           target + ": got a path where something is, expected none; give another name");
     }
+  }
+
+  private static long writeTable(
+      Checkpoint checkpoint, int slot, TableFormat format, Path target, Path writing) {
     List<Path> files = checkpoint.tableFiles(slot);
     RowShape shape = RowShape.of(files.getLast());
     try (SavedTable table = SavedTable.open(files, shape);
         RowWalk rows = new RowWalk(shape, table)) {
       return switch (format) {
-        case TEXT -> text(rows, shape.width(), target);
-        case SAFETENSORS -> safetensors(checkpoint, slot, target);
-        case HUGECTR -> hugectr(rows, shape.width(), checkpoint.slotsOf(slot).getFirst(), target);
+        case TEXT -> text(rows, shape.width(), writing);
+        case SAFETENSORS -> safetensors(checkpoint, slot, writing);
+        case HUGECTR -> hugectr(rows, shape.width(), checkpoint.slotsOf(slot).getFirst(), writing);
       };
     } catch (IOException e) {
-      throw new UncheckedIOException(
-          target
-              + ": got an error writing it ("
-              + DataException.reason(e)
-              + "), expected room on the disk; free some or choose another folder",
-          e);
+      throw AtomicFolder.unwritten(target, e);
     }
   }
 
   private static long text(RowWalk rows, int width, Path target) throws IOException {
     long count = 0;
-    try (OutputStream out = Files.newOutputStream(target);
-        PrintStream lines =
-            new PrintStream(new BufferedOutputStream(out), false, StandardCharsets.UTF_8)) {
+    try (RowLines lines = new RowLines(target, width)) {
       for (; rows.next(); count++) {
-        lines.print(rows.id());
-        for (int j = 0; j < width; j++) {
-          lines.print('\t');
-          lines.print(rows.weight(j));
-        }
-        lines.print('\n');
-      }
-      if (lines.checkError()) {
-        throw new IOException("the disk took no more");
+        lines.row(rows);
       }
     }
     return count;

@@ -98,12 +98,23 @@ public final class TableImport {
   private static long fromSafeTensors(
       Path source, Path file, String name, SavedTable saved, int[] metadata) {
     RowShape shape = saved.shape();
+    requireWhole(source);
     RowShape given = new RowShape(shape.storage(), shape.width(), shape.state(), 0);
     try (SavedTable counted = SavedTable.open(List.of(source), given);
         SavedTable rows = SavedTable.open(List.of(source), given)) {
       long count = counted.count();
       TableFile.write(file, name, new WithMetadata(rows, shape, metadata), count, saved);
       return count;
+    }
+  }
+
+  private static void requireWhole(Path source) {
+    try (SafeTensors file = SafeTensors.open(source)) {
+      if (file.names().contains(TableFile.GONE)) {
+        throw new DataException(
+            source
+                + ": got the changes of a table, expected a whole one; export it without --since");
+      }
     }
   }
 

@@ -15,8 +15,11 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -193,6 +196,103 @@ final class SavedTableTest {
         .isInstanceOf(DataException.class)
         .hasMessageContaining("emb_vector: got 7 bytes, expected " + 20L * ids.size());
     assertThat(folder.resolve("bad")).doesNotExist();
+  }
+
+  private static Map<String, String> lines(Path file) throws IOException {
+    return Files.readAllLines(file).stream()
+        .collect(Collectors.toMap(line -> line.split("\t", 2)[0], line -> line));
+  }
+
+  @Test
+  void exportedChangesMakeTheEarlierTableTheLaterOne() throws IOException {
+    Checkpoint first = Checkpoint.openLatest(trained(OPTIONS, 3));
+    Checkpoint second = Checkpoint.openLatest(trained(OPTIONS, 20));
+    Path before = folder.resolve("before");
+    Path after = folder.resolve("after");
+    long gone = 0;
+    for (int slot = 0; slot < 3; slot++) {
+      Path text = folder.resolve("changes-" + slot);
+      TableExport.write(first, slot, TableFormat.TEXT, before);
+      TableExport.write(second, slot, TableFormat.TEXT, after);
+      TableDifference difference = TableDifference.of(first, second, slot);
+      TableExport.Changes expected =
+          new TableExport.Changes(difference.added() + difference.changed(), difference.removed());
+      gone += expected.gone();
+      assertThat(TableExport.writeChanges(first, second, slot, TableFormat.TEXT, text))
+          .isEqualTo(expected);
+      Map<String, String> served = lines(before);
+      lines(text)
+          .forEach((id, line) -> served.compute(id, (_, _) -> line.equals(id) ? null : line));
+      assertThat(served).isEqualTo(lines(after));
+
+      Path tensors = folder.resolve("tensors-" + slot);
+      assertThat(TableExport.writeChanges(first, second, slot, TableFormat.SAFETENSORS, tensors))
+          .isEqualTo(expected);
+      requireSame(tensors, Files.readAllLines(text));
+      Files.delete(before);
+      Files.delete(after);
+    }
+    assertThat(gone).isPositive();
+  }
+
+  /** The arrays hold what the lines say. */
+  private static void requireSame(Path tensors, List<String> lines) {
+    List<String> whole = lines.stream().filter(line -> line.contains("\t")).toList();
+    try (SafeTensors file = SafeTensors.open(tensors)) {
+      assertThat(file.names()).containsExactly("ids", "weights", "state", "gone");
+      long[] gone = new long[(int) file.entry("gone").elements()];
+      new LongColumn(file, "gone").read(0, gone, gone.length);
+      assertThat(Arrays.stream(gone).mapToObj(Long::toString))
+          .isEqualTo(lines.stream().filter(line -> !line.contains("\t")).toList());
+      long[] ids = new long[whole.size()];
+      new LongColumn(file, "ids").read(0, ids, ids.length);
+      ByteBuffer weights = ByteBuffer.allocate(20 * ids.length).order(ByteOrder.LITTLE_ENDIAN);
+      file.read("weights", 0, weights);
+      weights.flip();
+      for (int i = 0; i < ids.length; i++) {
+        StringBuilder line = new StringBuilder(Long.toString(ids[i]));
+        for (int j = 0; j < 5; j++) {
+          line.append('\t').append(weights.getFloat());
+        }
+        assertThat(line).hasToString(whole.get(i));
+      }
+    }
+  }
+
+  @Test
+  void changesAreNotTakenForATableNorWrittenWhereNothingSaysWhatWent() {
+    Checkpoint first = Checkpoint.openLatest(trained(DeltaCheckpointTest.options(), 3));
+    Path changes = folder.resolve("changes");
+    TableExport.writeChanges(first, first, 1, TableFormat.SAFETENSORS, changes);
+    assertThatThrownBy(() ->
+            TableImport.write(
+                first, 1, TableFormat.SAFETENSORS, changes, folder.resolve("imported")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining(changes + ": got the changes of a table, expected a whole one");
+    Path model = folder.resolve("model");
+    assertThatThrownBy(() -> TableExport.writeChanges(first, first, 1, TableFormat.HUGECTR, model))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("expected text or safetensors");
+    assertThat(model).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @EnumSource(TableFormat.class)
+  void anExportThatFailsLeavesNothing(TableFormat format) throws IOException {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 5));
+    Path table = checkpoint.tableFiles(1).getFirst();
+    byte[] bytes = Files.readAllBytes(table);
+    // The first id is what a later one has to be above.
+    int ids = 8 + (int) ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(0);
+    Arrays.fill(bytes, ids, ids + 7, (byte) -1);
+    bytes[ids + 7] = 127;
+    Files.write(table, bytes);
+    Path target = folder.resolve("exported");
+    assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, target))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining(table.toString());
+    assertThat(target).doesNotExist();
+    assertThat(target.resolveSibling("exported.writing")).doesNotExist();
   }
 
   private static List<Long> longs(Path file) throws IOException {
