@@ -24,12 +24,12 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   }
 
   private static void requireTables(List<Slot> slots) {
-    List<String> tables = tables(slots);
+    Set<String> tables = new HashSet<>(tables(slots));
     for (Slot slot : slots) {
       if (!tables.contains(slot.table())) {
         throw new IllegalArgumentException(
             "slot %s: got the table of %s, expected that of a slot with a table of its own: %s"
-                .formatted(slot.name(), slot.table(), tables));
+                .formatted(slot.name(), slot.table(), tables(slots)));
       }
     }
   }

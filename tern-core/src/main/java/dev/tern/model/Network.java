@@ -114,8 +114,9 @@ public final class Network implements AutoCloseable {
       tables.forEach(EmbeddingTable::close);
       throw e;
     }
+    List<String> names = schema.tables();
     List<Integer> ofSlots =
-        schema.slots().stream().map(slot -> schema.tables().indexOf(slot.table())).toList();
+        schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
     return new Network(device, schema, model, parameters, slots);
   }
