@@ -38,12 +38,12 @@ import java.util.function.Consumer;
  *
  * Find without insert, refresh, pool, ragged and what only says something run side by side; they
  * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
- * them finds. They are not free of locks: while another thread inserts or updates they wait for
- * that batch, and each call counts itself in and out in one word of memory (some six nanoseconds,
- * more if many cores do at once). Calls that change the table and exports take turns, first come,
- * first served; readers do not wait for exports, nor changes that wait for one. A {@link #snapshot}
- * is a change as short as a batch, and changes go on while it is read. The sink of an export may
- * read the table; any other call from within a source or sink is refused.
+ * them finds. They take no lock but count themselves in and out, at counts that few threads share:
+ * while another thread inserts or updates they wait for that batch. Calls that change the table and
+ * exports take turns, first come, first served; readers do not wait for exports, nor changes that
+ * wait for one. A {@link #snapshot} is a change as short as a batch, and changes go on while it is
+ * read. The sink of an export may read the table; any other call from within a source or sink is
+ * refused.
  *
  * <p>With several threads that train one table, rows depend on the order of their calls, and steps
  * are to be counted over all of them. With one no result depends on how many threads read.

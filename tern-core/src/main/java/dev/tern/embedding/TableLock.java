@@ -1,8 +1,6 @@
 package dev.tern.embedding;
 
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.concurrent.locks.StampedLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Snapshots and changes take turns, first come, first served ({@link #turn}). A change then
  * waits for the reads that have begun, and later reads wait for it ({@link #reads}); a snapshot
- * does not. So reads wait for a batch that is changed, never for a snapshot or what waits for one.
- * All locks are taken in this order. Beginning and ending allocate nothing where nobody waits.
+ * does not. So reads wait for a batch that is changed, never for a snapshot or what waits for one,
+ * nor for each other's cache lines. All locks are taken in this order. Beginning and ending
+ * allocate nothing where nobody waits.
  */
 final class TableLock {
   /** What a call does with the table. */
@@ -34,9 +33,7 @@ final class TableLock {
 
   private final String table;
   private final ReentrantLock turn = new ReentrantLock(true);
-  private final StampedLock reads = new StampedLock();
-  private final Lock read = reads.asReadLock();
-  private final Lock write = reads.asWriteLock();
+  private final ReadGate reads = new ReadGate();
 
   /** The thread in which a change calls its source, where that is not its own. */
   private volatile @Nullable Thread source;
@@ -52,7 +49,7 @@ final class TableLock {
    *     for: by a source or sink of rows
    */
   void begin(Use use) {
-    boolean within = turn.isHeldByCurrentThread() && (use != Use.READ || reads.isWriteLocked());
+    boolean within = turn.isHeldByCurrentThread() && (use != Use.READ || reads.isShut());
     if (within || source == Thread.currentThread()) {
       throw new IllegalStateException(
           "table %s: got a call by the source or sink of an import or export of it, which the call"
@@ -60,12 +57,12 @@ final class TableLock {
               + " would wait for; make it afterwards");
     }
     if (use == Use.READ) {
-      read.lock();
+      reads.enter();
       return;
     }
     turn.lock();
     if (use == Use.CHANGE) {
-      write.lock();
+      reads.shut();
     }
   }
 
@@ -82,11 +79,11 @@ final class TableLock {
   /** Ends a call that began. */
   void end(Use use) {
     if (use == Use.READ) {
-      read.unlock();
+      reads.leave();
       return;
     }
     if (use == Use.CHANGE) {
-      write.unlock();
+      reads.open();
     }
     turn.unlock();
   }
