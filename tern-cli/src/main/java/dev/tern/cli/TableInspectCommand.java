@@ -62,6 +62,9 @@ final class TableInspectCommand implements Callable<Integer> {
         table.width(),
         table.storage(),
         Format.bytes(table.bytesPerRow()));
+    if (table.buckets() > 0) {
+      out.printf("  %s buckets for ids without a row%n", Format.whole(table.buckets()));
+    }
     if (table.rows() > 0) {
       TableSummary.Norms norms = table.norms();
       out.printf(

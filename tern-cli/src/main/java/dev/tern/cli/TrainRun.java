@@ -16,7 +16,6 @@ import dev.tern.data.TextDictionary;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
 import dev.tern.files.Optimum;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
@@ -296,7 +295,7 @@ final class TrainRun {
         .clipNorm(train.clipNorm())
         .rowLimits(train.rowLimits())
         .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
-        .unknown(UnknownRow.valueOf(model.unknown().toUpperCase(Locale.ROOT)))
+        .unknown(model.unknown())
         .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
         .rows(model.rows())
         .shuffleRows(train.shuffleRows())

@@ -78,6 +78,33 @@ final class TableCommandTest {
   }
 
   @Test
+  void bucketsOfIdsWithoutARowAreCountedAndComeAlong() {
+    run = path("hashed");
+    String config = path("config.yaml");
+    List<String> command = new ArrayList<>(List.of("train", config));
+    for (String set :
+        List.of(
+            "run.dir=" + run,
+            "model.unknown=hash",
+            "model.unknown_buckets=1500",
+            "model.when_full=unknown",
+            "model.eviction.type=never")) {
+      command.addAll(List.of("--set", set));
+    }
+    ok(command.toArray(String[]::new));
+    ok("table", "shard", run, "--shards", "2", "--out", path("two"));
+    ok("table", "export", path("two"), "--table", "3", "--out", path("rows"));
+    ok("table", "import", run, "--table", "3", "--from", path("rows"), "--out", path("imported"));
+    for (String from : List.of(run, path("two"), path("imported"))) {
+      assertThat(ok("table", "inspect", from, "--table", "3"))
+          .contains("1,500 buckets for ids without a row");
+      Json.Obj json =
+          Json.parseObject(ok("table", "inspect", from, "--table", "3", "--json"), "inspect");
+      assertThat(json.integer("buckets")).isEqualTo(1500);
+    }
+  }
+
+  @Test
   void theLayoutOfRecordsOfHugeCtrMayBeNamed() throws IOException {
     // As many bytes as 7 records of 4 + 20 bytes have 6 of 8 + 20.
     byte[] records = new byte[168];

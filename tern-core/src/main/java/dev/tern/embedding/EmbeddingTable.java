@@ -384,10 +384,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Applies gradients: those of all bags that hold an id are added up in order of position (times
-   * the factor that its row had there, as of {@link Combiner}), then the row takes one step of the
-   * optimizer. Ids without a row, or whose row went since, are skipped. Ends the step: rows go that
-   * were unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
+   * Applies gradients: those of all bags that hold an id, or one of a bucket, are added up in order
+   * of position (times the factor as of {@link Combiner} there), then the row takes one step of the
+   * optimizer. Ids without either, or whose row went, are skipped. Ends the step: rows go that were
+   * unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}

@@ -22,7 +22,12 @@ final class InitialRows {
   private final float state;
 
   InitialRows(TableConfig config) {
-    key = Hashing.mix(Hashing.mix(config.seed()) + config.index());
+    this(config, 0);
+  }
+
+  /** Of rows that go by other numbers than ids, which {@code salt} sets apart. */
+  InitialRows(TableConfig config, long salt) {
+    key = Hashing.mix(Hashing.mix(config.seed() ^ salt) + config.index());
     width = config.width();
     range = config.initRange();
     weightBytes = config.weightBytes();

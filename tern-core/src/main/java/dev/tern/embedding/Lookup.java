@@ -45,6 +45,9 @@ public final class Lookup {
   /** In {@link #rows}: the row is not in memory, and this lookup has a copy. */
   static final int COPY = -2;
 
+  /** In {@link #rows}: there is no row, and the id reads as one of {@link BucketRows}. */
+  static final int BUCKET = -3;
+
   /** Distinct ids whose rows are copies. */
   int copied;
 
@@ -120,6 +123,25 @@ public final class Lookup {
     return table;
   }
 
+  /** Throws if it is not one of {@code owner}. */
+  void requireOf(TableRows owner, String operation) {
+    if (table() != owner) {
+      throw new IllegalArgumentException(
+          "table %s: got %s of a lookup of table %s, expected one of its own"
+              .formatted(owner.config().name(), operation, table().config().name()));
+    }
+  }
+
+  /** Throws if its table is at another version now, or other rows have gone. */
+  void requireAsOf(long rowVersion, long rowsGone, String operation) {
+    if (version != rowVersion || isBefore(rowsGone)) {
+      throw new IllegalStateException(
+          "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
+                  .formatted(table().config().name(), operation, version)
+              + " (version %d); refresh it to read them as they are now".formatted(rowVersion));
+    }
+  }
+
   /** The address of room for {@code bytes} of copies of rows; it may be another than before. */
   long copies(long bytes) {
     if (copies.byteSize() < bytes) {
@@ -145,7 +167,7 @@ public final class Lookup {
   int[] unknown() {
     return complete
         ? new int[0]
-        : IntStream.range(0, unique).filter(u -> rows[u] == NONE).toArray();
+        : IntStream.range(0, unique).filter(u -> rows[u] == NONE || rows[u] == BUCKET).toArray();
   }
 
   /** Whether rows went since, perhaps some of these, when {@code rowsGone} have. */

@@ -53,6 +53,12 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
         && maxRows == Long.MAX_VALUE;
   }
 
+  /** Whether an id that training meets may be left without a row. */
+  public boolean leavesIdsWithout() {
+    return !(admission instanceof Admission.Always)
+        || maxRows != Long.MAX_VALUE && whenFull == WhenFull.UNKNOWN;
+  }
+
   static void require(boolean holds, String name, Number got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(

@@ -62,16 +62,43 @@ final class RowUpdates {
   }
 
   /**
-   * One optimizer step on the rows of a lookup whose position i is bag i and which holds no id
-   * twice; the gradients in one part, and not to be clipped.
+   * One optimizer step for bags 0 to {@code bags - 1} of a lookup; {@link #runOthers} ends it.
+   *
+   * @param weights of positions, or {@link Bags#UNWEIGHTED}
+   * @param single whether each bag is the row of one id as it is
    */
-  void runDirect(Lookup lookup, RowParts gradients, Step step) {
-    run(lookup, false, lookup.count(), gradients, step);
+  void run(
+      Lookup lookup,
+      int[] offsets,
+      float[] weights,
+      int bags,
+      Combiner combiner,
+      boolean single,
+      RowParts gradients,
+      Step step) {
+    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
+    boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
+    if (distinct && inPlace && !config.limits().clips()) {
+      run(lookup, false, bags, gradients, step);
+    } else {
+      lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
+      runGrouped(lookup, bags, gradients, step);
+    }
   }
 
-  /** One optimizer step for bags 0 to {@code bags - 1} of a lookup that were grouped. */
-  void run(Lookup lookup, int bags, RowParts gradients, Step step) {
+  /** Likewise, of a lookup that was grouped. */
+  void runGrouped(Lookup lookup, int bags, RowParts gradients, Step step) {
+    if (gradients.isInterleaved()) {
+      lookup.placeBags(gradients);
+    }
     run(lookup, true, bags, gradients, step);
+  }
+
+  /** Ends a step: where the optimizer updates all rows, those that were not in a lookup. */
+  void runOthers(Step step) {
+    if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+      updateOthers(others.like(step));
+    }
   }
 
   private void run(Lookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
@@ -99,7 +126,16 @@ final class RowUpdates {
       }
     }
     if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-      updateOthers(lookup, rows, others.like(step));
+      mark(lookup, rows);
+    }
+  }
+
+  private void mark(Lookup lookup, long[] updated) {
+    int unique = lookup.unique();
+    for (int u = 0; u < unique; u++) {
+      if (updated[u] != trash) {
+        touched.set(lookup.rows[u]);
+      }
     }
   }
 
@@ -147,13 +183,7 @@ final class RowUpdates {
   }
 
   /** The same step with gradient 0 on every row in use that had none. */
-  private void updateOthers(Lookup lookup, long[] updated, Step step) {
-    int unique = lookup.unique();
-    for (int u = 0; u < unique; u++) {
-      if (updated[u] != trash) {
-        touched.set(lookup.rows[u]);
-      }
-    }
+  private void updateOthers(Step step) {
     slabs.markFree(touched);
     Memory.zero(trash, 4L * config.width());
     int filled = 0;

@@ -71,6 +71,13 @@ final class RowWatch {
     }
   }
 
+  /** Bucket rows are about to change, which no id has to be listed for. */
+  void bucketsUpdated(Lookup buckets) {
+    if (copies.isPresent()) {
+      copies.get().keep(buckets);
+    }
+  }
+
   /** A row that nobody had is about to be given to an id. */
   void born(int row) {
     if (copies.isPresent()) {

@@ -115,6 +115,8 @@ final class Spilling {
       wrong = config.rows().eviction() + "; rows of such a table stay for good";
     } else if (config.unknown() == UnknownRow.MEAN) {
       wrong = "unknown ids that read as the mean of all rows; use zeros or initial weights";
+    } else if (config.unknown().buckets() > 0) {
+      wrong = config.unknown() + "; have unknown ids read as zeros or initial weights";
     }
     if (config.format() != RowFormat.STORED) {
       wrong = "rows of " + config.format() + "; have them lie in memory, or as stored";

@@ -14,7 +14,7 @@ import java.util.Objects;
  * @param initRange initial weights are uniform in [-initRange, initRange), 0 or more
  * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
  * @param l2 {@code l2 * w} is added to the gradient of rows that a batch touches, 0 or more
- * @param unknown what an id without a row reads as where looking up must not insert
+ * @param unknown what an id without a row reads as
  * @param storage how weights lie in memory: F32, or F16 or BF16 in half the bytes. They are widened
  *     as they are read; updates compute in F32 and round what they store, F16 to the nearest, BF16
  *     up or down at random so that the mean is right and small steps are not lost (stochastic

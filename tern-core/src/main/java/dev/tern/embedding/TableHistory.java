@@ -5,8 +5,9 @@ import java.util.Optional;
 
 /**
  * What a table remembers beside its rows, which checkpoints keep so that a resumed run goes on as
- * if it had never stopped: counters, and the counting filter as words of 8 bytes. Each call is
- * atomic; several fit together while nothing changes the table.
+ * if it had never stopped: counters, the counting filter as words of 8 bytes, and the rows of
+ * {@link UnknownRow.Hashed}. Each call is atomic; several fit together while nothing changes the
+ * table.
  */
 public final class TableHistory {
   /** Numbers that {@link #counters} gives. */
@@ -84,6 +85,27 @@ public final class TableHistory {
             "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
                     .formatted(rows.config().name(), counters.length, words)
                 + " expected one that a table of this row policy left; the source is damaged");
+      }
+    } finally {
+      lock.end(Use.CHANGE);
+    }
+  }
+
+  /**
+   * Makes the rows of {@link UnknownRow.Hashed} of a new table, before its rows are imported, those
+   * of another.
+   *
+   * @param source gives all, as {@link TableSnapshot#exportBuckets} does
+   * @throws IllegalArgumentException if they are not as many as the table has
+   */
+  public void restoreBuckets(RowBlock.Source source) {
+    lock.begin(Use.CHANGE);
+    try {
+      rows.requireOpen("history");
+      if (!rows.restoreBuckets(source)) {
+        throw new IllegalArgumentException(
+            "table %s: got other bucket rows than it has, expected %d; the source is damaged"
+                .formatted(rows.config().name(), rows.config().unknown().buckets()));
       }
     } finally {
       lock.end(Use.CHANGE);

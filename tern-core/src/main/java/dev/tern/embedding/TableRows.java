@@ -18,6 +18,7 @@ final class TableRows {
   private final long spare;
   private final IdIndex index;
   private final RowSlabs rows;
+  private final Optional<BucketRows> buckets;
   private final InitialRows initial;
   private final Residents residents;
 
@@ -49,15 +50,16 @@ final class TableRows {
     pooling = new Pooling(config, initial, loops);
     int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
     rows = RowSlabs.of(config, rowBytes, allocator);
-    unknown = new UnknownRows(config, rows, loops, spare);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
     rule = new Step(config.optimizer(), config.width(), config.l2());
     residents = new Residents(config, tier, rows, allocator);
     transfer = new RowTransfer(this, rows, residents, loops);
     all = config.rows().isAll();
     try {
+      buckets = BucketRows.of(config, rows);
       index = new IdIndex(allocator, config.holder("index"));
     } catch (RuntimeException | Error e) {
+      rows.free();
       residents.free();
       throw e;
     }
@@ -65,9 +67,11 @@ final class TableRows {
       this.tier = tier.map(t -> new Spilling(config, t, rows, index, allocator));
     } catch (RuntimeException | Error e) {
       index.free();
+      rows.free();
       residents.free();
       throw e;
     }
+    unknown = new UnknownRows(config, rows, buckets, loops, spare);
     watch = new RowWatch(config, index, rows, allocator, () -> rows.size() + inFile());
     spiller = watch.mover();
   }
@@ -294,16 +298,14 @@ final class TableRows {
   /** Takes the rows of a lookup as they are now; ids whose rows went read as unknown. */
   void refresh(Lookup lookup) {
     requireOpen("refresh");
-    requireMine("refresh", lookup);
+    lookup.requireOf(this, "refresh");
     locateAgain(lookup, false);
-    if (config.unknown() == UnknownRow.MEAN) {
-      unknown.read(lookup, lookup.unknown(), size(), version);
-    }
+    unknown.readAgain(lookup, size(), version);
     lookup.found(this, version, gone());
   }
 
   /**
-   * Locates rows anew that may lie elsewhere now.
+   * Locates rows anew that may lie elsewhere now; ids whose rows went have none to read or update.
    *
    * @param update whether those in a file come back to memory, or the lookup has copies
    */
@@ -311,14 +313,16 @@ final class TableRows {
     if (!lookup.isBefore(gone()) && lookup.copied == 0) {
       return;
     }
-    // What moves rows to a file must not show: ids that had no row have none here.
-    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
+    // What moves rows to a file must not show, and buckets get the gradients of those who read
+    // them: ids that had no row have none here.
+    boolean stays = tier.isPresent() || update && buckets.isPresent();
+    int[] without = stays ? lookup.unknown() : new int[0];
     long before = lookup.version();
     lookup.findAgain();
     int missing = update ? locateForTraining(lookup) : locateAll(lookup);
-    unknown.read(lookup, without, size(), version);
     lookup.complete = missing == 0 && without.length == 0;
-    unknown.read(lookup, 0, missing, size(), version);
+    unknown.leaveOut(lookup, missing);
+    unknown.read(lookup, without, size(), version);
     lookup.found(this, before, gone());
   }
 
@@ -380,7 +384,7 @@ final class TableRows {
       long step) {
     requireOpen("apply");
     requireStored("apply");
-    requireMine("apply", lookup);
+    lookup.requireOf(this, "apply");
     if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
       throw new IllegalArgumentException(
           "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
@@ -393,17 +397,13 @@ final class TableRows {
     try {
       locateAgain(lookup, true);
       watch.updated(lookup);
-      boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
-      boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
-      if (distinct && inPlace && !config.limits().clips()) {
-        updates.runDirect(lookup, gradients, rule);
-      } else {
-        lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
-        if (gradients.isInterleaved()) {
-          lookup.placeBags(gradients);
-        }
-        updates.run(lookup, bags, gradients, rule);
+      updates.run(lookup, offsets, weights, bags, combiner, single, gradients, rule);
+      if (buckets.isPresent() && !lookup.complete) {
+        Lookup read = buckets.get().group(lookup, offsets, weights, bags, combiner);
+        watch.bucketsUpdated(read);
+        updates.runGrouped(read, bags, gradients, rule);
       }
+      updates.runOthers(rule);
       residents.endStep(step, evictor);
     } finally {
       watch.end();
@@ -424,6 +424,18 @@ final class TableRows {
     } else {
       transfer.export(sorted, tier.isEmpty(), sink);
     }
+  }
+
+  /** Gives the bucket rows, as {@code copies} say that they were. */
+  void exportBuckets(Optional<RowCopies> copies, Consumer<RowBlock> sink) {
+    buckets.ifPresent(b -> b.export(copies, sink));
+  }
+
+  /** Takes what that gave; whether it fits. */
+  boolean restoreBuckets(RowBlock.Source source) {
+    requireEmpty();
+    version++;
+    return buckets.map(b -> b.restore(source, watch)).orElse(false);
   }
 
   /** Whether rows can stay as they are for some while others change: all do not, nor in a file. */
@@ -555,7 +567,7 @@ final class TableRows {
   /** Checks that the index is sound and names every row in memory. For tests. */
   void requireSound() {
     index.requireSound();
-    if (rows.inUse() != index.size()) {
+    if (rows.inUse() - config.unknown().buckets() != index.size()) {
       throw new IllegalStateException(
           "table " + config.name() + ": got " + rows.inUse() + " rows of " + index.size() + " ids");
     }
@@ -563,30 +575,13 @@ final class TableRows {
 
   private void requireReadable(String operation, Lookup lookup) {
     requireOpen(operation);
-    requireMine(operation, lookup);
-    if (lookup.version() != version || lookup.isBefore(gone())) {
-      throw new IllegalStateException(
-          "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
-                  .formatted(config.name(), operation, lookup.version())
-              + " (version %d); refresh it to read them as they are now".formatted(version));
-    }
-  }
-
-  private void requireMine(String operation, Lookup lookup) {
-    if (lookup.table() != this) {
-      throw new IllegalArgumentException(
-          "table %s: got %s of a lookup of table %s, expected one of its own"
-              .formatted(config.name(), operation, lookup.table().config.name()));
-    }
+    lookup.requireOf(this, operation);
+    lookup.requireAsOf(version, gone(), operation);
   }
 
   /** Refuses what needs weights as training left them, or optimizer state. */
   private void requireStored(String operation) {
-    if (config.format() != RowFormat.STORED) {
-      throw new IllegalStateException(
-          "table %s: got %s of rows of %s, which are for reading alone; load the table with rows as stored"
-              .formatted(config.name(), operation, config.format()));
-    }
+    config.format().requireStored(config.name(), operation);
   }
 
   void requireOpen(String operation) {

@@ -148,6 +148,27 @@ public final class TableSnapshot implements AutoCloseable {
     }
   }
 
+  /**
+   * Gives the rows of {@link UnknownRow.Hashed} as they are stored, without metadata, by their
+   * numbers from 0 on; also of changes all of them.
+   *
+   * @param sink takes block after block, each of use during the call
+   */
+  public void exportBuckets(Consumer<RowBlock> sink) {
+    use.lock();
+    try {
+      requireOpen();
+      Consumer<RowBlock> open =
+          block -> {
+            requireOpen();
+            sink.accept(block);
+          };
+      table.exportBuckets(copies, open);
+    } finally {
+      use.unlock();
+    }
+  }
+
   /** As {@link TableHistory#counters}. */
   public long[] counters() {
     return counters.clone();

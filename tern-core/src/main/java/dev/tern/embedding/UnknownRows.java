@@ -2,11 +2,12 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
+import java.util.Optional;
 
 /**
- * The row that all ids without one read as: zeros, or the mean, of which each lookup gets a copy.
- * Where each is to read as its initial weights, it is zeros too, and the table puts the weights in
- * afterwards. Any number of threads may ask while the rows stay as they are.
+ * What ids without a row read as: zeros, the mean, of which each lookup gets a copy, or their
+ * buckets. Where each is to read as its initial weights, it is zeros too, and the table puts the
+ * weights in afterwards. Any number of threads may ask while the rows stay as they are.
  */
 final class UnknownRows {
   private static final int BLOCK = 256;
@@ -18,6 +19,7 @@ final class UnknownRows {
   private final RowSlabs rows;
   private final RowLoops loops;
   private final long zeros;
+  private final Optional<BucketRows> buckets;
 
   /** The mean that was asked for last. */
   private volatile Mean mean;
@@ -30,9 +32,11 @@ final class UnknownRows {
   }
 
   /** With room for a row's weights at {@code zeros}. */
-  UnknownRows(TableConfig config, RowSlabs rows, RowLoops loops, long zeros) {
+  UnknownRows(
+      TableConfig config, RowSlabs rows, Optional<BucketRows> buckets, RowLoops loops, long zeros) {
     this.config = config;
     this.rows = rows;
+    this.buckets = buckets;
     this.loops = loops;
     this.zeros = zeros;
     mean = new Mean(0, 0, new float[config.width()]);
@@ -44,7 +48,11 @@ final class UnknownRows {
    * unknown; the table has {@code size} rows at {@code version}.
    */
   void read(Lookup lookup, int from, int to, long size, long version) {
-    if (from < to) {
+    if (from < to && buckets.isPresent()) {
+      for (int i = from; i < to; i++) {
+        buckets.get().read(lookup, lookup.missing[i]);
+      }
+    } else if (from < to) {
       long row = address(lookup, size, version);
       for (int i = from; i < to; i++) {
         lookup.addresses[lookup.missing[i]] = row;
@@ -54,12 +62,32 @@ final class UnknownRows {
 
   /** Likewise its distinct ids {@code without}. */
   void read(Lookup lookup, int[] without, long size, long version) {
-    if (without.length > 0) {
+    if (buckets.isPresent()) {
+      for (int u : without) {
+        buckets.get().read(lookup, u);
+      }
+    } else if (without.length > 0) {
       long row = address(lookup, size, version);
       for (int u : without) {
         lookup.rows[u] = Lookup.NONE;
         lookup.addresses[u] = row;
       }
+    }
+  }
+
+  /**
+   * Has the first {@code missing} of a lookup sit updates out; {@link #readAgain} before reading.
+   */
+  void leaveOut(Lookup lookup, int missing) {
+    for (int i = 0; i < missing; i++) {
+      lookup.addresses[lookup.missing[i]] = zeros;
+    }
+  }
+
+  /** Has all ids without a row read as they would now, if that is not what they read as already. */
+  void readAgain(Lookup lookup, long size, long version) {
+    if (config.unknown() == UnknownRow.MEAN || buckets.isPresent()) {
+      read(lookup, lookup.unknown(), size, version);
     }
   }
 

@@ -9,7 +9,6 @@ import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
-import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -161,7 +160,7 @@ public final class Checkpoint {
             (float) tables.number("initRange"),
             (float) tables.number("l2"),
             Combiner.valueOf(tables.text("combiner")),
-            UnknownRow.valueOf(tables.text("unknown")),
+            UnknownRowJson.read(tables),
             tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
             // Scoring inserts, evicts and updates nothing.
             RowPolicy.ALL,

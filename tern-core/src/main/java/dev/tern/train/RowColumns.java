@@ -15,13 +15,22 @@ final class RowColumns {
 
   private final RowShape shape;
   private final SafeTensors file;
+  private final String weightsName;
+  private final String stateName;
   private ByteBuffer weights = buffer(0);
   private ByteBuffer state = buffer(0);
   private ByteBuffer metadata = buffer(0);
 
   RowColumns(RowShape shape, SafeTensors file) {
+    this(shape, file, WEIGHTS, STATE);
+  }
+
+  /** Of arrays that have these names. */
+  RowColumns(RowShape shape, SafeTensors file, String weightsName, String stateName) {
     this.shape = shape;
     this.file = file;
+    this.weightsName = weightsName;
+    this.stateName = stateName;
   }
 
   private static ByteBuffer buffer(int bytes) {
@@ -41,8 +50,8 @@ final class RowColumns {
 
   /** Writes the rows of a block as rows {@code row} onwards. */
   void write(long row, RowBlock block) {
-    file.write(WEIGHTS, weightsAt(row), block.weights().asByteBuffer());
-    file.write(STATE, 4 * row * shape.state(), block.state().asByteBuffer());
+    file.write(weightsName, weightsAt(row), block.weights().asByteBuffer());
+    file.write(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
     if (shape.metadata() > 0) {
       file.write(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
     }
@@ -50,8 +59,8 @@ final class RowColumns {
 
   /** Reads rows {@code row} onwards, as many as {@code block} counts. */
   void read(long row, RowBlock block) {
-    file.read(WEIGHTS, weightsAt(row), block.weights().asByteBuffer());
-    file.read(STATE, 4 * row * shape.state(), block.state().asByteBuffer());
+    file.read(weightsName, weightsAt(row), block.weights().asByteBuffer());
+    file.read(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
     if (shape.metadata() > 0) {
       file.read(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
     }
@@ -76,8 +85,8 @@ final class RowColumns {
         metadata.putInt(Memory.getInt(at));
       }
     }
-    file.write(WEIGHTS, weightsAt(row), weights.flip());
-    file.write(STATE, 4 * row * shape.state(), state.flip());
+    file.write(weightsName, weightsAt(row), weights.flip());
+    file.write(stateName, 4 * row * shape.state(), state.flip());
     if (shape.metadata() > 0) {
       file.write(METADATA, 4 * row * shape.metadata(), metadata.flip());
     }
@@ -86,8 +95,8 @@ final class RowColumns {
   /** Reads rows {@code row} onwards into {@code count} packed rows at address {@code values}. */
   void read(long row, long values, int count) {
     prepare(count);
-    file.read(WEIGHTS, weightsAt(row), weights);
-    file.read(STATE, 4 * row * shape.state(), state);
+    file.read(weightsName, weightsAt(row), weights);
+    file.read(stateName, 4 * row * shape.state(), state);
     if (shape.metadata() > 0) {
       file.read(METADATA, 4 * row * shape.metadata(), metadata);
     }

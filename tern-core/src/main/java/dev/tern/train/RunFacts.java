@@ -61,8 +61,8 @@ final class RunFacts {
             .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
             .put("initRange", (double) options.initRange())
             .put("l2", (double) options.l2())
-            .put("combiner", options.combiner().name())
-            .put("unknown", options.unknown().name());
+            .put("combiner", options.combiner().name());
+    UnknownRowJson.write(options.unknown(), tables);
     if (options.tableStorage() != DType.F32) {
       tables.put(STORAGE, options.tableStorage().name());
     }

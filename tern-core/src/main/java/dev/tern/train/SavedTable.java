@@ -220,6 +220,16 @@ final class SavedTable implements RowSource, AutoCloseable {
     return counters;
   }
 
+  /** Rows of ids without one of their own; 0 where the table has none. */
+  int buckets() {
+    return files.getLast().buckets();
+  }
+
+  /** A walk over these. */
+  BucketColumns bucketRows() {
+    return new BucketColumns(shape, files.getLast().file(), buckets());
+  }
+
   /** A walk over the words of the filter. */
   Filter filter() {
     return new Filter(

@@ -18,14 +18,16 @@ import java.util.Map;
  * the table stores them, {@code [n, W]}) and {@code state} (F32, {@code [n, floats of optimizer
  * state]}). Where a {@link RowPolicy} is at work also {@code metadata} (I32, {@code [n, numbers]},
  * if rows keep any), {@code history} (I64) and {@code filter} (I64, words of the counting filter);
- * see {@link TableHistory}.
+ * see {@link TableHistory}. Where ids without a row have buckets, also these: {@link
+ * BucketColumns}.
  *
- * <p>Of a table in several shards each is a file of its own, and the last one holds history and
- * filter of all.
+ * <p>Of a table in several shards each is a file of its own, and the last one holds history, filter
+ * and buckets of all.
  *
  * <p>A file of changes holds the rows that came or changed, and {@code gone} (I64, ascending), ids
  * that had a row in the file before; of the filter only the words numbered {@code filter_words}
- * (I64, ascending), and how many there are in all, {@code filter_size} (I64, {@code [1]}).
+ * (I64, ascending), and how many there are in all, {@code filter_size} (I64, {@code [1]}); of
+ * buckets all.
  */
 final class TableFile {
   static final String IDS = "ids";
@@ -61,6 +63,8 @@ final class TableFile {
           .add(FILTER_WORDS, DType.I64, numbers.length)
           .add(FILTER_SIZE, DType.I64, 1);
     }
+    int buckets = table.config().unknown().buckets();
+    BucketColumns.layout(layout, shape, buckets);
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
       RowWriter rows = new RowWriter(shape, file, count);
       table.exportBlocks(rows::append);
@@ -75,6 +79,9 @@ final class TableFile {
       if (remembers && !table.isWhole()) {
         new LongColumn(file, FILTER_WORDS).append(numbers, numbers.length);
         new LongColumn(file, FILTER_SIZE).append(new long[] {table.filterWords()}, 1);
+      }
+      if (buckets > 0) {
+        table.exportBuckets(new BucketColumns(shape, file, buckets)::append);
       }
       return file.digest();
     }
@@ -93,14 +100,14 @@ final class TableFile {
   }
 
   /**
-   * Writes {@code count} rows of {@code rows}, ascending, as a table with the history of {@code
-   * saved}.
+   * Writes {@code count} rows of {@code rows}, ascending, as a table with the history and buckets
+   * of {@code saved}.
    */
   static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
     write(path, table, rows, count, saved, TableShard.WHOLE);
   }
 
-  /** The last shard holds the history of all. */
+  /** The last shard holds history and buckets of all. */
   private static void write(
       Path path, String table, RowSource rows, long count, SavedTable saved, TableShard shard) {
     boolean remembers = saved.hasHistory() && shard.isLast();
@@ -110,11 +117,16 @@ final class TableFile {
     if (remembers) {
       layout.add(FILTER, DType.I64, filterWords);
     }
+    int buckets = shard.isLast() ? saved.buckets() : 0;
+    BucketColumns.layout(layout, shape, buckets);
     try (SafeTensors file = SafeTensors.create(path, layout, name(table, shard))) {
       new RowWriter(shape, file, count).appendAll(rows);
       if (remembers) {
         new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
         copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
+      }
+      if (buckets > 0) {
+        new BucketColumns(shape, file, buckets).appendAll(saved.bucketRows());
       }
     }
   }
@@ -150,12 +162,21 @@ final class TableFile {
 
   /**
    * Fills an empty table with a shard of what its files, the oldest first, hold; of one without a
-   * row policy it takes no more than rows.
+   * row policy it takes no more than rows, and buckets where the table has some.
    */
   static void read(List<Path> paths, EmbeddingTable table, TableShard shard) {
     try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()), shard)) {
+      int buckets = table.config().unknown().buckets();
+      if (buckets > 0 && saved.buckets() != buckets) {
+        throw new DataException(
+            "%s: got %d buckets for ids without a row, expected %d; read the checkpoint with the buckets of its run"
+                .formatted(paths.getLast(), saved.buckets(), buckets));
+      }
       if (!table.config().rows().isAll()) {
         readHistory(paths.getLast(), saved, table);
+      }
+      if (buckets > 0) {
+        table.history().restoreBuckets(saved.bucketRows()::next);
       }
       if (saved.isInOneFile()) {
         table.importBlocks(saved.expected(), saved::next);

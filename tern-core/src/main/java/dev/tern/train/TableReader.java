@@ -27,6 +27,7 @@ final class TableReader implements AutoCloseable {
   private final long values;
   private final IdCursor rows;
   private final Optional<IdCursor> gone;
+  private final int buckets;
 
   private final LongColumn ids;
 
@@ -43,6 +44,7 @@ final class TableReader implements AutoCloseable {
     this.shape = shape;
     this.file = file;
     shard = shard(path, file);
+    buckets = BucketColumns.count(path, file, shape);
     columns = new RowColumns(shape, file);
     int block = (int) Math.clamp(BLOCK_BYTES / shape.packedBytes(), 1, BLOCK);
     ids = LongColumn.open(path, file, TableFile.IDS);
@@ -89,8 +91,7 @@ final class TableReader implements AutoCloseable {
     }
   }
 
-  private static void requireShape(
-      Path path, SafeTensors file, String name, long rows, long columns) {
+  static void requireShape(Path path, SafeTensors file, String name, long rows, long columns) {
     SafeTensors.Entry entry = file.entry(name);
     if (!entry.shape().equals(List.of(rows, columns))) {
       throw new DataException(
@@ -107,7 +108,7 @@ final class TableReader implements AutoCloseable {
     }
   }
 
-  private static void requireType(Path path, SafeTensors file, String name, DType type) {
+  static void requireType(Path path, SafeTensors file, String name, DType type) {
     DType got = file.entry(name).type();
     if (got != type) {
       throw new DataException(
@@ -138,6 +139,11 @@ final class TableReader implements AutoCloseable {
   /** Which shard of the table it holds. */
   TableShard shard() {
     return shard;
+  }
+
+  /** Bucket rows in it, beside the rows of ids. */
+  int buckets() {
+    return buckets;
   }
 
   /** Rows in it. */

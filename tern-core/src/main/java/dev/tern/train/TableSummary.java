@@ -12,7 +12,8 @@ import java.util.Optional;
  * @param name of its slot
  * @param storage how weights are stored
  * @param width weights a row
- * @param rows rows
+ * @param rows rows of ids
+ * @param buckets rows that ids without one share
  * @param bytesPerRow bytes of a row in files: id, weights, state, metadata
  * @param norms L2 norms of rows' weights
  * @param frequencies rows by how often they were seen; where that is not kept none
@@ -24,6 +25,7 @@ public record TableSummary(
     String storage,
     int width,
     long rows,
+    int buckets,
     long bytesPerRow,
     Norms norms,
     List<Bin> frequencies,
@@ -50,11 +52,13 @@ public record TableSummary(
     TopIds byFrequency = new TopIds(counted ? top : 0);
     long[] bins = new long[Integer.SIZE];
     long rows = 0;
+    int buckets;
     double least = Double.NaN;
     double largest = Double.NaN;
     double sum = 0;
     try (SavedTable table = SavedTable.open(checkpoint.tableFiles(slot), shape);
         RowWalk walk = new RowWalk(shape, table)) {
+      buckets = table.buckets();
       while (walk.next()) {
         double norm = walk.norm();
         least = rows == 0 ? norm : Math.min(least, norm);
@@ -74,6 +78,7 @@ public record TableSummary(
         shape.storage().name(),
         shape.width(),
         rows,
+        buckets,
         Long.BYTES + shape.fileBytes(),
         new Norms(least, sum / rows, largest),
         bins(bins),
@@ -108,6 +113,7 @@ public record TableSummary(
             .put("storage", storage)
             .put("width", width)
             .put("rows", rows)
+            .put("buckets", buckets)
             .put("bytes_per_row", bytesPerRow);
     if (rows > 0) {
       json.put(

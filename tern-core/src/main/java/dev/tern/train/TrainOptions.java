@@ -104,6 +104,14 @@ public final class TrainOptions {
               + weightDecay
               + ", expected 0: FTRL makes each weight anew from its sums; use its l2");
     }
+    if (unknown.buckets() > 0 && !rows.leavesIdsWithout()) {
+      throw new IllegalArgumentException(
+          "train options: got "
+              + unknown
+              + " where training gives each id a row, expected ids without one, or buckets would"
+              + " learn nothing; admit by count or probability, or leave ids beyond maxRows"
+              + " without a row");
+    }
   }
 
   /** Rows of a step, 1 or more; the last batch of an epoch may be shorter. */

@@ -24,7 +24,7 @@ final class ConcurrentLookupTest {
   private static final int WIDTH = 9;
 
   @ParameterizedTest
-  @EnumSource(UnknownRow.class)
+  @EnumSource(UnknownRow.Derived.class)
   void manyThreadsReadWhatOneThreadReads(UnknownRow unknown) throws Exception {
     Allocator allocator = Allocator.of(1L << 28);
     TableConfig config = new TableConfig("t", 0, WIDTH, Optimizer.adam(1), 0.1f, 7, 0, unknown);

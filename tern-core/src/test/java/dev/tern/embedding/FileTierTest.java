@@ -542,6 +542,10 @@ final class FileTierTest {
     requireRefused(
         config(2, sgd, UnknownRow.MEAN, DType.F32, RowPolicy.ALL), tier, "the mean of all rows");
     requireRefused(
+        config(2, sgd, new UnknownRow.Hashed(3), DType.F32, RowPolicy.ALL),
+        tier,
+        "Hashed[buckets=3]; have unknown ids read as zeros");
+    requireRefused(
         config(2, sgd, UnknownRow.ZEROS, DType.F32, unseen), tier, "rows of such a table stay");
     requireRefused(
         config(2, sgd),

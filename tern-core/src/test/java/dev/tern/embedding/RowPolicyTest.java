@@ -168,7 +168,7 @@ final class RowPolicyTest {
   }
 
   @ParameterizedTest
-  @EnumSource(UnknownRow.class)
+  @EnumSource(UnknownRow.Derived.class)
   void idsNotAdmittedReadAsUnknownAndShiftNobodysGradient(UnknownRow unknown) {
     EmbeddingTable table = table(byCount(2), unknown, Optimizer.sgd(1), DType.F32);
     train(table, 1, 0, 1, 1, 2, 2, 3, 3);
@@ -451,7 +451,7 @@ final class RowPolicyTest {
   }
 
   @ParameterizedTest
-  @EnumSource(UnknownRow.class)
+  @EnumSource(UnknownRow.Derived.class)
   void theMeanOfRowsIsOfThoseThatAreThere(UnknownRow unknown) {
     RowPolicy policy = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
     EmbeddingTable table = table(policy, unknown, Optimizer.adam(0.1f), DType.F32);

@@ -54,8 +54,12 @@ final class TableSnapshotTest {
   }
 
   private static TableConfig config(Optimizer optimizer, DType storage, RowPolicy policy) {
-    return new TableConfig(
-        "t", 3, WIDTH, optimizer, 0.4f, 42, 0, UnknownRow.ZEROS, storage, policy);
+    return config(optimizer, storage, policy, UnknownRow.ZEROS);
+  }
+
+  private static TableConfig config(
+      Optimizer optimizer, DType storage, RowPolicy policy, UnknownRow unknown) {
+    return new TableConfig("t", 3, WIDTH, optimizer, 0.4f, 42, 0, unknown, storage, policy);
   }
 
   static List<TableConfig> tables() {
@@ -72,6 +76,14 @@ final class TableSnapshotTest {
             Optimizer.ftrl(1),
             DType.F32,
             counted.withRoomMadeBy(new Eviction.LeastFrequent(), 300)),
+        config(Optimizer.adagrad(1), DType.F32, counted, new UnknownRow.Hashed(5000)),
+        config(
+            Optimizer.lazyAdam(1),
+            DType.BF16,
+            RowPolicy.ALL
+                .withMaxRows(100, WhenFull.UNKNOWN)
+                .withRoomMadeBy(new Eviction.LeastRecent(), 100),
+            new UnknownRow.Hashed(200)),
         config(Optimizer.rmsProp(1), DType.F32, RowPolicy.ALL.withEviction(new Eviction.Unseen(3))),
         config(
             Optimizer.momentum(1),
@@ -104,6 +116,10 @@ final class TableSnapshotTest {
       bytes.writeBytes(block.weights().toArray(ValueLayout.JAVA_BYTE));
       bytes.writeBytes(block.state().toArray(ValueLayout.JAVA_BYTE));
       bytes.writeBytes(block.metadata().toArray(ValueLayout.JAVA_BYTE));
+    });
+    snapshot.exportBuckets(block -> {
+      bytes.writeBytes(block.weights().toArray(ValueLayout.JAVA_BYTE));
+      bytes.writeBytes(block.state().toArray(ValueLayout.JAVA_BYTE));
     });
     snapshot.readFilter((words, count) -> putAll(bytes, Arrays.copyOf(words, count)));
     putAll(bytes, snapshot.gone());

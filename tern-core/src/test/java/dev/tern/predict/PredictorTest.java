@@ -221,7 +221,7 @@ final class PredictorTest {
   }
 
   @ParameterizedTest
-  @EnumSource(UnknownRow.class)
+  @EnumSource(UnknownRow.Derived.class)
   void scoringInsertsNoRowAndDoesNotChangeScores(UnknownRow unknown) {
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = trained(device, ModelConfig.Type.DEEPFM, unknown)) {
@@ -244,7 +244,7 @@ final class PredictorTest {
     Map<String, Object> unseen = Map.of("age", 1, "price", 0.5, "site", 1L << 40);
     Map<String, Object> other = Map.of("age", 1, "price", 0.5, "site", -5L);
     Map<UnknownRow, Float> scores = new HashMap<>();
-    for (UnknownRow unknown : UnknownRow.values()) {
+    for (UnknownRow unknown : UnknownRow.Derived.values()) {
       try (Predictor predictor = Predictor.open(saved(ModelConfig.Type.LR, unknown))) {
         scores.put(unknown, predictor.score(unseen));
         boolean same = predictor.score(other) == predictor.score(unseen);

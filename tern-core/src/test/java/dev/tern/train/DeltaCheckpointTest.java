@@ -74,6 +74,12 @@ final class DeltaCheckpointTest {
         options().tableOptimizer(Optimizer.adam(0.01f)).tableStorage(DType.BF16),
         options().tableOptimizer(Optimizer.sgd(0.1f)).tableStorage(DType.F16),
         options().rows(COUNTED),
+        options().rows(COUNTED).unknown(new UnknownRow.Hashed(40)),
+        options()
+            .rows(recent)
+            .unknown(new UnknownRow.Hashed(7))
+            .tableOptimizer(Optimizer.adam(0.01f))
+            .tableStorage(DType.BF16),
         options().rows(RowPolicy.ALL.withEviction(new Eviction.Unseen(2))),
         options().rows(COUNTED.withEviction(new Eviction.SmallNorm(0.05f, 1))),
         options().rows(COUNTED.withEviction(new Eviction.LowScore(0.5, 0.9f))),

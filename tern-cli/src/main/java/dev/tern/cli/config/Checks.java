@@ -18,6 +18,7 @@ final class Checks {
     }
     experts(settings);
     maxRows(settings);
+    unknown(settings);
     tableMemory(settings);
     weightDecay(settings);
   }
@@ -138,6 +139,17 @@ final class Checks {
     }
   }
 
+  /** Buckets are for ids that training leaves without a row. */
+  private static void unknown(Settings s) {
+    if (s.get(Keys.UNKNOWN).equals("hash") && !ModelConfig.rows(s).leavesIdsWithout()) {
+      throw new ConfigException(
+          s.where("model.unknown")
+              + ": model.unknown: got hash where training gives each id a row, expected ids without"
+              + " one, or their buckets would learn nothing; add model.admission, or model.max_rows"
+              + " with model.when_full: unknown");
+    }
+  }
+
   /** What tables that keep rows in files cannot do. */
   private static void tableMemory(Settings s) {
     if (s.get(Keys.TABLE_MEMORY) == 0) {
@@ -151,6 +163,9 @@ final class Checks {
     }
     if (s.get(Keys.UNKNOWN).equals("mean")) {
       refuseTableMemory(s, "the mean of whole tables for unknown ids", "model.unknown: zeros");
+    }
+    if (s.get(Keys.UNKNOWN).equals("hash")) {
+      refuseTableMemory(s, "buckets for unknown ids", "model.unknown: zeros");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.embedding.UnknownRow;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -315,10 +316,18 @@ final class Keys {
   static final Key<String> UNKNOWN =
       Key.of(
           "model.unknown",
-          Kind.Choice.of("zeros", "initial", "mean"),
+          Kind.Choice.of("zeros", "initial", "mean", "hash"),
           "zeros",
           "Row of an id that has none, such as one that training has not seen: zeros, the row it"
-              + " would start from, or the mean row.");
+              + " would start from, the mean row, or one of model.unknown_buckets rows, by its"
+              + " hash, which learn from ids that training leaves without a row.");
+  static final Key<Long> UNKNOWN_BUCKETS =
+      Key.of(
+              "model.unknown_buckets",
+              new Kind.Whole(1, UnknownRow.Hashed.MOST),
+              10_000L,
+              "Rows of a table that ids without one share.")
+          .when(UNKNOWN, "hash");
 
   static final Key<String> TABLE_STORAGE =
       Key.of(
@@ -658,6 +667,7 @@ final class Keys {
           BATCH_NORM,
           COMBINER,
           UNKNOWN,
+          UNKNOWN_BUCKETS,
           TABLE_STORAGE,
           ADMISSION,
           ADMISSION_COUNT,

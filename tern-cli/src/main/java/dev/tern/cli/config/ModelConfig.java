@@ -3,6 +3,7 @@ package dev.tern.cli.config;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import java.util.List;
 import java.util.Locale;
@@ -25,7 +26,7 @@ import java.util.stream.Collectors;
  * @param batchNorm whether batch normalization stands before each activation
  * @param heads heads of attention in {@code transformer}
  * @param combiner {@code sum}, {@code mean} or {@code sqrtn}
- * @param unknown row of an unknown id: {@code zeros}, {@code initial} or {@code mean}
+ * @param unknown what an id without a row reads as
  * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
  * @param rows which ids have rows in a table
  */
@@ -43,7 +44,7 @@ public record ModelConfig(
     boolean batchNorm,
     int heads,
     String combiner,
-    String unknown,
+    UnknownRow unknown,
     String tableStorage,
     RowPolicy rows) {
   static ModelConfig of(Settings s) {
@@ -61,12 +62,19 @@ public record ModelConfig(
         s.get(Keys.BATCH_NORM),
         s.get(Keys.HEADS).intValue(),
         s.get(Keys.COMBINER),
-        s.get(Keys.UNKNOWN),
+        unknown(s),
         s.get(Keys.TABLE_STORAGE),
         rows(s));
   }
 
-  private static RowPolicy rows(Settings s) {
+  private static UnknownRow unknown(Settings s) {
+    String name = s.get(Keys.UNKNOWN);
+    return name.equals("hash")
+        ? new UnknownRow.Hashed(s.get(Keys.UNKNOWN_BUCKETS).intValue())
+        : UnknownRow.Derived.valueOf(name.toUpperCase(Locale.ROOT));
+  }
+
+  static RowPolicy rows(Settings s) {
     Admission admission =
         switch (s.get(Keys.ADMISSION)) {
           case "count" ->

@@ -7,6 +7,7 @@ import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
@@ -146,6 +147,28 @@ final class ConfigTest {
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("train.table_memory: got a limit with")
         .hasMessageContaining(message);
+  }
+
+  @Test
+  void unknownIdsHaveBucketsWhereSomeTrainWithoutARow() {
+    assertThat(census().model().unknown()).isEqualTo(UnknownRow.ZEROS);
+    String[] counted = {
+      "model.unknown=hash", "model.unknown_buckets=500", "model.admission.type=count"
+    };
+    assertThat(census(counted).model().unknown()).isEqualTo(new UnknownRow.Hashed(500));
+    String[] full = {"model.unknown=hash", "model.max_rows=10", "model.when_full=unknown"};
+    assertThat(census(full).model().unknown()).isEqualTo(new UnknownRow.Hashed(10_000));
+    assertThatThrownBy(() -> census(full[0], full[1]))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("model.unknown: got hash where training gives each id a row")
+        .hasMessageContaining("add model.admission, or model.max_rows with model.when_full");
+    assertThatThrownBy(() -> census("model.unknown_buckets=5"))
+        .hasMessageContaining("expected it only where model.unknown is hash");
+    assertThatThrownBy(() -> census(full[0], full[1], full[2], "model.unknown_buckets=1048577"))
+        .hasMessageContaining("1 to 1048576");
+    String[] tiered = {"train.table_memory=64m", "train.optimizer.type=adagrad"};
+    assertThatThrownBy(() -> census(tiered[0], tiered[1], full[0], full[1], full[2]))
+        .hasMessageContaining("train.table_memory: got a limit with buckets for unknown ids");
   }
 
   @ParameterizedTest

@@ -1,0 +1,180 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Memory;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * The rows of {@link UnknownRow.Hashed}, shared by ids without a row of their own: the first rows
+ * of the table's slabs, which no index names, so that every id stays legal. Whoever is to update
+ * them gets a lookup of their numbers, as if these were ids: all positions of a batch whose ids
+ * share a bucket are positions of one row.
+ */
+final class BucketRows {
+  /** Apart from the initial weights of ids. */
+  private static final long SALT = 0x2545F4914F6CDD1DL;
+
+  private final TableConfig config;
+  private final RowSlabs slabs;
+  private final int count;
+
+  /** The buckets that a batch reads. */
+  private final Lookup read = new Lookup();
+
+  // Per position of a batch whose id reads as a bucket: which, and by how much it counts.
+  private long[] numbers = new long[0];
+  private float[] scales = new float[0];
+
+  /** Where bags begin among these positions. */
+  private int[] offsets = new int[1];
+
+  private BucketRows(TableConfig config, RowSlabs slabs, int count) {
+    this.config = config;
+    this.slabs = slabs;
+    this.count = count;
+    InitialRows initial = new InitialRows(config, SALT);
+    slabs.reserve(count);
+    for (int bucket = 0; bucket < count; bucket++) {
+      long row = slabs.address(slabs.add());
+      Memory.zero(row, slabs.stride());
+      if (config.format() == RowFormat.STORED) {
+        initial.write(new long[] {bucket}, new long[] {row}, new int[] {0}, 1);
+      }
+    }
+  }
+
+  /**
+   * Makes those of a new table in {@code slabs} without rows, with initial weights; where the table
+   * is for reading alone they are zeros until {@link #restore}. None where what ids without a row
+   * read as is not kept. Where memory runs out, the slabs are to be freed.
+   */
+  static Optional<BucketRows> of(TableConfig config, RowSlabs slabs) {
+    int count = config.unknown().buckets();
+    return count > 0 ? Optional.of(new BucketRows(config, slabs, count)) : Optional.empty();
+  }
+
+  /** Has distinct id {@code u} of a lookup read as its bucket. */
+  void read(Lookup lookup, int u) {
+    lookup.rows[u] = Lookup.BUCKET;
+    lookup.addresses[u] = slabs.address(bucket(lookup.hashes[u]));
+  }
+
+  private int bucket(long hash) {
+    return (int) Math.unsignedMultiplyHigh(hash, count);
+  }
+
+  /**
+   * Those that the ids of a lookup read as in bags {@code [0, bags)}, grouped for an update; of use
+   * until the next call.
+   *
+   * @param begins where bags begin among the positions of the lookup
+   * @param weights of positions, or {@link Bags#UNWEIGHTED}
+   */
+  Lookup group(Lookup lookup, int[] begins, float[] weights, int bags, Combiner combiner) {
+    int positions = begins[bags] - begins[0];
+    if (numbers.length < positions || scales.length < positions) {
+      numbers = new long[positions + positions / 4];
+      scales = new float[numbers.length];
+    }
+    if (offsets.length <= bags) {
+      offsets = new int[bags + bags / 4 + 1];
+    }
+    offsets[0] = 0;
+    for (int b = 0; b < bags; b++) {
+      offsets[b + 1] = take(lookup, begins[b], begins[b + 1], weights, combiner, offsets[b]);
+    }
+    read.fill(numbers, offsets[bags]);
+    locate();
+    read.group(offsets, scales, 0, bags, Combiner.SUM);
+    return read;
+  }
+
+  /** Takes the positions of a bag behind {@code taken} others; returns how many are taken then. */
+  private int take(
+      Lookup lookup, int begin, int end, float[] weights, Combiner combiner, int taken) {
+    boolean weighted = weights.length > 0;
+    float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
+    int at = taken;
+    for (int i = begin; i < end; i++) {
+      int u = lookup.inverse[i];
+      if (lookup.rows[u] == Lookup.BUCKET) {
+        numbers[at] = bucket(lookup.hashes[u]);
+        scales[at++] = weighted ? scale * weights[i] : scale;
+      }
+    }
+    return at;
+  }
+
+  private void locate() {
+    int unique = read.unique();
+    for (int u = 0; u < unique; u++) {
+      read.rows[u] = (int) read.ids[u];
+      read.addresses[u] = slabs.address(read.rows[u]);
+    }
+    read.complete = true;
+  }
+
+  /**
+   * Gives them as they are stored, in order, their numbers for ids, without metadata.
+   *
+   * @param copies say what they were, where others change them meanwhile
+   */
+  void export(Optional<RowCopies> copies, Consumer<RowBlock> sink) {
+    int[] all = IntStream.range(0, count).toArray();
+    try (RowBlock block = newBlock()) {
+      for (int from = 0; from < count; from += block.count()) {
+        block.setCount(Math.min(block.room(), count - from));
+        for (int i = 0; i < block.count(); i++) {
+          block.ids()[i] = from + i;
+          block.places()[i] =
+              copies.isPresent() ? copies.get().address(from + i) : slabs.address(from + i);
+        }
+        block.gather(config);
+        if (copies.isPresent()) {
+          copies.get().mend(block, all, from, config);
+        }
+        sink.accept(block);
+      }
+    }
+  }
+
+  /**
+   * Takes what {@link #export} gave of a table of the same config.
+   *
+   * @param watch is told
+   * @return whether there were as many; if not, some may be taken
+   */
+  boolean restore(RowBlock.Source source, RowWatch watch) {
+    watch.begin();
+    try {
+      return taken(source, watch) == count;
+    } finally {
+      watch.end();
+    }
+  }
+
+  private int taken(RowBlock.Source source, RowWatch watch) {
+    int taken = 0;
+    try (RowBlock block = newBlock()) {
+      while (source.next(block)) {
+        if (block.count() > count - taken) {
+          return -1;
+        }
+        for (int i = 0; i < block.count(); i++) {
+          block.ids()[i] = taken++;
+        }
+        read.fillDistinct(block.ids(), block.count());
+        locate();
+        watch.bucketsUpdated(read);
+        System.arraycopy(read.addresses, 0, block.places(), 0, block.count());
+        block.scatter(config, 0, block.count());
+      }
+    }
+    return taken;
+  }
+
+  private RowBlock newBlock() {
+    return new RowBlock(config.storage(), config.width(), config.stateFloats(), 0);
+  }
+}
