@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import java.util.Arrays;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * Walks ids and their rows in ascending (signed) order of id, each id once, with bounded memory:
@@ -30,7 +31,6 @@ final class SortedRows {
   private final int[] rows;
   private final long[] otherIds;
   private final int[] otherRows;
-  private final int[] places = new int[DIGITS];
   private int count;
   private int at;
   private int advanced;
@@ -120,7 +120,7 @@ final class SortedRows {
 
   /** Keeps the smallest, in order. */
   private void keepBlock() {
-    sort(0, count);
+    sort(0, count, new int[DIGITS]);
     dropRepeated();
     more |= count > block;
     count = Math.min(count, block);
@@ -140,30 +140,39 @@ final class SortedRows {
     count = distinct;
   }
 
-  /** Puts many into parts first, by the highest bits in which ids differ. */
-  private void sort(int from, int to) {
+  /**
+   * Puts many into parts first, by the highest bits in which ids differ; parts are sorted side by
+   * side.
+   *
+   * @param places room for the places of digits, which parts that are many have of their own
+   */
+  private void sort(int from, int to, int[] places) {
     if (to - from <= FEW) {
       insert(from, to);
     } else if (to - from <= NEAR) {
       System.arraycopy(ids, from, otherIds, from, to - from);
       System.arraycopy(rows, from, otherRows, from, to - from);
-      sortNear(from, to);
+      sortNear(from, to, places);
     } else {
       long least = least(ids, from, to);
       int shift = shift(ids, from, to, least, 1);
       int[] ends = new int[DIGITS];
       place(ids, rows, otherIds, otherRows, from, to, least, shift, ends);
-      int start = from;
-      for (int end : ends) {
-        if (end - start <= NEAR) {
-          sortNear(start, end);
-        } else {
-          System.arraycopy(otherIds, start, ids, start, end - start);
-          System.arraycopy(otherRows, start, rows, start, end - start);
-          sort(start, end);
-        }
-        start = end;
-      }
+      IntStream.range(0, DIGITS)
+          .parallel()
+          .forEach(digit -> sortPart(digit == 0 ? from : ends[digit - 1], ends[digit]));
+    }
+  }
+
+  /** Sorts what lies in the other arrays into these. */
+  private void sortPart(int from, int to) {
+    int[] places = new int[DIGITS];
+    if (to - from <= NEAR) {
+      sortNear(from, to, places);
+    } else {
+      System.arraycopy(otherIds, from, ids, from, to - from);
+      System.arraycopy(otherRows, from, rows, from, to - from);
+      sort(from, to, places);
     }
   }
 
@@ -171,7 +180,10 @@ final class SortedRows {
    * Sorts what lies in the other arrays into these: by three digits, from the lowest on, of the
    * highest bits in which ids differ; then those that are equal there, mostly one.
    */
-  private void sortNear(int from, int to) {
+  private void sortNear(int from, int to, int[] places) {
+    if (from == to) {
+      return;
+    }
     long least = least(otherIds, from, to);
     int shift = shift(otherIds, from, to, least, 3);
     place(otherIds, otherRows, ids, rows, from, to, least, shift, places);
@@ -183,7 +195,7 @@ final class SortedRows {
       while (end < to && (ids[end] - least) >>> shift == high) {
         end++;
       }
-      sort(start, end);
+      sort(start, end, places);
       start = end;
     }
   }
