@@ -52,7 +52,9 @@ public final class Main {
           System.out.println("soak  threads that use one table in every way, for minutes");
           System.out.println("stress  what tables promise to threads, by jcstress");
           System.out.println("table  embedding tables: find, insert, pool, update");
-          System.out.println("tier  a table larger than its memory, beside one in memory");
+          System.out.println(
+              "tier  a table larger than its memory, beside one in memory; its store beside"
+                  + " RocksDB");
           System.out.println("train  whole training steps of the models");
         }
         default ->

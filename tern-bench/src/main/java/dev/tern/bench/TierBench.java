@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * A table that is larger than its memory, beside the same one in memory, each in a process of its
  * own: the same rows, byte for byte, the time of a step, also where its batch was looked up ahead,
  * and the physical memory of the process. Fails where rows differ, or where the process holds more
- * than a tenth above the limit.
+ * than a tenth above the limit. Then its store beside another, by {@link StoreBench}.
  */
 final class TierBench {
   /** What the JVM takes beside the table: heap, classes, code, threads. */
@@ -33,12 +33,15 @@ final class TierBench {
     defaults.put("--batch", "8192");
     defaults.put("--width", "8");
     defaults.put("--memory", String.valueOf(1L << 30));
+    defaults.put("--store-ids", "3000000");
+    defaults.put("--store-memory", String.valueOf(24L << 20));
     defaults.put("--folder", System.getProperty("java.io.tmpdir"));
     Arguments arguments = Arguments.parse("tier", args, defaults);
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
     new TierBench(arguments).run();
+    StoreBench.run(arguments);
   }
 
   private void run() {
