@@ -33,8 +33,8 @@ final class TierBench {
     defaults.put("--batch", "8192");
     defaults.put("--width", "8");
     defaults.put("--memory", String.valueOf(1L << 30));
-    defaults.put("--store-ids", "3000000");
-    defaults.put("--store-memory", String.valueOf(24L << 20));
+    defaults.put("--store-ids", "1000000");
+    defaults.put("--store-memory", String.valueOf(8L << 20));
     defaults.put("--folder", System.getProperty("java.io.tmpdir"));
     Arguments arguments = Arguments.parse("tier", args, defaults);
     if (!arguments.json()) {
