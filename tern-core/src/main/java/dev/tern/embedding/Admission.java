@@ -15,8 +15,10 @@ public sealed interface Admission {
    * @param expected ids that the filter is sized for, 1 to 2^40: up to so many, under 1% of them
    *     share a counter. More make the filter grow by layers, each twice as large as the one
    *     before: every full one adds {@code count / 20}% of the ids that come later
+   * @param clickWeight as how many positions one of a clicked sample counts, one with a label of 1;
+   *     1 to 128. Whole, as counters are
    */
-  record ByCount(int count, long expected) implements Admission {
+  record ByCount(int count, long expected, int clickWeight) implements Admission {
     static final int MAX_COUNT = 128;
     private static final long MAX_EXPECTED = 1L << 40;
 
@@ -28,6 +30,21 @@ public sealed interface Admission {
           "expected ids",
           expected,
           "1 to " + MAX_EXPECTED);
+      RowPolicy.require(
+          clickWeight >= 1 && clickWeight <= MAX_COUNT,
+          "click weight",
+          clickWeight,
+          "1 to " + MAX_COUNT);
+    }
+
+    /** With all positions alike. */
+    public ByCount(int count, long expected) {
+      this(count, expected, 1);
+    }
+
+    /** What {@code positions} count, {@code clicks} of them in clicked samples. */
+    int weight(int positions, int clicks) {
+      return (int) Math.min(Integer.MAX_VALUE, positions + (clickWeight - 1L) * clicks);
     }
   }
 

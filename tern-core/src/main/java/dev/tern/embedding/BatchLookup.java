@@ -20,6 +20,9 @@ public final class BatchLookup implements AutoCloseable {
   private final int slotCount;
   private final LookAhead ahead;
 
+  /** Whether what a table does depends on labels. */
+  private final boolean weighsClicks;
+
   /** Per table. */
   private final TableBatch[] parts;
 
@@ -50,6 +53,7 @@ public final class BatchLookup implements AutoCloseable {
     this.widths = List.copyOf(widths);
     requireWidths();
     ahead = new LookAhead(slots);
+    weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch();
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
@@ -74,13 +78,18 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   /**
-   * Writes the pooled row of each slot.
+   * Writes the pooled row of each slot. In training the first label of a row of the batch says
+   * whether it was clicked, where tables {@link RowPolicy#weighsClicks ask for that}.
    *
    * @param insert whether ids without a row get one (training)
    * @param out per part, the address of {@code [B, S, D]} with {@code D} the part's width
+   * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
   @SuppressWarnings("exports")
   public void find(Workers workers, Batch batch, boolean insert, long[] out) {
+    if (insert && weighsClicks) {
+      requireLabels(batch);
+    }
     this.batch = batch;
     this.insert = insert;
     wasAhead = ahead.end(batch);
@@ -92,6 +101,16 @@ public final class BatchLookup implements AutoCloseable {
       }
     }
     workers.run(parts.length, finding);
+  }
+
+  private static void requireLabels(Batch batch) {
+    int labels = batch.schema().labelDim();
+    if (labels == 0) {
+      throw new IllegalArgumentException(
+          "lookup: got a batch without labels, expected one for each sample, as rows depend on"
+              + " clicks; name the label's column");
+    }
+    Clicks.requireLabels(batch.labels(), batch.size(), labels);
   }
 
   /**
@@ -123,6 +142,10 @@ public final class BatchLookup implements AutoCloseable {
       parts[table].lookup().fill(parts[table].ids(), parts[table].count());
     }
     TableBatch part = parts[table];
+    if (insert && tables.get(table).config().rows().weighsClicks()) {
+      // Now, as they are of this batch whether or not it was looked up ahead.
+      part.countClicks(rows);
+    }
     tables
         .get(table)
         .findAndPool(

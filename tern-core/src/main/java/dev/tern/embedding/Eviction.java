@@ -36,29 +36,54 @@ public sealed interface Eviction {
 
   /**
    * Rows with a low score, at the end of the first step that does not see them and leaves them with
-   * one below {@code least}: PaddlePaddle's shrinking by decayed shows. A row's score is the number
-   * of positions at which it was seen, those of a step counted {@code decay} times as much as those
-   * of the step after it. It stops at 2^23.
+   * one below {@code least}: PaddlePaddle's shrinking by decayed shows and clicks. A row's score is
+   * the weight of the positions at which it was seen, those of a step counted {@code decay} times
+   * as much as those of the step after it. It stops at 2^23 times the smaller of the two weights.
    *
    * @param decay 1e-6 to 1 - 1e-6
-   * @param least above 0; a row seen once has a score of 1
+   * @param least above 0
+   * @param showWeight what a position counts whose sample was shown and not clicked, which has a
+   *     label of 0; 1e-3 to 1e3. PaddlePaddle's {@code nonclk_coeff}
+   * @param clickWeight what one counts whose sample was clicked, which has a label of 1; 1e-3 to
+   *     1e3. PaddlePaddle's {@code click_coeff}
    */
-  record LowScore(double decay, float least) implements Eviction {
+  record LowScore(double decay, float least, float showWeight, float clickWeight)
+      implements Eviction {
     private static final float MOST = 1 << 23;
+    private static final float LEAST_WEIGHT = 1e-3f;
+    private static final float MOST_WEIGHT = 1e3f;
 
     public LowScore {
       RowPolicy.require(
           decay >= 1e-6 && decay <= 1 - 1e-6, "eviction decay", decay, "1e-6 to 1 - 1e-6");
       RowPolicy.require(
           least > 0 && least < Float.POSITIVE_INFINITY, "eviction score", least, "above 0");
+      requireWeight("show weight", showWeight);
+      requireWeight("click weight", clickWeight);
+    }
+
+    /** With all positions alike; a row seen once has a score of 1. */
+    public LowScore(double decay, float least) {
+      this(decay, least, 1, 1);
+    }
+
+    private static void requireWeight(String name, float weight) {
+      RowPolicy.require(
+          weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT, name, weight, "1e-3 to 1e3");
     }
 
     /**
-     * A score that was {@code score}, is now by {@code kept} times that, and gets {@code count}
-     * more. As no score is so large that 1 more is lost, this row stays at least as long as before.
+     * A score that was {@code score}, is now by {@code kept} times that, and gets the weight of
+     * {@code positions} more, {@code clicks} of them in clicked samples. As no score is so large
+     * that the weight of one is lost, this row stays at least as long as before.
      */
-    static float added(float score, double kept, int count) {
-      return (float) Math.min(MOST, score * kept + count);
+    float added(float score, double kept, int positions, int clicks) {
+      double weight = (double) showWeight * (positions - clicks) + (double) clickWeight * clicks;
+      return (float) Math.min(most(), score * kept + weight);
+    }
+
+    private float most() {
+      return MOST * Math.min(showWeight, clickWeight);
     }
 
     /** Steps, 1 or more, until {@code score} is too low. */
@@ -67,8 +92,9 @@ public sealed interface Eviction {
       return Math.max(1, (long) StrictMath.floor(steps) + 1);
     }
 
-    static boolean isScore(float score) {
-      return score >= 1 && score <= MOST;
+    /** Whether a row may have had this score when it was seen last, or was imported with 1. */
+    boolean isScore(float score) {
+      return score >= Math.min(1, Math.min(showWeight, clickWeight)) && score <= most();
     }
   }
 

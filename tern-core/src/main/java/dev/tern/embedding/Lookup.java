@@ -81,6 +81,9 @@ public final class Lookup {
   /** Per distinct id: positions that hold it. */
   int[] counts = new int[0];
 
+  /** Of these, positions in clicked samples. */
+  final Clicks clicks = new Clicks();
+
   /** As {@link #group} found: places {@code starts[u]} to {@code starts[u + 1] - 1} are id u's. */
   int[] starts = new int[2];
 
@@ -113,6 +116,27 @@ public final class Lookup {
   /** {@link EmbeddingTable#version()} of the rows that this lookup stands for. */
   public long version() {
     return version;
+  }
+
+  /**
+   * Says which positions belong to clicked samples. A table whose policy {@link
+   * RowPolicy#weighsClicks weighs clicks} needs it in training, between {@link
+   * EmbeddingTable#lookAhead} and {@link EmbeddingTable#find(Lookup, boolean)}.
+   *
+   * @param offsets bag {@code b} holds the positions {@code offsets[b]} to {@code offsets[b + 1] -
+   *     1}, those of sample {@code b}
+   * @param bags bags, {@code B}
+   * @param labels of the samples, {@code [B]}: 1 for clicked ones, else 0
+   */
+  public void label(int[] offsets, int bags, float[] labels) {
+    if (labels.length < bags) {
+      throw new IllegalArgumentException(
+          "lookup: got %d labels for %d bags, expected one for each"
+              .formatted(labels.length, bags));
+    }
+    Bags.check("to look up in", offsets, 0, bags, count);
+    Clicks.requireLabels(labels, bags, 1);
+    clicks.count(this, offsets, bags, labels, bags, 1);
   }
 
   TableRows table() {
@@ -219,6 +243,7 @@ public final class Lookup {
     table = null;
     copied = 0;
     ahead.clear();
+    clicks.clear();
     count = positions;
     if (inverse.length < positions) {
       grow(positions);

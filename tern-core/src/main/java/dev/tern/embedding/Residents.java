@@ -62,8 +62,10 @@ final class Residents {
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
     String holder = "table " + config.name();
     filter =
-        policy.admission() instanceof Admission.ByCount(int count, long expected) && count > 1
-            ? Optional.of(new CountingFilter(count, expected, tier, allocator, holder + " filter"))
+        policy.admission() instanceof Admission.ByCount counted && counted.count() > 1
+            ? Optional.of(
+                new CountingFilter(
+                    counted.count(), counted.expected(), tier, allocator, holder + " filter"))
             : Optional.empty();
     queue =
         metadata == 0
@@ -141,25 +143,34 @@ final class Residents {
 
   /** Notes the rows that a lookup in training found. */
   void see(Lookup lookup) {
+    requireClicks(lookup);
     if (queue.isEmpty()) {
       return;
     }
     boolean frequencies = metadata > 1;
-    boolean scores = metadata > 2;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
         long seen = lookup.addresses[u] + seenOffset;
-        if (scores) {
+        if (policy.eviction() instanceof Eviction.LowScore low) {
           double share = kept.of(Math.max(0, step - Memory.getInt(seen)));
           float score = Memory.getFloat(seen + 8);
-          Memory.setFloat(seen + 8, Eviction.LowScore.added(score, share, lookup.counts[u]));
+          Memory.setFloat(seen + 8, low.added(score, share, lookup.counts[u], lookup.clicks.of(u)));
         }
         Memory.setInt(seen, step);
         if (frequencies) {
           Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), lookup.counts[u]));
         }
       }
+    }
+  }
+
+  private void requireClicks(Lookup lookup) {
+    if (policy.weighsClicks() && !lookup.clicks.areCounted()) {
+      throw new IllegalStateException(
+          "table %s: got ids in training without labels, expected those of their samples, as clicks weigh"
+                  .formatted(config.name())
+              + " otherwise than shows; give them with Lookup.label before find");
     }
   }
 
@@ -201,8 +212,11 @@ final class Residents {
   private boolean admits(Lookup lookup, int u) {
     return switch (policy.admission()) {
       case Admission.Always _ -> true;
-      case Admission.ByCount _ ->
-          filter.isEmpty() || filter.get().count(lookup.hashes[u], lookup.counts[u]);
+      case Admission.ByCount counted ->
+          filter.isEmpty()
+              || filter
+                  .get()
+                  .count(lookup.hashes[u], counted.weight(lookup.counts[u], lookup.clicks.of(u)));
       case Admission.ByProbability(double share) ->
           (Hashing.mix(lookup.ids[u] ^ lottery) >>> 11) * 0x1p-53 < share;
     };
@@ -228,8 +242,8 @@ final class Residents {
       if (metadata > 1) {
         Memory.setInt(seen + 4, lookup.counts[u]);
       }
-      if (metadata > 2) {
-        Memory.setFloat(seen + 8, Eviction.LowScore.added(0, 0, lookup.counts[u]));
+      if (policy.eviction() instanceof Eviction.LowScore low) {
+        Memory.setFloat(seen + 8, low.added(0, 0, lookup.counts[u], lookup.clicks.of(u)));
       }
       queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
     }
@@ -245,7 +259,7 @@ final class Residents {
       return true;
     }
     int seen = seen(row);
-    if (metadata > 2 && !Eviction.LowScore.isScore(score(row))) {
+    if (policy.eviction() instanceof Eviction.LowScore low && !low.isScore(score(row))) {
       return false;
     }
     queue.get().push(key(row), IdIndex.hash(id), row);

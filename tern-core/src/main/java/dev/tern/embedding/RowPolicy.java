@@ -59,6 +59,16 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
         || maxRows != Long.MAX_VALUE && whenFull == WhenFull.UNKNOWN;
   }
 
+  /**
+   * Whether positions of clicked samples count otherwise than others, so that lookups in training
+   * need the labels of their samples: {@link BatchLookup} takes the first of each from the batch,
+   * {@link Lookup#label} what it is told.
+   */
+  public boolean weighsClicks() {
+    return admission instanceof Admission.ByCount counted && counted.clickWeight() != 1
+        || eviction instanceof Eviction.LowScore low && low.showWeight() != low.clickWeight();
+  }
+
   static void require(boolean holds, String name, Number got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(

@@ -24,8 +24,12 @@ final class RowPolicyJson {
     Json.Obj json = Json.object().put("type", admission.getClass().getSimpleName());
     return switch (admission) {
       case Admission.Always _ -> json;
-      case Admission.ByCount(int count, long expected) ->
-          json.put("count", (long) count).put("expected", expected);
+      case Admission.ByCount counted -> {
+        json.put("count", (long) counted.count()).put("expected", counted.expected());
+        yield counted.clickWeight() == 1
+            ? json
+            : json.put("clickWeight", (long) counted.clickWeight());
+      }
       case Admission.ByProbability(double probability) -> json.put("probability", probability);
     };
   }
@@ -37,8 +41,13 @@ final class RowPolicyJson {
       case Eviction.Unseen(long steps) -> json.put("steps", steps);
       case Eviction.SmallNorm(float norm, long steps) ->
           json.put("norm", (double) norm).put("steps", steps);
-      case Eviction.LowScore(double decay, float least) ->
-          json.put("decay", decay).put("least", (double) least);
+      case Eviction.LowScore low -> {
+        json.put("decay", low.decay()).put("least", (double) low.least());
+        yield low.showWeight() == 1 && low.clickWeight() == 1
+            ? json
+            : json.put("showWeight", (double) low.showWeight())
+                .put("clickWeight", (double) low.clickWeight());
+      }
     };
   }
 }

@@ -308,7 +308,7 @@ final class RowPolicyTest {
     private boolean admits(EmbeddingTable table, long id, int count) {
       return switch (policy.admission()) {
         case Admission.Always _ -> true;
-        case Admission.ByCount(int limit, long _) -> met.merge(id, count, Integer::sum) >= limit;
+        case Admission.ByCount counted -> met.merge(id, count, Integer::sum) >= counted.count();
         case Admission.ByProbability _ -> {
           Lookup lookup = new Lookup();
           EmbeddingTable alone =

@@ -83,6 +83,11 @@ final class DeltaCheckpointTest {
         options().rows(RowPolicy.ALL.withEviction(new Eviction.Unseen(2))),
         options().rows(COUNTED.withEviction(new Eviction.SmallNorm(0.05f, 1))),
         options().rows(COUNTED.withEviction(new Eviction.LowScore(0.5, 0.9f))),
+        options()
+            .rows(
+                RowPolicy.ALL
+                    .withAdmission(new Admission.ByCount(5, 60, 3))
+                    .withEviction(new Eviction.LowScore(0.5, 0.9f, 0.2f, 2))),
         options().rows(recent),
         options()
             .rows(

@@ -50,7 +50,10 @@ final class RowPolicyTrainingTest {
         RowPolicy.ALL
             .withMaxRows(5, WhenFull.UNKNOWN)
             .withRoomMadeBy(new Eviction.LeastFrequent(), 5),
-        RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 0.9f)));
+        RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 0.9f)),
+        RowPolicy.ALL
+            .withAdmission(new Admission.ByCount(20, 10, 3))
+            .withEviction(new Eviction.LowScore(0.5, 0.9f, 0.1f, 2)));
   }
 
   private static TrainOptions options(RowPolicy policy) {

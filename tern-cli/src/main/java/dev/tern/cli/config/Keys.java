@@ -358,6 +358,13 @@ final class Keys {
               1_000_000L,
               "Distinct ids of a table to count; with more, more of them get a row too early.")
           .when(ADMISSION, "count");
+  static final Key<Long> ADMISSION_CLICK_WEIGHT =
+      Key.of(
+              "model.admission.click_weight",
+              new Kind.Whole(1, 128),
+              1L,
+              "As how many times it counts that an id is met in a clicked row, one of label 1.")
+          .when(ADMISSION, "count");
   static final Key<Double> ADMISSION_PROBABILITY =
       Key.of(
               "model.admission.probability",
@@ -396,6 +403,20 @@ final class Keys {
           .when(EVICTION, "low-score");
   static final Key<Double> EVICTION_SCORE =
       Key.of("model.eviction.score", new Kind.Real(1e-9, 1e9), 0.1, "Score below which it goes.")
+          .when(EVICTION, "low-score");
+  static final Key<Double> EVICTION_SHOW_WEIGHT =
+      Key.of(
+              "model.eviction.show_weight",
+              new Kind.Real(1e-3, 1e3),
+              1.0,
+              "What it adds to the score that an id is met in a row of label 0.")
+          .when(EVICTION, "low-score");
+  static final Key<Double> EVICTION_CLICK_WEIGHT =
+      Key.of(
+              "model.eviction.click_weight",
+              new Kind.Real(1e-3, 1e3),
+              1.0,
+              "What it adds to the score that an id is met in a clicked row, one of label 1.")
           .when(EVICTION, "low-score");
   static final Key<Long> MAX_ROWS =
       Key.of(
@@ -672,12 +693,15 @@ final class Keys {
           ADMISSION,
           ADMISSION_COUNT,
           ADMISSION_EXPECTED,
+          ADMISSION_CLICK_WEIGHT,
           ADMISSION_PROBABILITY,
           EVICTION,
           EVICTION_STEPS,
           EVICTION_NORM,
           EVICTION_DECAY,
           EVICTION_SCORE,
+          EVICTION_SHOW_WEIGHT,
+          EVICTION_CLICK_WEIGHT,
           MAX_ROWS,
           WHEN_FULL,
           DIR,

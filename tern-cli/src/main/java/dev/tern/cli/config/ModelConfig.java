@@ -79,7 +79,9 @@ public record ModelConfig(
         switch (s.get(Keys.ADMISSION)) {
           case "count" ->
               new Admission.ByCount(
-                  s.get(Keys.ADMISSION_COUNT).intValue(), s.get(Keys.ADMISSION_EXPECTED));
+                  s.get(Keys.ADMISSION_COUNT).intValue(),
+                  s.get(Keys.ADMISSION_EXPECTED),
+                  s.get(Keys.ADMISSION_CLICK_WEIGHT).intValue());
           case "probability" -> new Admission.ByProbability(s.get(Keys.ADMISSION_PROBABILITY));
           default -> new Admission.Always();
         };
@@ -91,7 +93,10 @@ public record ModelConfig(
               new Eviction.SmallNorm(s.get(Keys.EVICTION_NORM).floatValue(), steps);
           case "low-score" ->
               new Eviction.LowScore(
-                  s.get(Keys.EVICTION_DECAY), s.get(Keys.EVICTION_SCORE).floatValue());
+                  s.get(Keys.EVICTION_DECAY),
+                  s.get(Keys.EVICTION_SCORE).floatValue(),
+                  s.get(Keys.EVICTION_SHOW_WEIGHT).floatValue(),
+                  s.get(Keys.EVICTION_CLICK_WEIGHT).floatValue());
           case "least-recent" -> new Eviction.LeastRecent();
           case "least-frequent" -> new Eviction.LeastFrequent();
           default -> new Eviction.Never();

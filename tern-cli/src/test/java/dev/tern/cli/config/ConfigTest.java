@@ -109,6 +109,21 @@ final class ConfigTest {
   }
 
   @Test
+  void clicksHaveWeightsWhereIdsAreCountedOrScored() {
+    RowPolicy rows =
+        census(
+                "model.admission.type=count",
+                "model.admission.click_weight=5",
+                "model.eviction.type=low-score",
+                "model.eviction.show_weight=0.1",
+                "model.eviction.click_weight=2.5")
+            .model()
+            .rows();
+    assertThat(rows.admission()).isEqualTo(new Admission.ByCount(10, 1_000_000, 5));
+    assertThat(rows.eviction()).isEqualTo(new Eviction.LowScore(0.9999, 0.1f, 0.1f, 2.5f));
+  }
+
+  @Test
   void anOptimizerTakesItsOwnConstants() {
     assertThat(census("train.optimizer.type=rmsprop").train().optimizer())
         .isEqualTo(Optimizer.rmsProp(0.002f));
@@ -176,6 +191,8 @@ final class ConfigTest {
     "model.admission.count=5, expected it only where model.admission.type is count",
     "model.admission.type=some, 'expected one of always, count, probability'",
     "model.eviction.steps=5, expected it only where model.eviction.type is",
+    "model.admission.click_weight=2, expected it only where model.admission.type is count",
+    "model.eviction.click_weight=2, expected it only where model.eviction.type is low-score",
     "model.eviction.type=least-recent, add model.max_rows",
     "model.max_rows=-1, a whole number of at least 0",
     "model.when_full=evict, 'expected one of error, unknown'"
