@@ -110,8 +110,8 @@ final class CountingFilter {
    * Counts an id.
    *
    * @param hash its mixed hash
-   * @param times positions at which it was met, 1 or more
-   * @return whether it has been met at {@code limit} positions or more, these included
+   * @param times positions at which it was met, by their weights, 1 or more
+   * @return whether these come to {@code limit} or more, with those before
    */
   boolean count(long hash, int times) {
     long first = ((hash & 0xFFFFFFFFL) * fingerprints >>> 32) * counts + 1;

@@ -1,5 +1,9 @@
 package dev.tern.embedding;
 
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+
 /**
  * Which rows go. A row is seen in a step when training looks its id up. Rows that are equal by a
  * rule go in an order that depends on their ids alone.
@@ -16,6 +20,33 @@ public sealed interface Eviction {
   record Unseen(long steps) implements Eviction {
     public Unseen {
       requireSteps(steps);
+    }
+  }
+
+  /**
+   * Rows unseen for {@code time}, at the end of the first step after that: those whose last step
+   * ended so long ago, or up to 1/128 longer, as no more steps are told apart. Time passes while
+   * training is stopped, too. Where the clock goes back, time stands still until it has caught up.
+   * Which rows go depends on the clock: a run gives the same bits only with the same times.
+   *
+   * @param time 1 ms to 36500 days, to the millisecond
+   * @param clock asked at the end of each step, by the thread of the update
+   */
+  record UnseenFor(Duration time, InstantSource clock) implements Eviction {
+    private static final Duration LEAST = Duration.ofMillis(1);
+    private static final Duration MOST = Duration.ofDays(36_500);
+
+    public UnseenFor {
+      Objects.requireNonNull(clock, "clock");
+      if (time.compareTo(LEAST) < 0 || time.compareTo(MOST) > 0) {
+        throw new IllegalArgumentException(
+            "row policy: got eviction time " + time + ", expected 1 ms to 36500 days");
+      }
+    }
+
+    /** By the clock of the system. */
+    public UnseenFor(Duration time) {
+      this(time, InstantSource.system());
     }
   }
 

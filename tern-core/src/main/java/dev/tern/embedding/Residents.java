@@ -18,8 +18,8 @@ import java.util.function.IntConsumer;
  * times it was seen. Nothing ever walks the table.
  */
 final class Residents {
-  /** What {@link #history} holds. */
-  static final int HISTORY = 7;
+  /** Numbers that {@link #history} begins with. */
+  private static final int HISTORY = 7;
 
   private static final long MAX_STEP = Integer.MAX_VALUE;
 
@@ -30,6 +30,9 @@ final class Residents {
   private final Optional<RowQueue> queue;
   private final long lottery;
   private final int metadata;
+
+  /** Where rows go by time. */
+  private final Optional<StepTimes> times;
 
   /** By how much scores of rows are kept over steps. */
   private final Powers kept;
@@ -57,6 +60,10 @@ final class Residents {
     metadata = config.metadata();
     seenOffset = config.metadataOffset();
     idOffset = config.idOffset();
+    times =
+        policy.eviction() instanceof Eviction.UnseenFor rule
+            ? Optional.of(new StepTimes(rule))
+            : Optional.empty();
     kept = new Powers(policy.eviction() instanceof Eviction.LowScore low ? low.decay() : 0);
     // Apart from the keys of initial weights and of rounding.
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
@@ -104,7 +111,13 @@ final class Residents {
   /** All that must be kept beside rows and filter. */
   long[] history() {
     long compared = filter.map(CountingFilter::compared).orElse(0L);
-    return new long[] {clock, hits, misses, admitted, rejected, evicted, compared};
+    long[] counters = {clock, hits, misses, admitted, rejected, evicted, compared};
+    if (times.isEmpty()) {
+      return counters;
+    }
+    long[] history = Arrays.copyOf(counters, HISTORY + times.get().size());
+    times.get().write(history, HISTORY);
+    return history;
   }
 
   /**
@@ -113,6 +126,9 @@ final class Residents {
    * @return whether it can be true
    */
   boolean restore(long[] history) {
+    if (history.length < HISTORY || times.isEmpty() && history.length > HISTORY) {
+      return false;
+    }
     boolean valid = history[0] <= MAX_STEP;
     for (long number : history) {
       valid &= number >= 0;
@@ -125,6 +141,7 @@ final class Residents {
     evicted = history[5];
     return valid
         && misses == admitted + rejected
+        && times.map(t -> t.read(history, HISTORY, clock)).orElse(true)
         && filter.map(f -> f.restore(history[6])).orElse(true);
   }
 
@@ -147,12 +164,13 @@ final class Residents {
     if (queue.isEmpty()) {
       return;
     }
+    Eviction eviction = policy.eviction();
     boolean frequencies = metadata > 1;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
         long seen = lookup.addresses[u] + seenOffset;
-        if (policy.eviction() instanceof Eviction.LowScore low) {
+        if (eviction instanceof Eviction.LowScore low) {
           double share = kept.of(Math.max(0, step - Memory.getInt(seen)));
           float score = Memory.getFloat(seen + 8);
           Memory.setFloat(seen + 8, low.added(score, share, lookup.counts[u], lookup.clicks.of(u)));
@@ -283,7 +301,7 @@ final class Residents {
     long seen = seen(row);
     return switch (policy.eviction()) {
       case Eviction.Never _ -> 0;
-      case Eviction.LeastRecent _ -> seen;
+      case Eviction.LeastRecent _, Eviction.UnseenFor _ -> seen;
       case Eviction.LeastFrequent _ -> (long) count(row) << 32 | seen;
       case Eviction.Unseen(long steps) -> due(seen, steps);
       case Eviction.SmallNorm(float _, long steps) -> due(seen, steps);
@@ -349,9 +367,10 @@ final class Residents {
       return;
     }
     RowQueue rowQueue = queue.get();
-    while (rowQueue.size() > 0 && rowQueue.firstKey() <= clock) {
+    long due = times.isPresent() ? times.get().end(clock) : clock;
+    while (rowQueue.size() > 0 && rowQueue.firstKey() <= due) {
       int row = rowQueue.firstRow();
-      if (mayGo(row)) {
+      if (mayGo(row, due)) {
         rowQueue.removeFirst();
         evicted++;
         gone.accept(row);
@@ -361,12 +380,12 @@ final class Residents {
     }
   }
 
-  private boolean mayGo(int row) {
+  private boolean mayGo(int row, long due) {
     return switch (policy.eviction()) {
       case Eviction.Unseen(long steps) -> seen(row) + steps <= clock;
       case Eviction.SmallNorm(float norm, long steps) ->
           seen(row) + steps <= clock && squares(row) < (double) norm * norm;
-      case Eviction.LowScore _ -> key(row) <= clock;
+      case Eviction.LowScore _, Eviction.UnseenFor _ -> key(row) <= due;
       default -> false;
     };
   }

@@ -170,7 +170,8 @@ public record TableConfig(
   public int metadata() {
     return switch (rows.eviction()) {
       case Eviction.Never _ -> 0;
-      case Eviction.Unseen _, Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;
+      case Eviction.Unseen _, Eviction.UnseenFor _ -> 1;
+      case Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;
       case Eviction.LeastFrequent _ -> 2;
       case Eviction.LowScore _ -> 3;
     };

@@ -10,9 +10,6 @@ import java.util.Optional;
  * table.
  */
 public final class TableHistory {
-  /** Numbers that {@link #counters} gives. */
-  public static final int COUNTERS = Residents.HISTORY;
-
   private static final int BLOCK = 1 << 13;
 
   private final TableRows rows;
@@ -23,7 +20,10 @@ public final class TableHistory {
     this.lock = lock;
   }
 
-  /** The last step, and counts. */
+  /**
+   * The last step, and counts; where rows go by time ({@link Eviction.UnseenFor}) then up to 256
+   * steps, each with the time at which it ended, in milliseconds since 1970.
+   */
   public long[] counters() {
     lock.begin(Use.READ);
     try {
@@ -120,6 +120,6 @@ public final class TableHistory {
       source.next(block, count);
       filter().orElseThrow().write(from, block, count);
     }
-    return sized && counters.length == COUNTERS && rows.residents().restore(counters);
+    return sized && rows.residents().restore(counters);
   }
 }

@@ -39,6 +39,7 @@ final class RowPolicyJson {
     return switch (eviction) {
       case Eviction.Never _, Eviction.LeastRecent _, Eviction.LeastFrequent _ -> json;
       case Eviction.Unseen(long steps) -> json.put("steps", steps);
+      case Eviction.UnseenFor rule -> json.put("millis", rule.time().toMillis());
       case Eviction.SmallNorm(float norm, long steps) ->
           json.put("norm", (double) norm).put("steps", steps);
       case Eviction.LowScore low -> {

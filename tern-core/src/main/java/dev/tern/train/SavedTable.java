@@ -18,6 +18,9 @@ import java.util.List;
  * each file is held in memory.
  */
 final class SavedTable implements RowSource, AutoCloseable {
+  /** More than any table has. */
+  private static final int MOST_COUNTERS = 1 << 10;
+
   private static final String DAMAGED = "the checkpoint is damaged, use another one";
 
   private final RowShape shape;
@@ -215,7 +218,7 @@ final class SavedTable implements RowSource, AutoCloseable {
   long[] counters() {
     TableReader last = files.getLast();
     LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
-    long[] counters = new long[(int) Math.min(64, column.size())];
+    long[] counters = new long[(int) Math.min(MOST_COUNTERS, column.size())];
     column.read(0, counters, counters.length);
     return counters;
   }

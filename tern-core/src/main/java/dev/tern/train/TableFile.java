@@ -41,6 +41,7 @@ final class TableFile {
   static final String SHARD = "shard";
 
   private static final int BLOCK = 1 << 13;
+  private static final long[] NO_COUNTERS = {};
 
   private TableFile() {}
 
@@ -51,7 +52,8 @@ final class TableFile {
     long count = table.rows();
     long[] gone = table.gone();
     long[] numbers = table.filterNumbers();
-    SafeTensors.Layout layout = layout(shape, count, remembers);
+    long[] counters = remembers ? table.counters() : NO_COUNTERS;
+    SafeTensors.Layout layout = layout(shape, count, counters);
     if (!table.isWhole()) {
       layout.add(GONE, DType.I64, gone.length);
     }
@@ -73,7 +75,7 @@ final class TableFile {
         new LongColumn(file, GONE).append(gone, gone.length);
       }
       if (remembers) {
-        new LongColumn(file, HISTORY).append(table.counters(), TableHistory.COUNTERS);
+        new LongColumn(file, HISTORY).append(counters, counters.length);
         table.readFilter(new LongColumn(file, FILTER)::append);
       }
       if (remembers && !table.isWhole()) {
@@ -112,7 +114,8 @@ final class TableFile {
       Path path, String table, RowSource rows, long count, SavedTable saved, TableShard shard) {
     boolean remembers = saved.hasHistory() && shard.isLast();
     RowShape shape = saved.shape();
-    SafeTensors.Layout layout = layout(shape, count, remembers);
+    long[] counters = remembers ? saved.counters() : NO_COUNTERS;
+    SafeTensors.Layout layout = layout(shape, count, counters);
     long filterWords = remembers ? saved.filter().size() : 0;
     if (remembers) {
       layout.add(FILTER, DType.I64, filterWords);
@@ -122,7 +125,7 @@ final class TableFile {
     try (SafeTensors file = SafeTensors.create(path, layout, name(table, shard))) {
       new RowWriter(shape, file, count).appendAll(rows);
       if (remembers) {
-        new LongColumn(file, HISTORY).append(saved.counters(), TableHistory.COUNTERS);
+        new LongColumn(file, HISTORY).append(counters, counters.length);
         copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
       }
       if (buckets > 0) {
@@ -152,12 +155,16 @@ final class TableFile {
     return names;
   }
 
-  private static SafeTensors.Layout layout(RowShape shape, long rows, boolean remembers) {
+  /**
+   * @param counters of its history; none where it has none
+   */
+  private static SafeTensors.Layout layout(RowShape shape, long rows, long[] counters) {
+    boolean remembers = counters.length > 0;
     SafeTensors.Layout layout = RowWriter.layout(shape, rows);
     if (remembers && shape.metadata() == 0) {
       layout.add(RowColumns.METADATA, DType.I32, rows, 0);
     }
-    return remembers ? layout.add(HISTORY, DType.I64, TableHistory.COUNTERS) : layout;
+    return remembers ? layout.add(HISTORY, DType.I64, counters.length) : layout;
   }
 
   /**

@@ -13,14 +13,12 @@ import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,38 +203,7 @@ final class ClickWeightsTest {
   /** The table as a checkpoint keeps it, in a new one; closes the old one. */
   private EmbeddingTable restored(EmbeddingTable table) {
     EmbeddingTable copy = table(table.config().rows(), false);
-    List<Long> words = new ArrayList<>();
-    table
-        .history()
-        .readFilter(
-            (values, count) -> IntStream.range(0, count).forEach(i -> words.add(values[i])));
-    var word = words.iterator();
-    copy.history()
-        .restore(
-            table.history().counters(),
-            words.size(),
-            (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
-    int floats = table.config().rowFloats();
-    List<long[]> ids = new ArrayList<>();
-    List<int[]> rows = new ArrayList<>();
-    table.exportTo((given, values, count) -> {
-      for (int i = 0; i < count; i++) {
-        long at = values + 4L * i * floats;
-        ids.add(new long[] {given[i]});
-        rows.add(IntStream.range(0, floats).map(j -> Memory.getInt(at + 4L * j)).toArray());
-      }
-    });
-    int[] next = {0};
-    copy.importFrom((into, values) -> {
-      int count = 0;
-      for (; count < into.length && next[0] < ids.size(); count++, next[0]++) {
-        into[count] = ids.get(next[0])[0];
-        for (int j = 0; j < floats; j++) {
-          Memory.setInt(values + 4L * (count * floats + j), rows.get(next[0])[j]);
-        }
-      }
-      return count;
-    });
+    TableCopy.copy(table, copy);
     assertThat(copy.statistics().admitted()).isEqualTo(table.statistics().admitted());
     table.close();
     return copy;
@@ -244,7 +211,7 @@ final class ClickWeightsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void clicksAreCountedWhereTheTableSaysSoAndNotTheSecondLabel(boolean tier) {
+  void labelsSayWhichPositionsAreClicksAndAreOfUseOnce(boolean tier) {
     RowPolicy policy = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 100, 3));
     try (EmbeddingTable table = table(policy, tier)) {
       Lookup lookup = new Lookup();
@@ -325,7 +292,8 @@ final class ClickWeightsTest {
       double decay = 1 - Math.pow(10, random.nextDouble(-6, -0.3));
       var low = new Eviction.LowScore(decay, 1e-3f * show, show, click);
       float most = low.added(Float.MAX_VALUE, 1, 0, 0);
-      float score = (float) Math.min(most, Math.min(show, click) * random.nextDouble(1, 1 << 24));
+      double least = Math.min(show, click);
+      float score = (float) Math.min(most, least * Math.pow(2, random.nextDouble(0, 40)));
       int unseen = random.nextInt(20);
       int clicks = random.nextInt(2);
       float more = low.added(score, new Powers(decay).of(unseen), 1, clicks);

@@ -396,37 +396,7 @@ final class RowPolicyTest {
     TableConfig config = table.config();
     EmbeddingTable copy =
         table(config.rows(), config.unknown(), config.optimizer(), config.storage());
-    List<Long> words = new ArrayList<>();
-    table
-        .history()
-        .readFilter((values, count) -> {
-          for (int i = 0; i < count; i++) {
-            words.add(values[i]);
-          }
-        });
-    var word = words.iterator();
-    copy.history()
-        .restore(
-            table.history().counters(),
-            words.size(),
-            (values, count) -> {
-              for (int i = 0; i < count; i++) {
-                values[i] = word.next();
-              }
-            });
-    var row = rows(table).entrySet().iterator();
-    copy.importFrom((ids, values) -> {
-      int count = 0;
-      for (long at = values; count < ids.length && row.hasNext(); count++) {
-        var next = row.next();
-        ids[count] = next.getKey();
-        for (int bits : next.getValue()) {
-          Memory.setInt(at, bits);
-          at += 4;
-        }
-      }
-      return count;
-    });
+    TableCopy.copy(table, copy);
     assertThat(rows(copy)).isEqualTo(rows(table));
     assertThat(copy.history().counters()).isEqualTo(table.history().counters());
     return copy;

@@ -22,7 +22,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -117,6 +121,63 @@ final class RowPolicyTrainingTest {
       assertThat(table.rows()).isEqualTo(table.admitted() - table.evicted());
     }
     assertThat(scores(checkpoint)).doesNotContain(Float.NaN);
+  }
+
+  /** A clock of which step {@code s} of a run takes second {@code s}. */
+  private static final class StepClock implements InstantSource, Progress.Listener {
+    private volatile long seconds = 1_000_000;
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochSecond(seconds);
+    }
+
+    @Override
+    public void report(Progress progress) {
+      seconds = 1_000_000 + progress.step();
+    }
+  }
+
+  @Test
+  void rowsGoByTheClockAlsoWhereARunGoesOnFromChanges() throws IOException {
+    StepClock clock = new StepClock();
+    Eviction rule = new Eviction.UnseenFor(Duration.ofSeconds(70), clock);
+    RowPolicy policy = RowPolicy.ALL.withEviction(rule);
+    TrainOptions options = options(policy).batch(1).epochs(1);
+    List<byte[]> ends = new ArrayList<>();
+    for (int threads = 1; threads <= 2; threads++) {
+      try (Device device = Device.cpu(threads, 1L << 27);
+          Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
+        trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), clock);
+        trainer.save(folder.resolve("whole-" + threads));
+        assertThat(trainer.network().tables().statistics().stream())
+            .anyMatch(table -> table.evicted() > 10);
+      }
+      ends.add(TrainerTest.contents(folder.resolve("whole-" + threads)));
+      clock.seconds = 1_000_000;
+    }
+    Path run = folder.resolve("run");
+    TrainOptions kept =
+        options.checkpoints(run, 0).deltas(new DeltaSchedule(500, Duration.ZERO, 100));
+    try (Device device = Device.cpu(2, 1L << 27);
+        Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, kept)) {
+      trainer.fit(
+          Readers.inMemory(TRAIN),
+          Optional.empty(),
+          progress -> {
+            clock.report(progress);
+            if (progress.step() == 1270) {
+              trainer.requestStop();
+            }
+          });
+    }
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer = Trainer.resume(device, run, MODEL, kept)) {
+      trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), clock);
+      trainer.save(folder.resolve("resumed"));
+    }
+    ends.add(TrainerTest.contents(folder.resolve("resumed")));
+    assertThat(ends).allMatch(end -> Arrays.equals(end, ends.getFirst()));
   }
 
   private static float[] scores(Path checkpoint) {

@@ -2,6 +2,7 @@ package dev.tern.cli.config;
 
 import dev.tern.embedding.UnknownRow;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -376,10 +377,17 @@ final class Keys {
       Key.of(
           "model.eviction.type",
           Kind.Choice.of(
-              "never", "unseen", "small-norm", "low-score", "least-recent", "least-frequent"),
+              "never",
+              "unseen",
+              "unseen-for",
+              "small-norm",
+              "low-score",
+              "least-recent",
+              "least-frequent"),
           "never",
-          "Which rows go: those unseen for some steps, such of them as are small, those with a low"
-              + " score, or, where a table is full, the least recent or least frequent.");
+          "Which rows go: those unseen for some steps, or for a time by the clock, those unseen for"
+              + " some steps that are small, those with a low score, or, where a table is full, the"
+              + " least recent or least frequent.");
   static final Key<Long> EVICTION_STEPS =
       Key.of(
               "model.eviction.steps",
@@ -387,6 +395,14 @@ final class Keys {
               100_000L,
               "Steps that a row must be unseen.")
           .when(EVICTION, "unseen", "small-norm");
+  static final Key<Duration> EVICTION_TIME =
+      Key.of(
+              "model.eviction.time",
+              new Kind.Time(),
+              Duration.ofDays(30),
+              "Time that a row must be unseen, that between a run and its resumption included. Runs"
+                  + " are alike only with the same times.")
+          .when(EVICTION, "unseen-for");
   static final Key<Double> EVICTION_NORM =
       Key.of(
               "model.eviction.norm",
@@ -697,6 +713,7 @@ final class Keys {
           ADMISSION_PROBABILITY,
           EVICTION,
           EVICTION_STEPS,
+          EVICTION_TIME,
           EVICTION_NORM,
           EVICTION_DECAY,
           EVICTION_SCORE,

@@ -4,6 +4,7 @@ import dev.tern.files.CsvOptions;
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -354,6 +355,42 @@ sealed interface Kind<T> {
     @Override
     public String expected() {
       return "bytes, at least " + write(min) + ", as in 512m or 2g";
+    }
+  }
+
+  /** A time of 1 s to 36500 d: a whole number with the suffix s, m, h or d. */
+  record Time() implements Kind<Duration> {
+    private static final String SUFFIXES = "smhd";
+    private static final long[] SECONDS = {1, 60, 3600, 86_400};
+    private static final long MOST = 36_500 * 86_400L;
+
+    @Override
+    public Optional<Duration> read(Raw raw) {
+      if (!(raw instanceof Raw.Scalar scalar) || scalar.text().isEmpty()) {
+        return Optional.empty();
+      }
+      String text = scalar.text();
+      int unit = SUFFIXES.indexOf(text.charAt(text.length() - 1));
+      return unit < 0
+          ? Optional.empty()
+          : new Whole(1, MOST / SECONDS[unit])
+              .parse(text.substring(0, text.length() - 1))
+              .map(v -> Duration.ofSeconds(v * SECONDS[unit]));
+    }
+
+    @Override
+    public String write(Duration value) {
+      long seconds = value.toSeconds();
+      int unit = SECONDS.length - 1;
+      while (seconds % SECONDS[unit] != 0) {
+        unit--;
+      }
+      return seconds / SECONDS[unit] + SUFFIXES.substring(unit, unit + 1);
+    }
+
+    @Override
+    public String expected() {
+      return "a time from 1s to 36500d, as in 90s, 30m, 12h or 7d";
     }
   }
 

@@ -89,6 +89,7 @@ public record ModelConfig(
     Eviction eviction =
         switch (s.get(Keys.EVICTION)) {
           case "unseen" -> new Eviction.Unseen(steps);
+          case "unseen-for" -> new Eviction.UnseenFor(s.get(Keys.EVICTION_TIME));
           case "small-norm" ->
               new Eviction.SmallNorm(s.get(Keys.EVICTION_NORM).floatValue(), steps);
           case "low-score" ->

@@ -13,6 +13,7 @@ import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +109,16 @@ final class ConfigTest {
         .isEqualTo(RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 2)));
   }
 
+  @ParameterizedTest
+  @CsvSource({"90s, 90s", "120s, 2m", "36_00s, 1h", "48h, 2d", "25h, 25h", "36500d, 36500d"})
+  void rowsGoAfterATimeThatIsReadAndWritten(String given, String written) {
+    Config config = census("model.eviction.type=unseen-for", "model.eviction.time=" + given);
+    var rule = (Eviction.UnseenFor) config.model().rows().eviction();
+    Duration expected = Duration.parse("PT" + given.replace("_", "").replace("36500d", "876000h"));
+    assertThat(rule).isEqualTo(new Eviction.UnseenFor(expected));
+    assertThat(config.yaml()).contains("time: " + written);
+  }
+
   @Test
   void clicksHaveWeightsWhereIdsAreCountedOrScored() {
     RowPolicy rows =
@@ -193,6 +204,7 @@ final class ConfigTest {
     "model.eviction.steps=5, expected it only where model.eviction.type is",
     "model.admission.click_weight=2, expected it only where model.admission.type is count",
     "model.eviction.click_weight=2, expected it only where model.eviction.type is low-score",
+    "model.eviction.time=7d, expected it only where model.eviction.type is unseen-for",
     "model.eviction.type=least-recent, add model.max_rows",
     "model.max_rows=-1, a whole number of at least 0",
     "model.when_full=evict, 'expected one of error, unknown'"

@@ -1,0 +1,54 @@
+package dev.tern.embedding;
+
+import dev.tern.internal.memory.Memory;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What a checkpoint keeps of a table: history, filter, and rows with all that they hold. */
+final class TableCopy {
+  private TableCopy() {}
+
+  /** Fills an empty table with it. */
+  static void copy(EmbeddingTable table, EmbeddingTable into) {
+    copyHistory(table, into);
+    int floats = table.config().rowFloats();
+    List<Long> ids = new ArrayList<>();
+    List<int[]> rows = new ArrayList<>();
+    table.exportTo((given, values, count) -> {
+      for (int i = 0; i < count; i++) {
+        long at = values + 4L * i * floats;
+        ids.add(given[i]);
+        rows.add(IntStream.range(0, floats).map(j -> Memory.getInt(at + 4L * j)).toArray());
+      }
+    });
+    Iterator<Long> id = ids.iterator();
+    Iterator<int[]> row = rows.iterator();
+    into.importFrom((taken, values) -> {
+      int count = 0;
+      for (long at = values; count < taken.length && id.hasNext(); count++) {
+        taken[count] = id.next();
+        for (int bits : row.next()) {
+          Memory.setInt(at, bits);
+          at += 4;
+        }
+      }
+      return count;
+    });
+  }
+
+  private static void copyHistory(EmbeddingTable table, EmbeddingTable into) {
+    List<Long> words = new ArrayList<>();
+    table
+        .history()
+        .readFilter(
+            (values, count) -> IntStream.range(0, count).forEach(i -> words.add(values[i])));
+    Iterator<Long> word = words.iterator();
+    into.history()
+        .restore(
+            table.history().counters(),
+            words.size(),
+            (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
+  }
+}
