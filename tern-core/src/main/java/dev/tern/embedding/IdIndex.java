@@ -14,14 +14,17 @@ import java.util.Arrays;
  * <p>As ids spread evenly, segments of one size would be full at about the same time, and so be
  * half empty at another. There are {@link #CLASSES} sizes, by the first bits that pick a segment,
  * each larger than the one before by the same factor, the last nearly twice the first. So at any
- * time some are full and others have just split, and bytes per id stay about the same.
+ * time some are full and others have just split, and bytes per id stay about the same. Of the first
+ * segments, which fewer bits pick, one half may be larger than what it came from.
  */
 final class IdIndex {
   /** Low bits of a hash that {@link #forEachRow} goes by, which come first in picking a bucket. */
   static final int BUCKET_BITS = 15;
 
   private static final int FIRST_BUCKETS = 1 << 4;
-  private static final int FLAT_BUCKETS = 1 << 17;
+  private static final int FLAT_BUCKETS = 1 << 14;
+
+  /** No more than one segment has room for: all of them move at once. */
   private static final int FLAT_IDS = 4 * FLAT_BUCKETS;
 
   /** Ids per bucket of a segment that is full. */
@@ -69,8 +72,8 @@ final class IdIndex {
     if (ids <= FLAT_IDS) {
       return flat;
     }
-    long splitting = 6L * (2 * IdSegment.MIN_BUCKETS << IdSegment.LINE_SHIFT);
-    return Math.max(flat, 18L * ids + splitting);
+    long segment = 2L * IdSegment.MIN_BUCKETS << IdSegment.LINE_SHIFT;
+    return Math.max(flat, Math.min(24L * ids + 2 * segment, 18L * ids + 6 * segment));
   }
 
   long size() {
@@ -267,7 +270,7 @@ final class IdIndex {
     if (isFlat()) {
       flat.put(hash, id, row);
     } else {
-      segment(hash).put(hash, id, row);
+      segment(hash).put(hash, row);
     }
     size++;
   }
@@ -289,7 +292,7 @@ final class IdIndex {
         long hash = hash(id);
         IdSegment segment = fresh[place(hash, fresh.length)];
         segment.reserve(GROUP + 1);
-        segment.put(hash, id, row);
+        segment.put(hash, row);
       });
     } catch (RuntimeException | Error e) {
       free(fresh);
@@ -326,10 +329,10 @@ final class IdIndex {
     return fresh;
   }
 
-  /** Bits that pick a segment of its class where there are so many ids. */
+  /** Bits that pick the segment of a prefix where there are so many ids. */
   private static int prefixBits(long ids, int prefix) {
-    int bits = CLASS_BITS;
-    while (ids >> bits > FULL * bucketsOf(prefix)) {
+    int bits = 0;
+    while (ids >> bits > FULL * bucketsOf(prefix & (1 << bits) - 1)) {
       bits++;
     }
     return bits;

@@ -182,11 +182,11 @@ final class IdSegment {
   }
 
   /** Puts an id that is not there where there is room, after {@link #reserve}. */
-  void put(long hash, long id, int row) {
+  void put(long hash, int row) {
     long line = base + home(hash, buckets);
     if (!place(line, hash, row)) {
       mark(line, IN_OVERFLOW);
-      overflow.put(hash, id, row);
+      overflow.put(hash, Hashing.unmix(hash), row);
     }
   }
 

@@ -7,7 +7,7 @@ import dev.tern.internal.memory.Memory;
  * their hashes: those of a bucket to the same bucket of either. So it goes over the buckets in
  * order and writes each of the new ones once, from the first byte to the last, and reads none: what
  * these hold before does not matter. Only ids that lie in the bucket after their own, or in the
- * overflow, are put like new ones.
+ * overflow, are put like new ones; all are where one of the new segments is larger.
  */
 final class SegmentSplit {
   private final IdSegment old;
@@ -27,6 +27,12 @@ final class SegmentSplit {
    */
   static void move(IdSegment old, IdSegment low, IdSegment high) {
     SegmentSplit split = new SegmentSplit(old, low, high);
+    if (low.buckets != old.buckets || high.buckets != old.buckets) {
+      low.clear();
+      high.clear();
+      old.forEachEntry((id, row) -> split.put(IdIndex.hash(id), row));
+      return;
+    }
     boolean passed = false;
     for (long bucket = 0; bucket <= old.buckets; bucket++) {
       long line = old.base + (bucket << IdSegment.LINE_SHIFT);
@@ -37,7 +43,7 @@ final class SegmentSplit {
       }
       passed = IdSegment.passesToNext(Memory.getLong(line));
     }
-    old.forEachInOverflow((id, row) -> split.put(IdIndex.hash(id), id, row));
+    old.forEachInOverflow((id, row) -> split.put(IdIndex.hash(id), row));
   }
 
   /**
@@ -77,13 +83,13 @@ final class SegmentSplit {
     for (int left = strangers; left != 0; left &= left - 1) {
       int slot = Byte.SIZE * Integer.numberOfTrailingZeros(left);
       long hash = old.hash(line, slot);
-      put(hash, Hashing.unmix(hash), old.row(line, slot));
+      put(hash, old.row(line, slot));
     }
   }
 
-  private void put(long hash, long id, int row) {
+  private void put(long hash, int row) {
     IdSegment target = (hash >>> old.rowBits() & 1) == 0 ? low : high;
     target.reserve(1);
-    target.put(hash, id, row);
+    target.put(hash, row);
   }
 }

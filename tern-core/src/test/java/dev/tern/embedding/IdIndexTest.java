@@ -65,17 +65,45 @@ final class IdIndexTest {
   }
 
   @Test
+  void idsOfWholeBatchesKeepTheirRowsAsTheIndexGrows() {
+    SplittableRandom random = new SplittableRandom(4);
+    Lookup lookup = new Lookup();
+    int batch = 3000;
+    long[] ids = new long[batch * 100];
+    for (int from = 0; from < ids.length; from += batch) {
+      // A fifth of them were there before.
+      for (int i = from; i < from + batch; i++) {
+        ids[i] = from > 0 && i % 5 == 0 ? ids[random.nextInt(from)] : random.nextLong();
+      }
+      lookup.fill(Arrays.copyOfRange(ids, from, from + batch), batch);
+      index.find(lookup);
+      int missing = 0;
+      for (int u = 0; u < lookup.unique(); u++) {
+        if (lookup.rows[u] < 0) {
+          lookup.rows[u] = (int) index.size() + missing;
+          lookup.missing[missing++] = u;
+        }
+      }
+      index.insert(lookup, missing);
+    }
+    index.requireSound();
+    lookup.fill(ids, ids.length);
+    index.find(lookup);
+    assertThat(index.size()).isEqualTo(lookup.unique());
+    for (int u = 0; u < lookup.unique(); u++) {
+      assertThat(lookup.rows[u]).isEqualTo(u);
+    }
+  }
+
+  @Test
   void noFewThousandInsertsSplitMoreThanTwoSegments() {
-    int grown = 1_000_000;
     long before = 0;
     for (int i = 0; i < 3_000_000; i++) {
       long hash = IdIndex.hash(i);
       index.reserve(hash);
       index.insert(hash, i, i);
       if (i % 4096 == 0) {
-        if (i > grown) {
-          assertThat(index.bytes() - before).as("bytes at %d", i).isLessThanOrEqualTo(4L << 20);
-        }
+        assertThat(index.bytes() - before).as("bytes at %d", i).isLessThanOrEqualTo(4L << 20);
         before = index.bytes();
       }
     }
@@ -237,6 +265,9 @@ final class IdIndexTest {
       index.insert(hash, i, i);
       if (i % 4096 == 0) {
         assertThat(allocator.peak()).as("of %d", i).isLessThanOrEqualTo(IdIndex.mostBytes(i + 1));
+        if (i > 70_000) {
+          assertThat(index.bytes() / (double) i).as("at %d", i).isBetween(11.0, 24.0);
+        }
         if (i > 1_000_000) {
           assertThat(index.bytes() / (double) i).as("at %d", i).isBetween(14.5, 16.5);
         }
