@@ -22,6 +22,9 @@ public final class Lookup {
 
   private static final int LINE = 64;
 
+  /** As much of {@link #seen} as the near caches hold. */
+  private static final int NEAR_SLOTS = 1 << 16;
+
   /** Positions per entry of {@link #met}. */
   private static final int MET_SHIFT = 6;
 
@@ -207,11 +210,15 @@ public final class Lookup {
     take(batch, positions);
     int slots = slotsFor(positions);
     Arrays.fill(seen, 0, slots, 0);
+    Arrays.fill(counts, 0, positions, 1);
     unique = 0;
     int added = 0;
     for (int from = 0; from < positions; from += 1 << MET_SHIFT) {
       int to = Math.min(positions, from + (1 << MET_SHIFT));
       int before = unique;
+      if (slots > NEAR_SLOTS) {
+        touchSlots(from, to, slots - 1);
+      }
       met[from >> MET_SHIFT] = before;
       boolean mixed = added >= FEW && added <= (1 << MET_SHIFT) - FEW;
       unique =
@@ -221,6 +228,15 @@ public final class Lookup {
       added = unique - before;
     }
     met[(positions + (1 << MET_SHIFT) - 1) >> MET_SHIFT] = unique;
+  }
+
+  /** Loads from where these positions' ids are looked for, so that the cache misses overlap. */
+  private void touchSlots(int from, int to, int mask) {
+    int sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += seen[(int) (hashes[i] >>> SEEN_SHIFT) & mask];
+    }
+    touched = sum;
   }
 
   /** Likewise, of ids that are all distinct. */
@@ -323,7 +339,6 @@ public final class Lookup {
       if (index < 0) {
         ids[distinct] = id;
         hashes[distinct] = hash;
-        counts[distinct] = 1;
         inverse[i] = distinct++;
         seen[slot] = distinct;
       } else {
@@ -355,7 +370,7 @@ public final class Lookup {
         free = index >> 31;
         u = index ^ ((index ^ distinct) & free);
       }
-      counts[u] = (counts[u] & ~free) + 1;
+      counts[u] += 1 + free;
       inverse[i] = u;
       seen[slot] = u + 1;
       distinct -= free;
