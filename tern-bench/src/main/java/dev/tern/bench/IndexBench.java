@@ -129,21 +129,25 @@ final class IndexBench {
   private void measure(IndexPeers.Contender contender, int ids) {
     try (IndexPeers.Index sequential = contender.maker().get()) {
       double[] nanos = insert(sequential, ids, i -> i);
-      print(contender, ids, "insert, ascending", 1, List.of(perId(nanos, ids)), "ns/id");
+      print(contender, ids, "insert, ascending", batch, 1, List.of(perId(nanos, ids)), "ns/id");
     }
     try (IndexPeers.Index index = contender.maker().get()) {
       double[] nanos = insert(index, ids, i -> Ids.scatter((int) i, ids));
-      print(contender, ids, "insert, shuffled", 1, List.of(perId(nanos, ids)), "ns/id");
+      print(contender, ids, "insert, shuffled", batch, 1, List.of(perId(nanos, ids)), "ns/id");
       double slowest = Arrays.stream(nanos).max().orElseThrow() / 1e6;
-      print(contender, ids, "insert, slowest batch", 1, List.of(slowest), "ms");
+      print(contender, ids, "insert, slowest batch", batch, 1, List.of(slowest), "ms");
       if (index instanceof Own own) {
         double bytes = own.table.statistics().indexBytes() / (double) ids;
-        print(contender, ids, "bytes of the index", 1, List.of(bytes), "bytes/id");
+        print(contender, ids, "bytes of the index", batch, 1, List.of(bytes), "bytes/id");
       }
       check(index, ids);
       for (int threads = 1; threads <= 2; threads++) {
-        find(contender, index, ids, "find uniform", Ids.uniform(ids, 1), threads);
-        find(contender, index, ids, "find zipf", Ids.zipf(ids, 1.05, 1), threads);
+        for (int length : new int[] {batch, TableBench.LARGE_BATCH}) {
+          long[][] uniform = batches(Ids.uniform(ids, 1), length);
+          find(contender, index, ids, "find uniform", uniform, threads);
+          long[][] zipf = batches(Ids.zipf(ids, 1.05, 1), length);
+          find(contender, index, ids, "find zipf", zipf, threads);
+        }
       }
     }
   }
@@ -191,13 +195,10 @@ final class IndexBench {
       IndexPeers.Index index,
       int ids,
       String name,
-      Ids stream,
+      long[][] batches,
       int threads) {
-    long[][] batches = new long[BATCHES][batch];
-    for (long[] each : batches) {
-      Arrays.setAll(each, _ -> stream.next());
-    }
-    int rounds = Math.max(4, 4_000_000 / (batch * BATCHES));
+    int length = batches[0].length;
+    int rounds = Math.max(4, 4_000_000 / (length * BATCHES));
     AtomicBoolean lost = new AtomicBoolean();
     List<Double> runs = new ArrayList<>();
     try (Workers workers = Workers.of(threads)) {
@@ -206,28 +207,37 @@ final class IndexBench {
         workers.run(
             BATCHES,
             (b, worker) -> {
-              if (!index.find(batches[b], batch)) {
+              if (!index.find(batches[b], length)) {
                 lost.set(true);
               }
             });
         if (round >= rounds) {
-          runs.add((System.nanoTime() - start) / ((double) batch * BATCHES));
+          runs.add((System.nanoTime() - start) / ((double) length * BATCHES));
         }
       }
     }
     require(!lost.get(), "find");
-    print(contender, ids, name, threads, runs, "ns/id");
+    print(contender, ids, name, length, threads, runs, "ns/id");
+  }
+
+  private static long[][] batches(Ids stream, int length) {
+    long[][] batches = new long[BATCHES][length];
+    for (long[] each : batches) {
+      Arrays.setAll(each, _ -> stream.next());
+    }
+    return batches;
   }
 
   private void print(
       IndexPeers.Contender contender,
       int ids,
       String name,
+      int length,
       int threads,
       List<Double> runs,
       String unit) {
     String full =
-        String.format(Locale.ROOT, "%s: %s, %d ids, batch %d", contender.name(), name, ids, batch);
+        String.format(Locale.ROOT, "%s: %s, %d ids, batch %d", contender.name(), name, ids, length);
     Result result = new Result("table", full, threads, runs, unit, "", List.of());
     System.out.println(json ? result.toJson() : result.toText());
   }

@@ -29,6 +29,10 @@ import java.util.stream.IntStream;
 final class TableBench {
   private static final int WIDTH = 16;
   private static final int BATCHES = 64;
+
+  /** Ids of a batch of 2048 examples whose 26 features share one table. */
+  static final int LARGE_BATCH = 26 * 2048;
+
   private static final int TABLES = 26;
   private static final int STEP_ROUNDS = 4;
   private static final float LR = 0.01f;
@@ -86,6 +90,7 @@ final class TableBench {
     boolean tracking = tracking(arguments.text("--changes"));
     TableBench bench = new TableBench(arguments.json(), rows, batch, storage, tracking);
     bench.run();
+    new TableBench(arguments.json(), rows, LARGE_BATCH, storage, tracking).updates();
     if (!arguments.text("--peer-python").isEmpty()) {
       bench.besidePeer(arguments);
     }
@@ -124,6 +129,8 @@ final class TableBench {
       time("find + pool uniform", uniform, ids -> findAndPool(table, ids, lookup, pooled));
       time("find + pool zipf", zipf, ids -> findAndPool(table, ids, lookup, pooled));
       update("dedup, merge, sgd zipf", table, zipf);
+      findAndUpdate("find + update sgd uniform", table, uniform);
+      findAndUpdate("find + update sgd zipf", table, zipf);
       requests(table, zipf);
     }
     Optimizer[] optimizers = {
@@ -143,6 +150,32 @@ final class TableBench {
     }
     steps(1);
     steps(2);
+  }
+
+  /** What a step does with ids beside pooling their rows. */
+  private void updates() {
+    long[][] uniform = batches(Ids.uniform(rows, 1));
+    long[][] zipf = batches(Ids.zipf(rows, 1.05, 1));
+    try (EmbeddingTable table = table(0, Optimizer.sgd(LR))) {
+      fill(table, rows);
+      Lookup lookup = new Lookup();
+      time("find uniform", uniform, ids -> table.find(ids, batch, lookup, true));
+      time("find zipf", zipf, ids -> table.find(ids, batch, lookup, true));
+      findAndUpdate("find + update sgd uniform", table, uniform);
+      findAndUpdate("find + update sgd zipf", table, zipf);
+    }
+  }
+
+  private void findAndUpdate(String name, EmbeddingTable table, long[][] batches) {
+    Lookup lookup = new Lookup();
+    int[] at = {0};
+    time(
+        name,
+        batches,
+        ids -> {
+          table.find(ids, batch, lookup, true);
+          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
+        });
   }
 
   /**
