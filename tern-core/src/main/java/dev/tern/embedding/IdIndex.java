@@ -37,7 +37,7 @@ final class IdIndex {
   private static final int MAX_DEPTH = 20;
 
   /** Ids whose cache lines are asked for before the first of them is needed. */
-  private static final int GROUP = 256;
+  static final int GROUP = 256;
 
   /** Buckets of a flat index that has room for a group beyond its limit. */
   private static final int GROUP_BUCKETS = 16 * GROUP;
@@ -98,22 +98,27 @@ final class IdIndex {
   }
 
   /**
-   * Row numbers of a lookup's distinct ids, -1 where there is none. In groups, so that cache misses
-   * overlap: where is each id's bucket, load from each of them, look into each; then the same for
-   * the few ids that may lie in the next one. Uses the lookup's addresses and missing as scratch.
+   * Row numbers of a lookup's distinct ids {@code [from, to)}, -1 where there is none; best of
+   * about {@link #GROUP}. So that cache misses overlap: where is each id's bucket, load from each
+   * of them, look into each; then the same for the few ids that may lie in the next one. Uses of
+   * the lookup's addresses and missing what lies at these indexes as scratch.
    */
+  void find(Lookup lookup, int from, int to) {
+    if (isFlat()) {
+      flat.find(lookup, from, to);
+      return;
+    }
+    locate(lookup.hashes, from, to, lookup.addresses);
+    lookup.touched = touch(lookup.addresses, from, to);
+    int end = look(lookup, from, to);
+    findElsewhere(lookup, from, end);
+  }
+
+  /** All of them. */
   void find(Lookup lookup) {
     int count = lookup.unique();
     for (int from = 0; from < count; from += GROUP) {
-      int to = Math.min(count, from + GROUP);
-      if (isFlat()) {
-        flat.find(lookup, from, to);
-        continue;
-      }
-      locate(lookup.hashes, from, to, lookup.addresses);
-      lookup.touched = touch(lookup.addresses, from, to);
-      int end = look(lookup, from, to);
-      findElsewhere(lookup, from, end);
+      find(lookup, from, Math.min(count, from + GROUP));
     }
   }
 

@@ -104,6 +104,23 @@ final class RowSlabs {
     return units[row >>> unitShift] + (long) (row & unitMask) * stride;
   }
 
+  /**
+   * Addresses of the rows that a lookup's distinct ids {@code [from, to)} have. Those without one
+   * are listed as missing, behind the first {@code before}; returns the end of that list.
+   */
+  int locate(Lookup lookup, int from, int to, int before) {
+    int missing = before;
+    for (int u = from; u < to; u++) {
+      int row = lookup.rows[u];
+      if (row < 0) {
+        lookup.missing[missing++] = u;
+      } else {
+        lookup.addresses[u] = address(row);
+      }
+    }
+    return missing;
+  }
+
   /** Where the rows in use now lie, for whoever may not see these slabs grow. */
   Places places() {
     return new Places(units, unitShift, unitMask, stride);

@@ -194,15 +194,11 @@ final class TableRows {
   /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
   private int locate(Lookup lookup) {
     int unique = lookup.unique();
-    index.find(lookup);
     int missing = 0;
-    for (int u = 0; u < unique; u++) {
-      int row = lookup.rows[u];
-      if (row < 0) {
-        lookup.missing[missing++] = u;
-      } else {
-        lookup.addresses[u] = rows.address(row);
-      }
+    for (int from = 0; from < unique; from += IdIndex.GROUP) {
+      int to = Math.min(unique, from + IdIndex.GROUP);
+      index.find(lookup, from, to);
+      missing = rows.locate(lookup, from, to, missing);
     }
     return missing;
   }
