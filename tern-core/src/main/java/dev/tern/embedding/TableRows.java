@@ -311,8 +311,10 @@ final class TableRows {
     }
     // What moves rows to a file must not show, and buckets get the gradients of those who read
     // them: ids that had no row have none here.
-    boolean stays = tier.isPresent() || update && buckets.isPresent();
-    int[] without = stays ? lookup.unknown() : new int[0];
+    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
+    if (update && buckets.isPresent()) {
+      without = lookup.readingBuckets();
+    }
     long before = lookup.version();
     lookup.findAgain();
     int missing = update ? locateForTraining(lookup) : locateAll(lookup);

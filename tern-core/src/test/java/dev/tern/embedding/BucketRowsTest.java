@@ -453,6 +453,25 @@ final class BucketRowsTest {
   }
 
   @Test
+  void whoReadARowThatWentTrainsNoBucketInLaterStepsEither() {
+    RowPolicy one =
+        RowPolicy.ALL
+            .withMaxRows(1, WhenFull.UNKNOWN)
+            .withRoomMadeBy(new Eviction.LeastRecent(), 1);
+    try (EmbeddingTable table = table(config(1000, one))) {
+      float[] bucket = bucket(table, bucket(11, 1000));
+      Lookup early = found(table, 11);
+      apply(table, found(table, 11), 0, 1);
+      found(table, 12);
+      apply(table, early, 1, 2);
+      assertThat(read(table, 11)).isEqualTo(bucket);
+      found(table, 13);
+      apply(table, early, 1, 3);
+      assertThat(read(table, 11)).isEqualTo(bucket);
+    }
+  }
+
+  @Test
   void aRefreshedLookupReadsTheBucketsOfIdsWhoseRowsWent() {
     RowPolicy one =
         RowPolicy.ALL
