@@ -134,18 +134,7 @@ public final class TableSnapshot implements AutoCloseable {
    * @throws IllegalStateException if it is closed, also by another thread meanwhile
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
-    use.lock();
-    try {
-      requireOpen();
-      Consumer<RowBlock> open =
-          block -> {
-            requireOpen();
-            sink.accept(block);
-          };
-      table.exportBlocks(sorted(), copies, open);
-    } finally {
-      use.unlock();
-    }
+    whileOpen(sink, open -> table.exportBlocks(sorted(), copies, open));
   }
 
   /**
@@ -153,17 +142,21 @@ public final class TableSnapshot implements AutoCloseable {
    * numbers from 0 on; also of changes all of them.
    *
    * @param sink takes block after block, each of use during the call
+   * @throws IllegalStateException if it is closed, also by another thread meanwhile
    */
   public void exportBuckets(Consumer<RowBlock> sink) {
+    whileOpen(sink, open -> table.exportBuckets(copies, open));
+  }
+
+  /** Gives blocks to {@code sink}; another thread may close this between two of them. */
+  private void whileOpen(Consumer<RowBlock> sink, Consumer<Consumer<RowBlock>> export) {
     use.lock();
     try {
       requireOpen();
-      Consumer<RowBlock> open =
-          block -> {
-            requireOpen();
-            sink.accept(block);
-          };
-      table.exportBuckets(copies, open);
+      export.accept(block -> {
+        requireOpen();
+        sink.accept(block);
+      });
     } finally {
       use.unlock();
     }
