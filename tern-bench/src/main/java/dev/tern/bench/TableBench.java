@@ -3,6 +3,7 @@ package dev.tern.bench;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
+import dev.tern.embedding.SelectedRows;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
@@ -164,6 +165,43 @@ final class TableBench {
       findAndUpdate("find + update sgd uniform", table, uniform);
       findAndUpdate("find + update sgd zipf", table, zipf);
     }
+    merge("dedup + merge-add uniform", uniform);
+    merge("dedup + merge-add zipf", zipf);
+  }
+
+  /** Adds up the rows of a gradient, one for each position, that are of one id. */
+  private void merge(String name, long[][] batches) {
+    SplittableRandom random = new SplittableRandom(4);
+    float[] values = new float[batch * WIDTH];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = random.nextInt(-100, 100);
+    }
+    List<SelectedRows> gradients = new ArrayList<>();
+    for (long[] ids : batches) {
+      gradients.add(SelectedRows.of(SelectedRows.UNBOUNDED, WIDTH, ids, values));
+    }
+    checkMerged(batches[0], values, gradients.getFirst().merged());
+    int[] at = {0};
+    time(name, batches, _ -> gradients.get(at[0]++ % BATCHES).merged());
+  }
+
+  private static void checkMerged(long[] ids, float[] values, SelectedRows merged) {
+    Map<Long, float[]> sums = new LinkedHashMap<>();
+    for (int i = 0; i < ids.length; i++) {
+      float[] sum = sums.computeIfAbsent(ids[i], _ -> new float[WIDTH]);
+      for (int j = 0; j < WIDTH; j++) {
+        sum[j] += values[i * WIDTH + j];
+      }
+    }
+    long[] numbers = merged.rows();
+    float[] rows = merged.values();
+    int u = 0;
+    for (Map.Entry<Long, float[]> sum : sums.entrySet()) {
+      float[] row = Arrays.copyOfRange(rows, u * WIDTH, (u + 1) * WIDTH);
+      require(numbers[u] == sum.getKey() && Arrays.equals(row, sum.getValue()), "merge");
+      u++;
+    }
+    require(u == merged.size(), "merge");
   }
 
   private void findAndUpdate(String name, EmbeddingTable table, long[][] batches) {

@@ -28,7 +28,7 @@ final class TrainingSnapshots implements Progress.Listener {
   private static final int DISTINCT_BATCHES = 16;
 
   /** Steps from one checkpoint to the next; the first of them do not count. */
-  private static final int EVERY = 40;
+  private static final int EVERY = 80;
 
   private static final int WARM_UP = 2;
 

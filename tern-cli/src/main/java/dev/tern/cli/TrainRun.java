@@ -282,8 +282,12 @@ final class TrainRun {
 
   /** The engine's form of a configured training, without checkpoints. */
   static TrainOptions options(TrainConfig train, dev.tern.cli.config.ModelConfig model) {
-    return TrainOptions.of(train.optimizer())
-        .tableOptimizer(train.optimizer())
+    TrainOptions options =
+        TrainOptions.of(train.optimizer()).tableOptimizer(train.tableOptimizer());
+    return train
+        .linearOptimizer()
+        .map(options::firstPartOptimizer)
+        .orElse(options)
         .batch(train.batch())
         .epochs(train.epochs())
         .schedule(train.learningRate())

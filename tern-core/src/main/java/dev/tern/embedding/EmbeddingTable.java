@@ -55,13 +55,13 @@ public final class EmbeddingTable implements AutoCloseable {
   private final TableLock lock;
   private final TableConfig config;
 
-  /** The last snapshot that lets the table change. */
-  private volatile Optional<TableSnapshot> open = Optional.empty();
+  private final TableSnapshots snapshots;
 
   private EmbeddingTable(TableRows rows) {
     this.rows = rows;
     config = rows.config();
     lock = new TableLock(config.name());
+    snapshots = new TableSnapshots(rows, lock);
   }
 
   /** An empty table whose memory comes out of {@code allocator}'s budget. */
@@ -386,8 +386,9 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * Applies gradients: those of all bags that hold an id, or one of a bucket, are added up in order
    * of position (times the factor as of {@link Combiner} there), then the row takes one step of the
-   * optimizer. Ids without either, or whose row went, are skipped. Ends the step: rows go that were
-   * unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2 ... and SUM.
+   * optimizer. Ids that were found without either, or whose row went, are skipped. Ends the step:
+   * rows go that were unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2
+   * ... and SUM.
    *
    * @param offsets bags as given to {@link #pool}
    * @param bags bags, {@code B}
@@ -464,7 +465,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param sink takes block after block, each of use during the call
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
-    try (TableSnapshot all = holding(false)) {
+    try (TableSnapshot all = snapshots.hold(false)) {
       all.exportBlocks(sink);
     }
   }
@@ -481,7 +482,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if another one is open; one at a time
    */
   public TableSnapshot snapshot() {
-    return snapshot(false);
+    return snapshots.take(false);
   }
 
   /**
@@ -489,33 +490,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * whole table where that is too much to list.
    */
   public TableSnapshot snapshotOfChanges() {
-    return snapshot(true);
-  }
-
-  private TableSnapshot snapshot(boolean changes) {
-    lock.begin(Use.CHANGE);
-    try {
-      rows.requireExportable();
-      Optional<TableSnapshot> made = TableSnapshot.detached(rows, changes);
-      if (made.isPresent()) {
-        open = made;
-        return made.get();
-      }
-    } finally {
-      lock.end(Use.CHANGE);
-    }
-    return holding(changes);
-  }
-
-  private TableSnapshot holding(boolean changes) {
-    lock.begin(Use.SNAPSHOT);
-    try {
-      rows.requireExportable();
-      return TableSnapshot.holding(rows, changes, () -> lock.end(Use.SNAPSHOT));
-    } catch (RuntimeException | Error e) {
-      lock.end(Use.SNAPSHOT);
-      throw e;
-    }
+    return snapshots.take(true);
   }
 
   /**
@@ -588,10 +563,10 @@ public final class EmbeddingTable implements AutoCloseable {
   @Override
   public void close() {
     // First, as changes may wait for it.
-    open.ifPresent(TableSnapshot::close);
+    snapshots.close();
     lock.begin(Use.CHANGE);
     try {
-      open.ifPresent(TableSnapshot::close); // made meanwhile
+      snapshots.close(); // made meanwhile
       rows.close();
     } finally {
       lock.end(Use.CHANGE);

@@ -307,9 +307,9 @@ final class IdIndex {
   }
 
   private void leaveFlatFor(IdSegment[] fresh) {
+    directory = new long[2 * fresh.length];
     flat.free();
     segments = fresh;
-    directory = new long[2 * fresh.length];
     for (int i = 0; i < fresh.length; i++) {
       setEntry(i);
     }
@@ -392,10 +392,13 @@ final class IdIndex {
 
   private void doubleDirectory() {
     int places = segments.length;
-    segments = Arrays.copyOf(segments, 2 * places);
-    directory = Arrays.copyOf(directory, 4 * places);
-    System.arraycopy(segments, 0, segments, places, places);
-    System.arraycopy(directory, 0, directory, 2 * places, 2 * places);
+    IdSegment[] moreSegments = Arrays.copyOf(segments, 2 * places);
+    long[] moreDirectory = Arrays.copyOf(directory, 4 * places);
+    System.arraycopy(segments, 0, moreSegments, places, places);
+    System.arraycopy(directory, 0, moreDirectory, 2 * places, 2 * places);
+    // Both or, where the heap is full, none.
+    segments = moreSegments;
+    directory = moreDirectory;
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.DType;
+import java.util.Arrays;
 
 /**
  * Rows as training finds them first: weights uniform and a pure function of (seed, table index,
@@ -15,11 +16,12 @@ final class InitialRows {
   private final int width;
   private final float range;
   private final int weightBytes;
-  private final int stateFloats;
   private final int idOffset;
   private final boolean keepsId;
   private final DType storage;
-  private final float state;
+
+  /** State before the first update, by its bits. */
+  private final int[] state;
 
   InitialRows(TableConfig config) {
     this(config, 0);
@@ -31,11 +33,12 @@ final class InitialRows {
     width = config.width();
     range = config.initRange();
     weightBytes = config.weightBytes();
-    stateFloats = config.stateFloats();
     idOffset = config.idOffset();
     keepsId = config.keepsId();
     storage = config.storage();
-    state = config.initialState();
+    float[] first = config.rule().initialState(width);
+    state = new int[first.length];
+    Arrays.setAll(state, j -> Float.floatToRawIntBits(first[j]));
   }
 
   /**
@@ -87,21 +90,26 @@ final class InitialRows {
   }
 
   private void writeState(long[] rows, int[] which, int count) {
-    long bits = Float.floatToRawIntBits(state);
-    long two = bits << 32 | bits;
     int j = 0;
-    for (; j <= stateFloats - 4; j += 4) {
+    for (; j <= state.length - 4; j += 4) {
+      long one = two(j);
+      long other = two(j + 2);
       for (int i = 0; i < count; i++) {
         long at = rows[which[i]] + weightBytes + 4L * j;
-        Memory.setLong(at, two);
-        Memory.setLong(at + 8, two);
+        Memory.setLong(at, one);
+        Memory.setLong(at + 8, other);
       }
     }
-    for (; j < stateFloats; j++) {
+    for (; j < state.length; j++) {
       for (int i = 0; i < count; i++) {
-        Memory.setFloat(rows[which[i]] + weightBytes + 4L * j, state);
+        Memory.setInt(rows[which[i]] + weightBytes + 4L * j, state[j]);
       }
     }
+  }
+
+  /** Two numbers of state as they lie in memory (little-endian). */
+  private long two(int j) {
+    return (long) state[j + 1] << 32 | state[j] & 0xFFFFFFFFL;
   }
 
   /** The two weights of a number drawn, as they lie in memory (little-endian). */

@@ -197,9 +197,11 @@ public final class Lookup {
         : IntStream.range(0, unique).filter(u -> rows[u] == NONE || rows[u] == BUCKET).toArray();
   }
 
-  /** Those of them that read as a bucket: not those whose rows went since they were found. */
-  int[] readingBuckets() {
-    return IntStream.range(0, unique).filter(u -> rows[u] == BUCKET).toArray();
+  /** The distinct ids that have {@code what} in {@link #rows}, one of those below 0. */
+  int[] reading(int what) {
+    return complete
+        ? new int[0]
+        : IntStream.range(0, unique).filter(u -> rows[u] == what).toArray();
   }
 
   /** Whether rows went since, perhaps some of these, when {@code rowsGone} have. */

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.optim.Optimizer;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
 
@@ -25,7 +24,7 @@ final class RowChanges {
 
   RowChanges(TableConfig config, LongSupplier rows) {
     this.rows = rows;
-    everyRow = config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy();
+    everyRow = config.rule().updatesAllRows();
   }
 
   /** Forgets what changed so far. */

@@ -1,6 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
+import java.util.Optional;
 
 /**
  * Optimizer steps on rows as they are stored. Rows of F32 are updated in place; those of two bytes
@@ -23,11 +25,20 @@ final class RowSteps {
   private final float high;
   private final long widened;
 
-  /** From a row to where its state would lie behind {@code W} weights of F32. */
-  private final long stateShift;
+  /** The step of the first weights, where they have an optimizer of their own. */
+  private final Optional<Step> head;
+
+  private final int headWidth;
+  private final float headRate;
+
+  /** From a row to where the state of head and of the other weights would lie behind them. */
+  private final long headState;
+
+  private final long restState;
 
   private final long[] rows = new long[BLOCK];
   private final long[] weights = new long[BLOCK];
+  private final long[] rest = new long[BLOCK];
   private final long[] states = new long[BLOCK];
   private final int[] keys = new int[BLOCK];
   private final int[] order = new int[BLOCK];
@@ -43,11 +54,24 @@ final class RowSteps {
     high = config.limits().high(storage);
     // Apart from the key of initial weights.
     key = Hashing.mix(~Hashing.mix(config.seed()) + config.index());
-    stateShift = config.weightBytes() - 4L * width;
+    RowRule rule = config.rule();
+    headWidth = rule.headWidth();
+    head = rule.head().map(first -> new Step(first.optimizer(), headWidth, config.l2()));
+    headRate = rule.head().map(first -> times(first.optimizer(), rule.optimizer())).orElse(1f);
+    headState = config.weightBytes() - 4L * headWidth;
+    restState = config.weightBytes() + 4L * rule.headState() - 4L * (width - headWidth);
     for (int i = 0; i < BLOCK; i++) {
-      weights[i] = scratch + 4L * width * i;
       order[i] = i;
     }
+  }
+
+  private static float times(Optimizer first, Optimizer others) {
+    return first.lr() == others.lr() ? 1 : first.lr() / others.lr();
+  }
+
+  /** Whether a step leaves weights and state as they are. */
+  static boolean changesNothing(Step step) {
+    return step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0;
   }
 
   /** Bytes needed to widen rows. */
@@ -60,23 +84,62 @@ final class RowSteps {
    * targets[from + i]} lies at {@code grad + i * stride} (bytes); as {@link RowLoops#update}.
    */
   void run(Step step, long[] targets, long[] ids, int from, int to, long grad, long stride) {
-    if (storage == DType.F32) {
+    head.ifPresent(first -> follow(first, step));
+    if (storage == DType.F32 && head.isEmpty()) {
       loops.update(step, targets, targets, from, to, grad - from * stride, stride);
       clamp(targets, from, to);
       return;
     }
-    long stepKey = Hashing.draw(key, step.number());
     for (int begin = from; begin < to; begin += BLOCK) {
       int block = Math.min(BLOCK, to - begin);
-      for (int i = 0; i < block; i++) {
-        rows[i] = targets[begin + i];
-        states[i] = rows[i] + stateShift;
-        keys[i] = (int) Hashing.mix(ids[begin + i] ^ stepKey);
+      System.arraycopy(targets, begin, rows, 0, block);
+      long gradients = grad + (begin - from) * stride;
+      if (storage == DType.F32) {
+        System.arraycopy(rows, 0, weights, 0, block);
+        update(step, block, gradients, stride);
+      } else {
+        updateNarrow(step, ids, begin, block, gradients, stride);
       }
-      loops.gather(rows, order, 0, block, 0, width, widened, 4L * width);
-      loops.update(step, weights, states, 0, block, grad + (begin - from) * stride, stride);
-      clamp(weights, 0, block);
-      loops.store(rows, keys, block, width, widened);
+    }
+  }
+
+  /** Makes a step of the head that of the others. */
+  private void follow(Step first, Step step) {
+    float rate = headRate * step.rate();
+    if (first.number() != step.number() || first.rate() != rate) {
+      first.at(rate, step.number());
+    }
+  }
+
+  /** On {@link #rows} whose weights are not floats: widens them, updates, and rounds. */
+  private void updateNarrow(Step step, long[] ids, int begin, int block, long grad, long stride) {
+    long stepKey = Hashing.draw(key, step.number());
+    for (int i = 0; i < block; i++) {
+      weights[i] = widened + 4L * width * i;
+      keys[i] = (int) Hashing.mix(ids[begin + i] ^ stepKey);
+    }
+    loops.gather(rows, order, 0, block, 0, width, widened, 4L * width);
+    update(step, block, grad, stride);
+    loops.store(rows, keys, block, width, widened);
+  }
+
+  /** On {@link #rows} with weights of F32 at {@link #weights}. */
+  private void update(Step step, int block, long grad, long stride) {
+    if (head.isPresent() && !changesNothing(head.get())) {
+      shift(rows, headState, states, block);
+      loops.update(head.get(), weights, states, 0, block, grad, stride);
+    }
+    if (!changesNothing(step)) {
+      shift(rows, restState, states, block);
+      shift(weights, 4L * headWidth, rest, block);
+      loops.update(step, rest, states, 0, block, grad + 4L * headWidth, stride);
+    }
+    clamp(weights, 0, block);
+  }
+
+  private static void shift(long[] addresses, long by, long[] into, int count) {
+    for (int i = 0; i < count; i++) {
+      into[i] = addresses[i] + by;
     }
   }
 

@@ -102,7 +102,7 @@ final class RowUpdates {
   }
 
   private void run(Lookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
-    if (step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0) {
+    if (config.rule().head().isEmpty() && RowSteps.changesNothing(step)) {
       return;
     }
     int unique = lookup.unique();

@@ -1,7 +1,6 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
-import dev.tern.optim.Optimizer;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
@@ -125,16 +124,21 @@ final class RowWatch {
 
   /** Whether {@link #keepRows} is of use: not where each step changes all rows. */
   boolean canKeepRows() {
-    return !(config.optimizer() instanceof Optimizer.Adam adam) || adam.lazy();
+    return !config.rule().updatesAllRows();
   }
 
-  /** From now on keeps rows as they are, till that is closed. */
-  RowCopies keepRows() {
+  /** Throws where rows are kept already. */
+  void requireNoneKept() {
     if (copies.isPresent() && !copies.get().isClosed()) {
       throw new IllegalStateException(
           "table %s: got a second snapshot, expected one at a time; close the first"
               .formatted(config.name()));
     }
+  }
+
+  /** From now on keeps rows as they are, till that is closed. */
+  RowCopies keepRows() {
+    requireNoneKept();
     RowCopies kept = new RowCopies(config, index, rows, allocator);
     copies = Optional.of(kept);
     return kept;

@@ -58,6 +58,11 @@ public final class SelectedRows {
     }
   }
 
+  /** As many rows as a step has, and less, are merged without garbage but the result. */
+  private static final int MOST_KEPT = 1 << 17;
+
+  private static final ThreadLocal<Lookup> KEPT = ThreadLocal.withInitial(Lookup::new);
+
   /** Takes over the arrays. */
   SelectedRows(long height, int width, long[] rows, float[] values) {
     this.height = height;
@@ -75,15 +80,20 @@ public final class SelectedRows {
    * @param values {@code [n, W]} row-major
    */
   public static SelectedRows of(long height, int width, long[] rows, float[] values) {
-    if (height < UNBOUNDED || width < 1) {
-      throw new IllegalArgumentException(
-          "selected rows: got a matrix of %d x %d, expected 0 rows or more, or UNBOUNDED (-1), and 1 column or more"
-              .formatted(height, width));
-    }
+    requireWithin(height, width, rows);
     if (values.length != (long) rows.length * width) {
       throw new IllegalArgumentException(
           "selected rows: got %d values for %d rows of %d, expected %d"
               .formatted(values.length, rows.length, width, (long) rows.length * width));
+    }
+    return new SelectedRows(height, width, rows.clone(), values.clone());
+  }
+
+  private static void requireWithin(long height, int width, long[] rows) {
+    if (height < UNBOUNDED || width < 1) {
+      throw new IllegalArgumentException(
+          "selected rows: got a matrix of %d x %d, expected 0 rows or more, or UNBOUNDED (-1), and 1 column or more"
+              .formatted(height, width));
     }
     for (int i = 0; i < rows.length; i++) {
       if (!isWithin(rows[i], height)) {
@@ -92,7 +102,6 @@ public final class SelectedRows {
                 .formatted(rows[i], i, height, height - 1));
       }
     }
-    return new SelectedRows(height, width, rows.clone(), values.clone());
   }
 
   static boolean isWithin(long row, long height) {
@@ -190,6 +199,17 @@ public final class SelectedRows {
     return values.clone();
   }
 
+  /**
+   * The same rows of a matrix of another height.
+   *
+   * @param other rows of the matrix, 0 or more; or {@link #UNBOUNDED}
+   * @throws IllegalArgumentException if a number is not one of it
+   */
+  public SelectedRows withHeight(long other) {
+    requireWithin(other, width, rows);
+    return new SelectedRows(other, width, rows, values);
+  }
+
   /** The sum of both matrices: the rows of this one, then those of {@code other}. */
   public SelectedRows plus(SelectedRows other) {
     if (other.height != height || other.width != width) {
@@ -210,8 +230,7 @@ public final class SelectedRows {
    * up in their order.
    */
   public SelectedRows merged() {
-    Lookup lookup = new Lookup();
-    lookup.fill(rows, rows.length);
+    Lookup lookup = distinct();
     float[] sums = new float[lookup.unique() * width];
     for (int i = 0; i < rows.length; i++) {
       int target = lookup.inverse[i] * width;
@@ -223,10 +242,16 @@ public final class SelectedRows {
     return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
   }
 
+  /** The distinct numbers, and which each row has; of use until the next call in this thread. */
+  private Lookup distinct() {
+    Lookup lookup = rows.length <= MOST_KEPT ? KEPT.get() : new Lookup();
+    lookup.fill(rows, rows.length);
+    return lookup;
+  }
+
   /** The same rows in ascending (signed) order of number; those of one number keep their order. */
   public SelectedRows sorted() {
-    Lookup lookup = new Lookup();
-    lookup.fill(rows, rows.length);
+    Lookup lookup = distinct();
     long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
     Arrays.sort(distinct);
     // Where the next row of each distinct number goes.
@@ -287,7 +312,7 @@ public final class SelectedRows {
   private void requireBounded(String operation) {
     if (height == UNBOUNDED) {
       throw new IllegalStateException(
-          "selected rows: got %s of a matrix without an end, expected one of a height; give it one"
+          "selected rows: got %s of a matrix without an end, expected one of a height; give it one by withHeight"
               .formatted(operation));
     }
   }

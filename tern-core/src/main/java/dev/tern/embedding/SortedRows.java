@@ -155,6 +155,9 @@ final class SortedRows {
       sortNear(from, to, places);
     } else {
       long least = least(ids, from, to);
+      if (least == most(ids, from, to)) {
+        return;
+      }
       int shift = shift(ids, from, to, least, 1);
       int[] ends = new int[DIGITS];
       place(ids, rows, otherIds, otherRows, from, to, least, shift, ends);
@@ -208,13 +211,17 @@ final class SortedRows {
     return least;
   }
 
-  /** Bits below the {@code digits} highest digits of what ids are above {@code least}. */
-  private static int shift(long[] ids, int from, int to, long least, int digits) {
+  private static long most(long[] ids, int from, int to) {
     long most = Long.MIN_VALUE;
     for (int i = from; i < to; i++) {
       most = Math.max(most, ids[i]);
     }
-    int bits = Long.SIZE - Long.numberOfLeadingZeros(most - least);
+    return most;
+  }
+
+  /** Bits below the {@code digits} highest digits of what ids are above {@code least}. */
+  private static int shift(long[] ids, int from, int to, long least, int digits) {
+    int bits = Long.SIZE - Long.numberOfLeadingZeros(most(ids, from, to) - least);
     return Math.max(0, bits - digits * DIGIT_BITS);
   }
 

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
-import dev.tern.optim.Optimizer;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.IntConsumer;
@@ -109,7 +108,7 @@ final class Spilling {
    */
   static void require(TableConfig config) {
     String wrong = "";
-    if (config.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
+    if (config.rule().updatesAllRows()) {
       wrong = "an optimizer that updates all rows in each step; use lazy Adam";
     } else if (!(config.rows().eviction() instanceof Eviction.Never)) {
       wrong = config.rows().eviction() + "; rows of such a table stay for good";

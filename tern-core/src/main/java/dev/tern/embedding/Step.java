@@ -10,6 +10,7 @@ final class Step {
   private final Optimizer optimizer;
   private final int width;
   private final float l2;
+  private float rate;
   private float lr;
   private float vScale = 1;
   private long number;
@@ -21,7 +22,7 @@ final class Step {
 
   /**
    * @param optimizer update rule
-   * @param width weights per row
+   * @param width weights of a row that it updates
    * @param l2 times the weight is added to the gradient
    */
   Step(Optimizer optimizer, int width, float l2) {
@@ -39,6 +40,7 @@ final class Step {
 
   /** Makes it step {@code step}, counted from 1, at {@code rate}. */
   Step at(float rate, long step) {
+    this.rate = rate;
     lr = rate;
     number = step;
     if (optimizer instanceof Optimizer.Adam adam) {
@@ -50,6 +52,7 @@ final class Step {
 
   /** Makes it the step that {@code other} is, but for the pull of l2. */
   Step like(Step other) {
+    rate = other.rate;
     lr = other.lr;
     vScale = other.vScale;
     number = other.number;
@@ -81,6 +84,11 @@ final class Step {
   /** Which step it is, counted from 1. */
   long number() {
     return number;
+  }
+
+  /** Learning rate. */
+  float rate() {
+    return rate;
   }
 
   /** Learning rate; for Adam already divided by {@code 1 - beta1^t}. */

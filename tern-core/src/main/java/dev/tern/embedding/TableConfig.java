@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param name unique among a model's tables; stands in messages and checkpoints
  * @param index position among a model's tables, 0 or more; part of what initial weights depend on
  * @param width weights per row, {@code W}, 1 to 16384
- * @param optimizer update rule; its state lies beside the weights of each row
+ * @param rule what updates rows; its state lies beside the weights of each row
  * @param initRange initial weights are uniform in [-initRange, initRange), 0 or more
  * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
  * @param l2 {@code l2 * w} is added to the gradient of rows that a batch touches, 0 or more
@@ -29,7 +29,7 @@ public record TableConfig(
     String name,
     int index,
     int width,
-    Optimizer optimizer,
+    RowRule rule,
     float initRange,
     long seed,
     float l2,
@@ -42,7 +42,7 @@ public record TableConfig(
 
   public TableConfig {
     Objects.requireNonNull(name, "name");
-    Objects.requireNonNull(optimizer, "optimizer");
+    Objects.requireNonNull(rule, "rule");
     Objects.requireNonNull(unknown, "unknown");
     Objects.requireNonNull(storage, "storage");
     Objects.requireNonNull(rows, "rows");
@@ -50,6 +50,12 @@ public record TableConfig(
     Objects.requireNonNull(format, "format");
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
+    require(
+        rule.headWidth() < width,
+        name,
+        "weights with an optimizer of their own",
+        rule.headWidth(),
+        "fewer than the " + width + " of a row");
     require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
     require(finite(l2), name, "l2", l2, "a finite number of 0 or more");
     if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
@@ -85,7 +91,7 @@ public record TableConfig(
         name,
         index,
         width,
-        optimizer,
+        RowRule.of(optimizer),
         initRange,
         seed,
         l2,
@@ -142,25 +148,29 @@ public record TableConfig(
   /** The same table with other limits. */
   public TableConfig withLimits(RowLimits others) {
     return new TableConfig(
-        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, others, format);
+        name, index, width, rule, initRange, seed, l2, unknown, storage, rows, others, format);
   }
 
   /** The same table with rows that lie otherwise. */
   public TableConfig withFormat(RowFormat other) {
     return new TableConfig(
-        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, limits, other);
+        name, index, width, rule, initRange, seed, l2, unknown, storage, rows, limits, other);
+  }
+
+  /** The same table with rows that are updated otherwise. */
+  public TableConfig withRule(RowRule other) {
+    return new TableConfig(
+        name, index, width, other, initRange, seed, l2, unknown, storage, rows, limits, format);
+  }
+
+  /** What updates all weights of rows, or those behind the {@link RowRule#head}. */
+  public Optimizer optimizer() {
+    return rule.optimizer();
   }
 
   /** Floats of optimizer state per row. */
   public int stateFloats() {
-    return switch (optimizer) {
-      case Optimizer.Sgd _ -> 0;
-      case Optimizer.Momentum _, Optimizer.Nesterov _ -> width;
-      case Optimizer.Adagrad _, Optimizer.RmsProp _ -> width;
-      case Optimizer.RowWiseAdagrad _ -> 1;
-      case Optimizer.Adam adam -> 2 * width + (adam.decays() ? 1 : 0);
-      case Optimizer.Ftrl _ -> 2 * width;
-    };
+    return rule.stateFloats(width);
   }
 
   /**
@@ -182,7 +192,8 @@ public record TableConfig(
    * by their bits, but for the score). State is {@code a} for Momentum and Nesterov, {@code s} for
    * Adagrad (one number when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
    * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then
-   * {@code n} for FTRL.
+   * {@code n} for FTRL. Of a {@link RowRule} with a head, its state, then that of the other
+   * weights.
    */
   public int rowFloats() {
     return width + stateFloats() + metadata();
@@ -221,25 +232,12 @@ public record TableConfig(
    */
   boolean keepsId() {
     return metadata() > 0
-        || format == RowFormat.STORED
-            && storage == DType.BF16
-            && optimizer instanceof Optimizer.Adam adam
-            && !adam.lazy();
+        || format == RowFormat.STORED && storage == DType.BF16 && rule.updatesAllRows();
   }
 
   /** What memory of a part of the table is said to be for. */
   String holder(String part) {
     return "table " + name + " " + part;
-  }
-
-  /** First value of all state. */
-  float initialState() {
-    return switch (optimizer) {
-      case Optimizer.Adagrad adagrad -> adagrad.initial();
-      case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
-      case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
-      case Optimizer.RmsProp _, Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
-    };
   }
 
   private static boolean finite(float value) {

@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.lang.ref.Reference;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -51,7 +52,8 @@ final class TableRows {
     int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
     rows = RowSlabs.of(config, rowBytes, allocator);
     updates = new RowUpdates(config, rows, spare + config.weightBytes());
-    rule = new Step(config.optimizer(), config.width(), config.l2());
+    int behindHead = config.width() - config.rule().headWidth();
+    rule = new Step(config.optimizer(), behindHead, config.l2());
     residents = new Residents(config, tier, rows, allocator);
     transfer = new RowTransfer(this, rows, residents, loops);
     all = config.rows().isAll();
@@ -309,18 +311,18 @@ final class TableRows {
     if (!lookup.isBefore(gone()) && lookup.copied == 0) {
       return;
     }
-    // What moves rows to a file must not show, and buckets get the gradients of those who read
-    // them: ids that had no row have none here.
-    int[] without = tier.isPresent() ? lookup.unknown() : new int[0];
-    if (update && buckets.isPresent()) {
-      without = lookup.readingBuckets();
-    }
+    // Whether an id is updated, and what moves rows to a file, must not depend on others: ids that
+    // had no row have none here, and those that read a bucket do so again.
+    boolean stay = update || tier.isPresent();
+    int[] without = stay ? lookup.reading(Lookup.NONE) : new int[0];
+    int[] hashed = stay ? lookup.reading(Lookup.BUCKET) : new int[0];
     long before = lookup.version();
     lookup.findAgain();
     int missing = update ? locateForTraining(lookup) : locateAll(lookup);
-    lookup.complete = missing == 0 && without.length == 0;
-    unknown.leaveOut(lookup, missing);
-    unknown.read(lookup, without, size(), version);
+    lookup.complete = missing == 0 && without.length == 0 && hashed.length == 0;
+    unknown.leaveOut(lookup, lookup.missing, missing);
+    unknown.leaveOut(lookup, without, without.length);
+    unknown.read(lookup, hashed, size(), version);
     lookup.found(this, before, gone());
   }
 
@@ -524,6 +526,7 @@ final class TableRows {
   /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
   void importNew(long[] ids, int count, Lookup lookup) {
     lookup.fillDistinct(ids, count);
+    Arrays.fill(lookup.rows, 0, count, Lookup.NONE);
     index.touch(lookup);
     insertAll(lookup);
   }

@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,6 +13,11 @@ import java.util.function.Consumer;
  * made in.
  */
 public final class TableSnapshot implements AutoCloseable {
+  private static final long[] NO_IDS = {};
+
+  /** A copy of the filter takes one part in so many of what is free, at most. */
+  private static final int FILTER_SHARE = 4;
+
   private final TableRows table;
   private final Optional<RowCopies> copies;
 
@@ -22,12 +28,17 @@ public final class TableSnapshot implements AutoCloseable {
   private final long[] counters;
   private final FilterWords filter;
   private final long[] filterNumbers;
-  private final Runnable release;
+  private final Consumer<TableSnapshot> release;
+
+  /** Who made it: the one to close it, where it holds the table. */
+  private final Thread maker = Thread.currentThread();
+
   private final ReentrantLock use = new ReentrantLock();
   private volatile boolean closing;
   private boolean closed;
 
-  private TableSnapshot(TableRows table, boolean changes, boolean hold, Runnable release) {
+  private TableSnapshot(
+      TableRows table, boolean changes, boolean hold, Consumer<TableSnapshot> release) {
     this.table = table;
     this.release = release;
     boolean listed = changes && !table.watch().changes().all();
@@ -36,23 +47,34 @@ public final class TableSnapshot implements AutoCloseable {
     filterNumbers = listed ? words.map(CountingFilter::changedWords).orElse(NO_IDS) : NO_IDS;
     size = table.size();
     counters = table.residents().history();
-    copies = hold ? Optional.empty() : Optional.of(table.watch().keepRows());
+    if (!hold) {
+      table.watch().requireNoneKept();
+    }
+    // Before rows are kept, whose copies leave half of what is free then.
+    filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
     try {
-      filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
-    } catch (OutOfBudgetException e) {
-      copies.ifPresent(RowCopies::close);
+      copies = hold ? Optional.empty() : Optional.of(table.watch().keepRows());
+    } catch (RuntimeException | Error e) {
+      filter.close().run();
       throw e;
     }
   }
-
-  private static final long[] NO_IDS = {};
 
   private FilterWords filter(CountingFilter words, boolean listed, boolean hold) {
     if (listed) {
       return FilterWords.copy(words, filterNumbers);
     }
+    if (hold) {
+      return FilterWords.of(words);
+    }
+    Allocator allocator = table.allocator();
     String holder = table.config().holder("snapshot");
-    return hold ? FilterWords.of(words) : FilterWords.copy(words, table.allocator(), holder);
+    if (FILTER_SHARE * words.bytes() > allocator.budget() - allocator.live()) {
+      throw new OutOfBudgetException(
+          "%s: got a filter of %d bytes to copy, expected %d times as much free memory"
+              .formatted(holder, words.bytes(), FILTER_SHARE));
+    }
+    return FilterWords.copy(words, allocator, holder);
   }
 
   /**
@@ -61,20 +83,22 @@ public final class TableSnapshot implements AutoCloseable {
    * @param changes whether it is to hold no more than what changed, where that is listed
    */
   static TableSnapshot holding(TableRows table, boolean changes, Runnable release) {
-    return new TableSnapshot(table, changes, true, release);
+    return new TableSnapshot(table, changes, true, _ -> release.run());
   }
 
   /**
    * The table as it is now, while nothing changes it, but later something may.
    *
+   * @param release takes it when it is closed
    * @return empty where the table cannot do that, or there is no memory
    */
-  static Optional<TableSnapshot> detached(TableRows table, boolean changes) {
+  static Optional<TableSnapshot> detached(
+      TableRows table, boolean changes, Consumer<TableSnapshot> release) {
     if (!table.canKeepRows()) {
       return Optional.empty();
     }
     try {
-      return Optional.of(new TableSnapshot(table, changes, false, () -> {}));
+      return Optional.of(new TableSnapshot(table, changes, false, release));
     } catch (OutOfBudgetException _) {
       return Optional.empty();
     }
@@ -199,12 +223,20 @@ public final class TableSnapshot implements AutoCloseable {
   /**
    * Has changes of the table cost nothing more. Waits for a call of another thread that uses it,
    * which fails at its next block.
+   *
+   * @throws IllegalStateException if it is called by the sink of its rows or, where it {@link
+   *     #holdsTable holds the table}, in another thread than it was made in
    */
   @Override
   public void close() {
     if (use.isHeldByCurrentThread()) {
       throw new IllegalStateException(
           "table %s: got close of a snapshot by the sink of its rows; close it afterwards"
+              .formatted(config().name()));
+    }
+    if (holdsTable() && Thread.currentThread() != maker) {
+      throw new IllegalStateException(
+          "table %s: got close of a snapshot that holds it in another thread than it was made in; close it there"
               .formatted(config().name()));
     }
     closing = true;
@@ -214,7 +246,7 @@ public final class TableSnapshot implements AutoCloseable {
         closed = true;
         copies.ifPresent(RowCopies::close);
         filter.close().run();
-        release.run();
+        release.accept(this);
       }
     } finally {
       use.unlock();

@@ -76,11 +76,13 @@ final class UnknownRows {
   }
 
   /**
-   * Has the first {@code missing} of a lookup sit updates out; {@link #readAgain} before reading.
+   * Has the first {@code count} of these distinct ids of a lookup sit updates out; {@link
+   * #readAgain} before reading.
    */
-  void leaveOut(Lookup lookup, int missing) {
-    for (int i = 0; i < missing; i++) {
-      lookup.addresses[lookup.missing[i]] = zeros;
+  void leaveOut(Lookup lookup, int[] without, int count) {
+    for (int i = 0; i < count; i++) {
+      lookup.rows[without[i]] = Lookup.NONE;
+      lookup.addresses[without[i]] = zeros;
     }
   }
 

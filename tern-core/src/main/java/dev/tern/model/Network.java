@@ -8,6 +8,7 @@ import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.RowRule;
 import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
@@ -30,6 +31,8 @@ public final class Network implements AutoCloseable {
    * How tables are made.
    *
    * @param optimizer update rule of the rows; its state lies beside them
+   * @param firstPart that of the first of the parts that the model splits rows into, where it is
+   *     another one
    * @param initRange initial weights are uniform in [-initRange, initRange)
    * @param l2 share of a row's weights added to its gradient
    * @param combiner how several ids of one slot become one vector
@@ -42,6 +45,7 @@ public final class Network implements AutoCloseable {
    */
   public record Tables(
       Optimizer optimizer,
+      Optional<Optimizer> firstPart,
       float initRange,
       float l2,
       Combiner combiner,
@@ -57,6 +61,7 @@ public final class Network implements AutoCloseable {
     public static Tables of(Optimizer optimizer) {
       return new Tables(
           optimizer,
+          Optional.empty(),
           0.0173f,
           0,
           Combiner.SUM,
@@ -91,6 +96,7 @@ public final class Network implements AutoCloseable {
       Device device, Schema schema, Model.Factory factory, Tables options, long seed) {
     Parameters parameters = new Parameters(device, seed);
     Model model = factory.create(schema, parameters);
+    RowRule rule = rule(model, options);
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
       for (String table : schema.tables()) {
@@ -99,7 +105,7 @@ public final class Network implements AutoCloseable {
                 table,
                 tables.size(),
                 model.embeddingWidth(),
-                options.optimizer(),
+                rule,
                 options.initRange(),
                 seed,
                 options.l2(),
@@ -119,6 +125,19 @@ public final class Network implements AutoCloseable {
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
     return new Network(device, schema, model, parameters, slots);
+  }
+
+  private static RowRule rule(Model model, Tables options) {
+    if (options.firstPart().isEmpty()) {
+      return RowRule.of(options.optimizer());
+    }
+    List<Integer> parts = model.embeddingParts();
+    if (parts.size() < 2) {
+      throw new IllegalArgumentException(
+          "network: got an optimizer for the first part of rows, but %s has rows of one part, of %d weights; leave it out"
+              .formatted(model.getClass().getSimpleName(), model.embeddingWidth()));
+    }
+    return RowRule.withHead(parts.getFirst(), options.firstPart().get(), options.optimizer());
   }
 
   private static EmbeddingTable newTable(

@@ -8,6 +8,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.RowRule;
 import dev.tern.embedding.TableShard;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
@@ -157,6 +158,7 @@ public final class Checkpoint {
     Network.Tables options =
         new Network.Tables(
             OptimizerJson.read(tables.object("optimizer")),
+            firstPart(tables),
             (float) tables.number("initRange"),
             (float) tables.number("l2"),
             Combiner.valueOf(tables.text("combiner")),
@@ -171,6 +173,7 @@ public final class Checkpoint {
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
       readWeights(network);
+      chain.requireUnchanged();
     } catch (RuntimeException | Error e) {
       network.close();
       throw e;
@@ -182,6 +185,7 @@ public final class Checkpoint {
   RunState restore(Network network, DenseOptimizer optimizer) {
     readWeights(network);
     VariablesFile.read(chain.last().file(OPTIMIZER), optimizer.state());
+    chain.requireUnchanged();
     return RunFacts.state(chain.last().json());
   }
 
@@ -209,9 +213,20 @@ public final class Checkpoint {
         .toList();
   }
 
+  private static Optional<Optimizer> firstPart(Json.Obj tables) {
+    return tables.has(RunFacts.FIRST_PART)
+        ? Optional.of(OptimizerJson.read(tables.object(RunFacts.FIRST_PART)))
+        : Optional.empty();
+  }
+
   /** What updates the rows of tables. */
-  Optimizer tableOptimizer() {
-    return OptimizerJson.read(chain.last().json().object("tables").object("optimizer"));
+  RowRule rowRule() {
+    Json.Obj json = chain.last().json();
+    Json.Obj tables = json.object("tables");
+    Optimizer optimizer = OptimizerJson.read(tables.object("optimizer"));
+    return firstPart(tables)
+        .map(first -> RowRule.withHead((int) json.integer(RunFacts.FIRST_WIDTH), first, optimizer))
+        .orElse(RowRule.of(optimizer));
   }
 
   /** The files of the table of a slot, the oldest first. */
@@ -233,6 +248,7 @@ public final class Checkpoint {
    */
   public void restore(int slot, TableShard shard, EmbeddingTable table) {
     TableFile.read(tableFiles(slot), table, shard);
+    chain.requireUnchanged();
   }
 
   /**
@@ -286,6 +302,7 @@ public final class Checkpoint {
                 names.add(tableName(slot, shard));
               }
             }
+            chain.requireUnchanged();
             Map<String, String> digests = Manifest.digests(folder, names);
             Manifest.write(folder, digests, chain.last().facts(), Optional.empty(), shards);
           } catch (IOException e) {

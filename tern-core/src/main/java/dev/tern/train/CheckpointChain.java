@@ -71,6 +71,18 @@ record CheckpointChain(List<Manifest> parts) {
     return before;
   }
 
+  /**
+   * Checks that what was read by now of its files was read of it: a run may put another checkpoint
+   * in the place of one while that is read.
+   *
+   * @throws DataException if it did
+   */
+  void requireUnchanged() {
+    for (Manifest part : parts) {
+      part.requireUnchanged();
+    }
+  }
+
   /** The part that says where the run stands. */
   Manifest last() {
     return parts.getLast();

@@ -11,6 +11,12 @@ import java.util.Optional;
 final class FilterReader {
   private static final int BLOCK = 1 << 13;
 
+  /**
+   * More times than a filter can grow: it doubles once 7 of 8 cells are in use, and words whose
+   * cells came into use are listed.
+   */
+  private static final int MOST_GROWTH = 16;
+
   private final Path path;
   private final LongColumn values;
   private final long size;
@@ -40,6 +46,13 @@ final class FilterReader {
   /** Words of the filter at the time of the file. */
   long size() {
     return size;
+  }
+
+  /** Throws where a filter of the words that {@code before} has cannot have become this one. */
+  void requireGrownFrom(FilterReader before) {
+    if (size < before.size || size / MOST_GROWTH > before.size + values.size()) {
+      throw damaged("a filter of " + size + " words after one of " + before.size);
+    }
   }
 
   /** Puts its words among those numbered {@code from} onwards into {@code into[0 .. count)}. */

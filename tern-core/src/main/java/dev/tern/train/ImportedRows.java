@@ -110,10 +110,10 @@ final class ImportedRows {
   /**
    * The rows as new ones of a table.
    *
-   * @param state first value of optimizer state
+   * @param state optimizer state of each
    * @param metadata numbers that a row keeps about itself
    */
-  RowSource source(RowShape shape, float state, int[] metadata) {
+  RowSource source(RowShape shape, float[] state, int[] metadata) {
     int[] at = {0};
     return (blockIds, values) -> {
       int length = Math.min(blockIds.length, count - at[0]);
@@ -122,9 +122,7 @@ final class ImportedRows {
         blockIds[i] = ids[row];
         long address = values + i * shape.packedBytes();
         Memory.copyIn(weights, row * width, address, width);
-        for (int j = width; j < width + shape.state(); j++) {
-          Memory.setFloat(address + 4L * j, state);
-        }
+        Memory.copyIn(state, 0, address + 4L * width, shape.state());
         for (int j = 0; j < shape.metadata(); j++) {
           Memory.setInt(address + 4L * (width + shape.state() + j), metadata[j]);
         }

@@ -143,6 +143,17 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     Files.writeString(folder.resolve(HASH), sha256(folder.resolve(NAME)));
   }
 
+  /** Throws where another checkpoint, or none, lies in its place now. */
+  void requireUnchanged() {
+    Path file = folder.resolve(HASH);
+    if (!Files.exists(file) || !text(file).strip().equals(hash)) {
+      throw new DataException(
+          folder
+              + ": got another checkpoint, or none, in the place of the one that was being read;"
+              + " open it again");
+    }
+  }
+
   /** The checkpoint that this one says the changes to; of a full one none. */
   Optional<Previous> previous() {
     if (!json.has("previous")) {

@@ -4,6 +4,7 @@ import dev.tern.data.DataException;
 import dev.tern.embedding.TableConfig;
 import dev.tern.tensor.DType;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * What a row of a table holds, in files and, packed, in memory: weights, optimizer state, and what
@@ -16,6 +17,7 @@ import java.nio.file.Path;
  */
 record RowShape(DType storage, int width, int state, int metadata) {
   private static final long MAX_COLUMNS = 1 << 16;
+  private static final List<DType> STORAGES = List.of(DType.F32, DType.F16, DType.BF16);
 
   static RowShape of(TableConfig config) {
     return new RowShape(config.storage(), config.width(), config.stateFloats(), config.metadata());
@@ -25,6 +27,11 @@ record RowShape(DType storage, int width, int state, int metadata) {
   static RowShape of(Path path) {
     try (SafeTensors file = SafeTensors.open(path)) {
       SafeTensors.Entry weights = file.entry(RowColumns.WEIGHTS);
+      if (!STORAGES.contains(weights.type()) || columns(path, weights) < 1) {
+        throw new DataException(
+            "%s: got weights of type %s and shape %s, expected rows of one or more, as one of %s; the file is damaged or no table"
+                .formatted(path, weights.type(), weights.shape(), STORAGES));
+      }
       boolean metadata = file.names().contains(RowColumns.METADATA);
       return new RowShape(
           weights.type(),

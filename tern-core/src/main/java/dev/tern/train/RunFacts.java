@@ -13,6 +13,11 @@ final class RunFacts {
   /** How tables store weights; where it is absent, as F32. */
   static final String STORAGE = "storage";
 
+  /** The optimizer of the first part of rows, and how wide that is; absent where it has none. */
+  static final String FIRST_PART = "firstPart";
+
+  static final String FIRST_WIDTH = "firstPartWidth";
+
   private RunFacts() {}
 
   /** The model, what the run was told, and where it stands. */
@@ -24,6 +29,9 @@ final class RunFacts {
       facts.put("model", network.model().getClass().getName());
     }
     told(options).fields().forEach(facts::put);
+    if (options.firstPartOptimizer().isPresent()) {
+      facts.put(FIRST_WIDTH, (long) network.model().embeddingParts().getFirst());
+    }
     return facts.put(
         "state",
         Json.object()
@@ -62,6 +70,9 @@ final class RunFacts {
             .put("initRange", (double) options.initRange())
             .put("l2", (double) options.l2())
             .put("combiner", options.combiner().name());
+    options
+        .firstPartOptimizer()
+        .ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
     UnknownRowJson.write(options.unknown(), tables);
     if (options.tableStorage() != DType.F32) {
       tables.put(STORAGE, options.tableStorage().name());

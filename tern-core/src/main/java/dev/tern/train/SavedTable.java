@@ -218,6 +218,10 @@ final class SavedTable implements RowSource, AutoCloseable {
   long[] counters() {
     TableReader last = files.getLast();
     LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
+    if (column.size() < 1) {
+      throw new DataException(
+          last.path() + ": got a history without numbers, expected one or more; " + DAMAGED);
+    }
     long[] counters = new long[(int) Math.min(MOST_COUNTERS, column.size())];
     column.read(0, counters, counters.length);
     return counters;
@@ -235,8 +239,12 @@ final class SavedTable implements RowSource, AutoCloseable {
 
   /** A walk over the words of the filter. */
   Filter filter() {
-    return new Filter(
-        files.stream().filter(file -> file.shard().isLast()).map(FilterReader::new).toList());
+    List<FilterReader> parts =
+        files.stream().filter(file -> file.shard().isLast()).map(FilterReader::new).toList();
+    for (int i = 1; i < parts.size(); i++) {
+      parts.get(i).requireGrownFrom(parts.get(i - 1));
+    }
+    return new Filter(parts);
   }
 
   /** The words of a filter, in order. */

@@ -34,7 +34,11 @@ public final class TableExport {
     requireNew(target);
     long[] count = new long[1];
     AtomicFolder.writeFile(
-        target, writing -> count[0] = writeTable(checkpoint, slot, format, target, writing));
+        target,
+        writing -> {
+          count[0] = writeTable(checkpoint, slot, format, target, writing);
+          checkpoint.chain().requireUnchanged();
+        });
     return count[0];
   }
 
@@ -67,6 +71,8 @@ public final class TableExport {
             } else {
               ChangesExport.safetensors(since, checkpoint, slot, count, writing);
             }
+            since.chain().requireUnchanged();
+            checkpoint.chain().requireUnchanged();
           } catch (IOException e) {
             throw AtomicFolder.unwritten(target, e);
           }

@@ -2,7 +2,6 @@ package dev.tern.train;
 
 import dev.tern.data.DataException;
 import dev.tern.embedding.RowSource;
-import dev.tern.optim.Optimizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -81,7 +80,7 @@ public final class TableImport {
               ? ImportedRows.text(source, shape.width())
               : HugeCtrRows.read(
                   source, shape.width(), Set.copyOf(checkpoint.slotsOf(slot)), layout);
-      float state = firstState(checkpoint.tableOptimizer());
+      float[] state = checkpoint.rowRule().initialState(shape.width());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);
       return rows.count();
@@ -120,14 +119,5 @@ public final class TableImport {
 
   private static int lastStep(SavedTable saved) {
     return saved.hasHistory() ? (int) Math.max(1, saved.counters()[0]) : 1;
-  }
-
-  private static float firstState(Optimizer optimizer) {
-    return switch (optimizer) {
-      case Optimizer.Adagrad adagrad -> adagrad.initial();
-      case Optimizer.RowWiseAdagrad adagrad -> adagrad.initial();
-      case Optimizer.Sgd _, Optimizer.Momentum _, Optimizer.Nesterov _ -> 0;
-      case Optimizer.RmsProp _, Optimizer.Adam _, Optimizer.Ftrl _ -> 0;
-    };
   }
 }

@@ -17,6 +17,7 @@ public final class TrainOptions {
   private int epochs = 1;
   private final Optimizer optimizer;
   private Optimizer tableOptimizer;
+  private Optional<Optimizer> firstPartOptimizer = Optional.empty();
   private LearningRate schedule;
   private long seed = 1;
   private long evaluateEvery;
@@ -48,6 +49,7 @@ public final class TrainOptions {
     epochs = other.epochs;
     optimizer = other.optimizer;
     tableOptimizer = other.tableOptimizer;
+    firstPartOptimizer = other.firstPartOptimizer;
     schedule = other.schedule;
     seed = other.seed;
     evaluateEvery = other.evaluateEvery;
@@ -89,7 +91,10 @@ public final class TrainOptions {
 
   /** Throws where options that are good alone do not go together. */
   void check() {
-    boolean ftrl = optimizer instanceof Optimizer.Ftrl || tableOptimizer instanceof Optimizer.Ftrl;
+    boolean ftrl =
+        optimizer instanceof Optimizer.Ftrl
+            || tableOptimizer instanceof Optimizer.Ftrl
+            || firstPartOptimizer.filter(Optimizer.Ftrl.class::isInstance).isPresent();
     boolean constant = schedule instanceof LearningRate.Constant(float lr) && lr > 0;
     if (ftrl && !constant) {
       throw new IllegalArgumentException(
@@ -97,6 +102,13 @@ public final class TrainOptions {
               + schedule
               + ", expected a constant above 0: FTRL finds a rate for each weight, and a change of"
               + " the base rate would scale all weights; use LearningRate.constant");
+    }
+    if (optimizer.lr() == 0 && tableOptimizer.lr() != 0) {
+      throw new IllegalArgumentException(
+          "train options: got learning rates 0 of dense parameters and "
+              + tableOptimizer.lr()
+              + " of tables, expected one above 0 for both, as a schedule is for both; choose a"
+              + " small one");
     }
     if (optimizer instanceof Optimizer.Ftrl && weightDecay > 0) {
       throw new IllegalArgumentException(
@@ -130,14 +142,32 @@ public final class TrainOptions {
     return changed;
   }
 
-  /** Another update rule for embedding rows. */
+  /**
+   * Another update rule for embedding rows. In each step its learning rate is to that of dense
+   * parameters as {@link Optimizer#lr} of the two are.
+   */
   public TrainOptions tableOptimizer(Optimizer rule) {
     TrainOptions changed = new TrainOptions(this);
     changed.tableOptimizer = rule;
     return changed;
   }
 
-  /** Learning rate of each step, for dense parameters and tables alike. */
+  /**
+   * Another update rule for the first of the parts that the model splits embedding rows into: with
+   * Tern's models that is the linear weight of each id. In each step its learning rate is to that
+   * of the {@link #tableOptimizer} as {@link Optimizer#lr} of the two are. Neither may be Adam that
+   * updates all rows in each step.
+   */
+  public TrainOptions firstPartOptimizer(Optimizer rule) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.firstPartOptimizer = Optional.of(rule);
+    return changed;
+  }
+
+  /**
+   * Learning rate of each step, for dense parameters, and for tables in proportion where their
+   * optimizer has another one.
+   */
   public TrainOptions schedule(LearningRate rate) {
     TrainOptions changed = new TrainOptions(this);
     changed.schedule = rate;
@@ -311,6 +341,16 @@ public final class TrainOptions {
 
   public Optimizer tableOptimizer() {
     return tableOptimizer;
+  }
+
+  /** The tables' learning rate in a step where {@code rate} is that of dense parameters. */
+  float tableRate(float rate) {
+    boolean same = tableOptimizer.lr() == optimizer.lr();
+    return same ? rate : rate * (tableOptimizer.lr() / optimizer.lr());
+  }
+
+  public Optional<Optimizer> firstPartOptimizer() {
+    return firstPartOptimizer;
   }
 
   public LearningRate schedule() {

@@ -45,6 +45,7 @@ public final class Trainer implements AutoCloseable {
     Network.Tables tables =
         new Network.Tables(
             options.tableOptimizer(),
+            options.firstPartOptimizer(),
             options.initRange(),
             options.l2(),
             options.combiner(),
@@ -187,7 +188,7 @@ public final class Trainer implements AutoCloseable {
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
     long noise = Pointwise.mix(options.seed() + number);
-    float loss = step.run(batch, number, rate, noise, ahead);
+    float loss = step.run(batch, number, options.tableRate(rate), noise, ahead);
     if (!Float.isFinite(loss)) {
       throw new IllegalStateException(
           "train: got a loss of "

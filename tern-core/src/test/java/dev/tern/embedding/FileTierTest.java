@@ -30,6 +30,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -372,6 +373,32 @@ final class FileTierTest {
         requireSameRows(file, plain);
       }
     }
+  }
+
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void blocksAreImportedBeyondMemory() {
+    TableConfig config = config(5, Optimizer.adagrad(1));
+    long memory = 3 * least(config);
+    try (EmbeddingTable plain = EmbeddingTable.create(config, allocator)) {
+      insert(plain, -20_000, 20_000);
+      try (EmbeddingTable file = tiered(config, memory)) {
+        BlockCopy.of(plain).importInto(file);
+        assertThat(file.statistics().file().spilled()).isPositive();
+        assertThat(file.bytes()).isLessThanOrEqualTo(memory);
+        file.requireSound();
+        requireSameRows(file, plain);
+        update(new SplittableRandom(1), file, found(file), plain, found(plain));
+        requireSameRows(file, plain);
+      }
+    }
+  }
+
+  private static Lookup found(EmbeddingTable table) {
+    Lookup lookup = new Lookup();
+    long[] ids = LongStream.range(-100, BATCH - 100).toArray();
+    table.find(ids, BATCH, lookup, true);
+    return lookup;
   }
 
   @Test

@@ -120,4 +120,25 @@ final class RowPipeTest {
     }
     assertThat(sorted.next()).isZero();
   }
+
+  @Test
+  void anIdGivenOverAndOverIsGivenOnce() {
+    int times = 200_000;
+    SortedRows sorted =
+        new SortedRows(
+            sink -> {
+              for (int i = 0; i < times; i++) {
+                sink.accept(i % 1000 == 0 ? i : -5, i);
+              }
+            },
+            times);
+    int count = sorted.next();
+    assertThat(count).isEqualTo(1 + times / 1000);
+    assertThat(sorted.ids()[0]).isEqualTo(-5);
+    for (int i = 1; i < count; i++) {
+      assertThat(sorted.ids()[i]).isEqualTo(1000L * (i - 1));
+      assertThat(sorted.rows()[i]).isEqualTo(1000 * (i - 1));
+    }
+    assertThat(sorted.next()).isZero();
+  }
 }

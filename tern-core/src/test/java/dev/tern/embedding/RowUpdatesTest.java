@@ -197,7 +197,8 @@ final class RowUpdatesTest {
             for (int j = 0; j < width; j++) {
               w[j] = initial.value(id, j);
             }
-            return new Row(w, config.initialState());
+            float[] state = config.rule().initialState(width);
+            return new Row(w, state.length == 0 ? 0 : state[0]);
           });
     }
     reference.forEach((id, row) -> {

@@ -269,6 +269,17 @@ final class SelectedRowsTest {
   }
 
   @Test
+  void theGradientOfALookupOfBoundedIdsScattersIntoADenseMatrix() {
+    SelectedRows gradient =
+        SelectedRows.ofBags(
+            new long[] {2, 0, 2}, new int[] {0, 2, 3}, Combiner.SUM, 2, new float[] {1, 2, 30, 40});
+    assertThat(gradient.withHeight(3).toDense()).containsExactly(1, 2, 0, 0, 31, 42);
+    assertThat(gradient.withHeight(3).height()).isEqualTo(3);
+    assertThatThrownBy(() -> gradient.withHeight(2))
+        .hasMessage("selected rows: got number 2 for row 0 of a matrix of 2 rows, expected 0 to 1");
+  }
+
+  @Test
   void wrongShapesAreRefused() {
     assertThatThrownBy(() -> SelectedRows.of(3, 2, new long[1], new float[3]))
         .hasMessage("selected rows: got 3 values for 1 rows of 2, expected 2");

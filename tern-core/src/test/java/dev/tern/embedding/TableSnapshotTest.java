@@ -10,6 +10,7 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -312,6 +313,61 @@ final class TableSnapshotTest {
         assertThatThrownBy(() -> second.exportBlocks(_ -> second.close()))
             .isInstanceOf(IllegalStateException.class)
             .hasMessageContaining("close it afterwards");
+      }
+    }
+  }
+
+  @Test
+  void aSnapshotThatHoldsTheTableIsClosedByItsMakerAlone() throws Exception {
+    TableConfig config = config(Optimizer.adam(1), DType.F32, RowPolicy.ALL);
+    try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+      train(table, 1, 2, 3);
+      TableSnapshot snapshot = table.snapshot();
+      assertThat(snapshot.holdsTable()).isTrue();
+      threads
+          .submit(() ->
+              assertThatThrownBy(snapshot::close)
+                  .isInstanceOf(IllegalStateException.class)
+                  .hasMessageContaining("in another thread than it was made in; close it there"))
+          .get();
+      assertThat(snapshot.rows()).isEqualTo(3);
+      snapshot.close();
+      train(table, 4);
+    }
+  }
+
+  @Test
+  void aTableKeepsNothingOfAClosedSnapshot() throws InterruptedException {
+    TableConfig config = config(Optimizer.adagrad(1), DType.F32, RowPolicy.ALL);
+    try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+      train(table, 1, 2, 3);
+      WeakReference<TableSnapshot> snapshot = new WeakReference<>(table.snapshot());
+      snapshot.get().close();
+      train(table, 4);
+      for (int i = 0; i < 100 && snapshot.get() != null; i++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertThat(snapshot.get()).isNull();
+    }
+  }
+
+  @Test
+  void theCopyOfAFilterLeavesRoomToGrowOrTheTableIsHeld() {
+    RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 100_000));
+    TableConfig config = config(Optimizer.adagrad(1), DType.F32, counted);
+    try (Allocator small = Allocator.of(8L << 20);
+        EmbeddingTable table = EmbeddingTable.create(config, small)) {
+      train(table, 1, 1, 1, 2);
+      long filter = table.statistics().filterBytes();
+      long free = small.budget() - small.live();
+      for (int times : new int[] {3, 5}) {
+        long others = small.allocate(free - times * filter, "others");
+        try (TableSnapshot snapshot = table.snapshot()) {
+          assertThat(snapshot.holdsTable()).isEqualTo(times < 4);
+          assertThat(small.budget() - small.live()).isGreaterThan(2 * filter);
+        }
+        small.free(others);
       }
     }
   }

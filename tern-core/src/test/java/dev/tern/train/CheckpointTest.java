@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +108,41 @@ final class CheckpointTest {
           .hasMessageContaining(file.toString())
           .hasMessageContaining("damaged");
       Files.write(file, whole);
+    }
+  }
+
+  @Test
+  void aCheckpointThatAnotherTookThePlaceOfIsNotReadAsAMixtureOfBoth() throws IOException {
+    Path place = saved(MODEL);
+    Checkpoint opened = Checkpoint.open(place);
+    AtomicFolder.delete(place);
+    TrainOptions longer = OPTIONS.epochs(2);
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, longer)) {
+      trainer.fit(Readers.inMemory(ROWS));
+      trainer.save(place);
+    }
+    Path out = folder.resolve("out");
+    List<ThrowingCallable> readings =
+        List.of(
+            () -> load(opened),
+            () -> opened.compact(out),
+            () -> TableExport.write(opened, 0, TableFormat.TEXT, out),
+            () ->
+                TableExport.writeChanges(
+                    opened, Checkpoint.open(place), 0, TableFormat.SAFETENSORS, out));
+    for (ThrowingCallable reading : readings) {
+      assertThatThrownBy(reading)
+          .isInstanceOf(DataException.class)
+          .hasMessageContainingAll(place + ": got another checkpoint", "open it again");
+      assertThat(out).doesNotExist();
+    }
+    load(Checkpoint.open(place));
+  }
+
+  private static void load(Checkpoint checkpoint) {
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      checkpoint.load(device).close();
     }
   }
 

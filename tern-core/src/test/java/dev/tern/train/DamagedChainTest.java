@@ -7,6 +7,7 @@ import dev.tern.data.DataException;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.json.Json;
+import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -265,6 +267,47 @@ final class DamagedChainTest {
       }
     }
     assertThat(refused).containsAll(ofTheLast);
+  }
+
+  @Test
+  void aFilterThatGrewOrShrankAsNoneCanIsRefused() throws IOException {
+    Path file = run.resolve(PARTS.get(2)).resolve("tables/2.safetensors");
+    byte[] whole = Files.readAllBytes(file);
+    for (long size : new long[] {1L << 40, 0, -1}) {
+      put(file, "filter_size", size);
+      rewrite(2, text -> text);
+      assertThatThrownBy(() -> Checkpoint.openLatest(run).compact(run.resolve("compact")))
+          .isInstanceOf(DataException.class)
+          .hasMessageContainingAll(file.toString(), "got a filter of " + size + " words after one");
+      assertThat(run.resolve("compact")).doesNotExist();
+      Files.write(file, whole);
+    }
+  }
+
+  private static void put(Path path, String array, long first) throws IOException {
+    byte[] bytes = Files.readAllBytes(path);
+    ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    try (SafeTensors file = SafeTensors.open(path)) {
+      buffer.putLong((int) (8 + buffer.getLong(0) + file.entry(array).offset()), first);
+    }
+    Files.write(path, bytes);
+  }
+
+  @Test
+  void rowsOfNoWeightsOrOfWholeNumbersAreNoTable() throws IOException {
+    for (DType type : List.of(DType.F32, DType.I32)) {
+      Path file = run.resolve(type + ".safetensors");
+      long width = type == DType.F32 ? 0 : 4;
+      SafeTensors.Layout layout =
+          new SafeTensors.Layout()
+              .add("ids", DType.I64, 0)
+              .add("weights", type, 0, width)
+              .add("state", DType.F32, 0, 0);
+      SafeTensors.create(file, layout, Map.of()).close();
+      assertThatThrownBy(() -> RowShape.of(file))
+          .isInstanceOf(DataException.class)
+          .hasMessageContainingAll(file.toString(), "got weights of type " + type);
+    }
   }
 
   /** Makes the first number of an array the largest; whether there is one, and a second. */

@@ -26,6 +26,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whole runs whose tables keep rows in files. */
 final class FileTierTrainingTest {
@@ -109,12 +111,13 @@ final class FileTierTrainingTest {
     }
   }
 
-  @Test
-  void checkpointsOfChangesAndAStopBetweenChangeNothing() throws IOException {
+  @ParameterizedTest(name = "changes {0}")
+  @ValueSource(booleans = {true, false})
+  void checkpointsAndAStopBetweenChangeNothing(boolean changes) throws IOException {
     byte[] whole = trained(options(), 2, "whole");
     Path run = folder.resolve("run");
-    TrainOptions options =
-        options().checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(7, 4));
+    TrainOptions full = options().checkpoints(run, 0);
+    TrainOptions options = changes ? full.deltas(DeltaCheckpointTest.everySteps(7, 4)) : full;
     try (Device device = device(2);
         Trainer trainer =
             Trainer.create(device, encoder(), MODEL, options.tier(FileTier.of(folder, MEMORY)))) {

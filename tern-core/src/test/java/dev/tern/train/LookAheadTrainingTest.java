@@ -79,6 +79,7 @@ final class LookAheadTrainingTest {
   private Network.Tables tables(Kind kind) {
     return new Network.Tables(
         Optimizer.lazyAdam(0.01f),
+        Optional.empty(),
         0.1f,
         0,
         Combiner.SUM,

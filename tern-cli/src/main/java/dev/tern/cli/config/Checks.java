@@ -19,6 +19,7 @@ final class Checks {
     experts(settings);
     maxRows(settings);
     unknown(settings);
+    linearOptimizer(settings);
     tableMemory(settings);
     weightDecay(settings);
   }
@@ -150,13 +151,44 @@ final class Checks {
     }
   }
 
+  /** The section that says what updates embeddings. */
+  private static OptimizerKeys tableOptimizer(Settings s) {
+    return Keys.TABLE_OPTIMIZER.is(s, "same") ? Keys.OPTIMIZER : Keys.TABLE_OPTIMIZER;
+  }
+
+  private static void linearOptimizer(Settings s) {
+    if (Keys.LINEAR_OPTIMIZER.is(s, "same")) {
+      return;
+    }
+    String where = s.where("train.linear_optimizer.type") + ": train.linear_optimizer.type: got ";
+    if (!List.of("wdl", "deepfm", "fm").contains(s.get(Keys.MODEL))) {
+      throw new ConfigException(
+          where
+              + "one with model "
+              + s.get(Keys.MODEL)
+              + ", expected none, as it has no linear weights beside embeddings; use"
+              + " train.table_optimizer");
+    }
+    for (OptimizerKeys keys : List.of(tableOptimizer(s), Keys.LINEAR_OPTIMIZER)) {
+      if (keys.walksTables(s)) {
+        throw new ConfigException(
+            where
+                + "one beside adam that walks whole tables, expected adam that leaves rows alone;"
+                + " set "
+                + keys.section()
+                + ".lazy: true");
+      }
+    }
+  }
+
   /** What tables that keep rows in files cannot do. */
   private static void tableMemory(Settings s) {
     if (s.get(Keys.TABLE_MEMORY) == 0) {
       return;
     }
-    if (s.get(Keys.OPTIMIZER).equals("adam") && s.get(Keys.LAZY).equals("false")) {
-      refuseTableMemory(s, "adam that walks whole tables", "train.optimizer.lazy: true");
+    OptimizerKeys tables = tableOptimizer(s);
+    if (tables.walksTables(s)) {
+      refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
     }
     if (!s.get(Keys.EVICTION).equals("never")) {
       refuseTableMemory(s, "rows that go", "model.eviction.type: never");
@@ -180,7 +212,7 @@ final class Checks {
 
   private static void weightDecay(Settings s) {
     double decay = s.get(Keys.WEIGHT_DECAY);
-    if (decay > 0 && s.get(Keys.OPTIMIZER).equals("ftrl")) {
+    if (decay > 0 && Keys.OPTIMIZER.is(s, "ftrl")) {
       throw new ConfigException(
           s.where("train.weight_decay")
               + ": train.weight_decay: got "

@@ -22,9 +22,9 @@ import java.util.stream.Stream;
  */
 final class Keys {
   private static final Kind<Long> COUNT = new Kind.Whole(0, Long.MAX_VALUE);
-  private static final Kind<Double> FACTOR = new Kind.Real(0, Double.MAX_VALUE);
+  static final Kind<Double> FACTOR = new Kind.Real(0, Double.MAX_VALUE);
   private static final Kind<Double> NUMBER = new Kind.Real(-Float.MAX_VALUE, Float.MAX_VALUE);
-  private static final Kind<Double> SHARE = new Kind.Real(0, 0.9999999);
+  static final Kind<Double> SHARE = new Kind.Real(0, 0.9999999);
   private static final Kind<String> NAME = new Kind.Text("a name", false);
   private static final Kind<Character> CHARACTER = new Kind.Letter();
   private static final Kind<List<String>> NAMES = new Kind.Columns();
@@ -455,58 +455,17 @@ final class Keys {
       Key.of("train.batch", new Kind.Whole(1, 1 << 24), 4096L, "Rows of a step.");
   static final Key<Long> EPOCHS =
       Key.of("train.epochs", new Kind.Whole(1, 1 << 20), 1L, "Passes over the training files.");
-  static final Key<String> OPTIMIZER =
-      Key.of(
-          "train.optimizer.type",
-          Kind.Choice.of(
-              "sgd",
-              "momentum",
-              "nesterov",
-              "adagrad",
-              "rowwise-adagrad",
-              "rmsprop",
-              "adam",
-              "ftrl"),
-          "adam",
-          "The optimizer of all weights.");
-  static final Key<Double> LR = Key.of("train.optimizer.lr", FACTOR, 0.001, "Learning rate.");
-  static final Key<Double> MOMENTUM =
-      Key.of("train.optimizer.momentum", SHARE, 0.9, "Share of the last update kept.")
-          .when(OPTIMIZER, "momentum", "nesterov");
-  static final Key<Double> INITIAL =
-      Key.of("train.optimizer.initial", FACTOR, 0.0, "Start of the sums of squares.")
-          .when(OPTIMIZER, "adagrad", "rowwise-adagrad");
-  static final Key<Double> RHO =
-      Key.of("train.optimizer.rho", SHARE, 0.99, "Decay of the mean squared gradient.")
-          .when(OPTIMIZER, "rmsprop");
-  static final Key<Double> BETA1 =
-      Key.of("train.optimizer.beta1", SHARE, 0.9, "Decay of the mean gradient.")
-          .when(OPTIMIZER, "adam");
-  static final Key<Double> BETA2 =
-      Key.of("train.optimizer.beta2", SHARE, 0.999, "Decay of the mean squared gradient.")
-          .when(OPTIMIZER, "adam");
-  static final Key<Double> EPS =
-      Key.of(
-              "train.optimizer.eps",
-              new Kind.Real(1e-30, 1),
-              1e-8,
-              "Added to the root to keep it from 0.")
-          .when(OPTIMIZER, "adagrad", "rowwise-adagrad", "rmsprop", "adam");
-  static final Key<String> LAZY =
-      Key.of(
-              "train.optimizer.lazy",
-              Kind.Choice.of("false", "true", "global"),
-              "false",
-              "Leave rows of embeddings that a batch does not touch as they are; global makes up"
-                  + " for the decay of their mean gradients when a batch touches them; false walks"
-                  + " the whole tables in each step.")
-          .when(OPTIMIZER, "adam");
-  static final Key<Double> BETA =
-      Key.of("train.optimizer.beta", FACTOR, 0.0, "Beta of FTRL.").when(OPTIMIZER, "ftrl");
-  static final Key<Double> L1 =
-      Key.of("train.optimizer.l1", FACTOR, 0.0, "L1 of FTRL.").when(OPTIMIZER, "ftrl");
-  static final Key<Double> L2 =
-      Key.of("train.optimizer.l2", FACTOR, 0.0, "L2 of FTRL.").when(OPTIMIZER, "ftrl");
+  static final OptimizerKeys OPTIMIZER =
+      OptimizerKeys.of("train.optimizer", "adam", "The optimizer of all weights.");
+  static final OptimizerKeys TABLE_OPTIMIZER =
+      OptimizerKeys.orSame(
+          "train.table_optimizer",
+          "The optimizer of embeddings; its learning rate follows the schedule in proportion.");
+  static final OptimizerKeys LINEAR_OPTIMIZER =
+      OptimizerKeys.orSame(
+          "train.linear_optimizer",
+          "The optimizer of the linear weight of each id, in a model that has one beside"
+              + " embeddings; the same is that of embeddings.");
 
   static final Key<String> SCHEDULE =
       Key.of(
@@ -656,111 +615,106 @@ final class Keys {
 
   /** All keys, in the order they are read and written. */
   static final List<Key<?>> ALL =
-      List.of(
-          FORMAT,
-          TRAIN,
-          EVAL,
-          READ_THREADS,
-          BAD_RECORDS,
-          MOST_BAD,
-          COLUMNS,
-          DELIMITER,
-          QUOTES,
-          TRIM,
-          UNNAMED,
-          ID_VALUES,
-          KEY_TYPE,
-          LABEL_TYPE,
-          DENSE_TYPE,
-          ROWS,
-          EVAL_ROWS,
-          DATA_SEED,
-          SCALE,
-          LABEL,
-          POSITIVE,
-          DENSE_COLUMNS,
-          TRANSFORM,
-          DENSE_BUCKETS,
-          MISSING,
-          SPARSE_COLUMNS,
-          ENCODE,
-          VALUES,
-          SPARSE_BUCKETS,
-          MIN_COUNT,
-          TABLE,
-          SEPARATOR,
-          HOTNESS,
-          MODEL,
-          EMBEDDING,
-          HIDDEN,
-          HEADS,
-          CROSS_LAYERS,
-          CROSS_RANK,
-          CROSS_EXPERTS,
-          BOTTOM,
-          TOP,
-          DROPOUT,
-          ACTIVATION,
-          BATCH_NORM,
-          COMBINER,
-          UNKNOWN,
-          UNKNOWN_BUCKETS,
-          TABLE_STORAGE,
-          ADMISSION,
-          ADMISSION_COUNT,
-          ADMISSION_EXPECTED,
-          ADMISSION_CLICK_WEIGHT,
-          ADMISSION_PROBABILITY,
-          EVICTION,
-          EVICTION_STEPS,
-          EVICTION_TIME,
-          EVICTION_NORM,
-          EVICTION_DECAY,
-          EVICTION_SCORE,
-          EVICTION_SHOW_WEIGHT,
-          EVICTION_CLICK_WEIGHT,
-          MAX_ROWS,
-          WHEN_FULL,
-          DIR,
-          BATCH,
-          EPOCHS,
-          OPTIMIZER,
-          LR,
-          MOMENTUM,
-          INITIAL,
-          RHO,
-          BETA1,
-          BETA2,
-          EPS,
-          LAZY,
-          BETA,
-          L1,
-          L2,
-          SCHEDULE,
-          WARMUP_STEPS,
-          DECAY_START,
-          DECAY_STEPS,
-          DECAY_POWER,
-          END_LR,
-          WEIGHT_L2,
-          WEIGHT_DECAY,
-          CLIP_NORM,
-          ROW_CLIP_NORM,
-          ROW_LOW,
-          ROW_HIGH,
-          SHUFFLE,
-          SEED,
-          THREADS,
-          MEMORY,
-          ACTIVATION_MEMORY,
-          TABLE_MEMORY,
-          EVALUATE_EVERY,
-          CHECKPOINT_EVERY,
-          DELTA_STEPS,
-          DELTA_SECONDS,
-          DELTA_MOST,
-          EARLY_STOP,
-          LOG_EVERY);
+      Stream.of(
+              keys(
+                  FORMAT,
+                  TRAIN,
+                  EVAL,
+                  READ_THREADS,
+                  BAD_RECORDS,
+                  MOST_BAD,
+                  COLUMNS,
+                  DELIMITER,
+                  QUOTES,
+                  TRIM,
+                  UNNAMED,
+                  ID_VALUES,
+                  KEY_TYPE,
+                  LABEL_TYPE,
+                  DENSE_TYPE,
+                  ROWS,
+                  EVAL_ROWS,
+                  DATA_SEED,
+                  SCALE,
+                  LABEL,
+                  POSITIVE,
+                  DENSE_COLUMNS,
+                  TRANSFORM,
+                  DENSE_BUCKETS,
+                  MISSING,
+                  SPARSE_COLUMNS,
+                  ENCODE,
+                  VALUES,
+                  SPARSE_BUCKETS,
+                  MIN_COUNT,
+                  TABLE,
+                  SEPARATOR,
+                  HOTNESS,
+                  MODEL,
+                  EMBEDDING,
+                  HIDDEN,
+                  HEADS,
+                  CROSS_LAYERS,
+                  CROSS_RANK,
+                  CROSS_EXPERTS,
+                  BOTTOM,
+                  TOP,
+                  DROPOUT,
+                  ACTIVATION,
+                  BATCH_NORM,
+                  COMBINER,
+                  UNKNOWN,
+                  UNKNOWN_BUCKETS,
+                  TABLE_STORAGE,
+                  ADMISSION,
+                  ADMISSION_COUNT,
+                  ADMISSION_EXPECTED,
+                  ADMISSION_CLICK_WEIGHT,
+                  ADMISSION_PROBABILITY,
+                  EVICTION,
+                  EVICTION_STEPS,
+                  EVICTION_TIME,
+                  EVICTION_NORM,
+                  EVICTION_DECAY,
+                  EVICTION_SCORE,
+                  EVICTION_SHOW_WEIGHT,
+                  EVICTION_CLICK_WEIGHT,
+                  MAX_ROWS,
+                  WHEN_FULL,
+                  DIR,
+                  BATCH,
+                  EPOCHS),
+              OPTIMIZER.all(),
+              TABLE_OPTIMIZER.all(),
+              LINEAR_OPTIMIZER.all(),
+              keys(
+                  SCHEDULE,
+                  WARMUP_STEPS,
+                  DECAY_START,
+                  DECAY_STEPS,
+                  DECAY_POWER,
+                  END_LR,
+                  WEIGHT_L2,
+                  WEIGHT_DECAY,
+                  CLIP_NORM,
+                  ROW_CLIP_NORM,
+                  ROW_LOW,
+                  ROW_HIGH,
+                  SHUFFLE,
+                  SEED,
+                  THREADS,
+                  MEMORY,
+                  ACTIVATION_MEMORY,
+                  TABLE_MEMORY,
+                  EVALUATE_EVERY,
+                  CHECKPOINT_EVERY,
+                  DELTA_STEPS,
+                  DELTA_SECONDS,
+                  DELTA_MOST,
+                  EARLY_STOP,
+                  LOG_EVERY))
+          .flatMap(List::stream)
+          .toList();
 
   /** The keys of the section {@code data}. */
   static final List<Key<?>> DATA =
@@ -816,6 +770,10 @@ final class Keys {
   private static final Pattern INDEX = Pattern.compile("\\[\\d+]");
 
   private Keys() {}
+
+  private static List<Key<?>> keys(Key<?>... keys) {
+    return List.of(keys);
+  }
 
   /** The key of {@code path}, where indices of groups are ignored. */
   static Optional<Key<?>> find(String path) {

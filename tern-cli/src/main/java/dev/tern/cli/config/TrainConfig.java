@@ -3,10 +3,10 @@ package dev.tern.cli.config;
 import dev.tern.embedding.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.train.DeltaSchedule;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -14,7 +14,9 @@ import java.util.function.Function;
  *
  * @param batch rows of a step
  * @param epochs passes over the training data
- * @param optimizer of all weights
+ * @param optimizer of dense weights
+ * @param tableOptimizer of embeddings
+ * @param linearOptimizer of the linear weights of ids, where it is another one than of embeddings
  * @param learningRate the learning rate over the steps
  * @param l2 factor of half the sum of squared weights in the loss
  * @param weightDecay share of dense weights, times the learning rate, taken off in each step
@@ -36,6 +38,8 @@ public record TrainConfig(
     int batch,
     int epochs,
     Optimizer optimizer,
+    Optimizer tableOptimizer,
+    Optional<Optimizer> linearOptimizer,
     LearningRate learningRate,
     float l2,
     float weightDecay,
@@ -58,6 +62,8 @@ public record TrainConfig(
         s.get(Keys.BATCH).intValue(),
         s.get(Keys.EPOCHS).intValue(),
         checked(s, "train.optimizer", TrainConfig::optimizer),
+        checked(s, "train.table_optimizer", TrainConfig::tableOptimizer),
+        checked(s, "train.linear_optimizer", Keys.LINEAR_OPTIMIZER::read),
         checked(s, "train.schedule", TrainConfig::learningRate),
         s.get(Keys.WEIGHT_L2).floatValue(),
         s.get(Keys.WEIGHT_DECAY).floatValue(),
@@ -102,39 +108,11 @@ public record TrainConfig(
   }
 
   private static Optimizer optimizer(Settings s) {
-    float lr = s.get(Keys.LR).floatValue();
-    float momentum = s.get(Keys.MOMENTUM).floatValue();
-    float initial = s.get(Keys.INITIAL).floatValue();
-    float eps = s.get(Keys.EPS).floatValue();
-    return switch (s.get(Keys.OPTIMIZER)) {
-      case "momentum" -> new Optimizer.Momentum(lr, momentum);
-      case "nesterov" -> new Optimizer.Nesterov(lr, momentum);
-      case "adagrad" -> new Optimizer.Adagrad(lr, initial, eps);
-      case "rowwise-adagrad" -> new Optimizer.RowWiseAdagrad(lr, initial, eps);
-      case "rmsprop" -> new Optimizer.RmsProp(lr, s.get(Keys.RHO).floatValue(), eps);
-      case "adam" ->
-          new Optimizer.Adam(
-              lr,
-              s.get(Keys.BETA1).floatValue(),
-              s.get(Keys.BETA2).floatValue(),
-              eps,
-              untouched(s.get(Keys.LAZY)));
-      case "ftrl" ->
-          new Optimizer.Ftrl(
-              lr,
-              s.get(Keys.BETA).floatValue(),
-              s.get(Keys.L1).floatValue(),
-              s.get(Keys.L2).floatValue());
-      default -> new Optimizer.Sgd(lr);
-    };
+    return Keys.OPTIMIZER.read(s).orElseThrow();
   }
 
-  private static Untouched untouched(String lazy) {
-    return switch (lazy) {
-      case "true" -> Untouched.KEPT;
-      case "global" -> Untouched.DECAYED;
-      default -> Untouched.UPDATED;
-    };
+  private static Optimizer tableOptimizer(Settings s) {
+    return Keys.TABLE_OPTIMIZER.read(s).orElseGet(() -> optimizer(s));
   }
 
   private static RowLimits rowLimits(Settings s) {
@@ -148,7 +126,7 @@ public record TrainConfig(
   }
 
   private static LearningRate learningRate(Settings s) {
-    float lr = s.get(Keys.LR).floatValue();
+    float lr = optimizer(s).lr();
     return s.get(Keys.SCHEDULE).equals("constant")
         ? LearningRate.constant(lr)
         : new LearningRate.WarmupDecay(

@@ -150,6 +150,53 @@ final class ConfigTest {
   }
 
   @Test
+  void embeddingsAndTheirLinearWeightsTakeTheOptimizerOfAllOrTheirOwn() {
+    TrainConfig same = census().train();
+    assertThat(same.tableOptimizer()).isEqualTo(same.optimizer());
+    assertThat(same.linearOptimizer()).isEmpty();
+    TrainConfig own =
+        census(
+                "train.table_optimizer.type=adagrad",
+                "train.table_optimizer.lr=0.05",
+                "train.table_optimizer.initial=0.1",
+                "train.linear_optimizer.type=ftrl",
+                "train.linear_optimizer.lr=0.1",
+                "train.linear_optimizer.l1=2")
+            .train();
+    assertThat(own.optimizer()).isEqualTo(same.optimizer());
+    assertThat(own.tableOptimizer()).isEqualTo(new Optimizer.Adagrad(0.05f, 0.1f, 1e-8f));
+    assertThat(own.linearOptimizer()).contains(new Optimizer.Ftrl(0.1f, 0, 2, 0));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "model.type=dcn | got one with model dcn, expected none, as it has no linear weights",
+        "train.optimizer.lazy=false | set train.optimizer.lazy: true",
+        "train.table_optimizer.type=adam | set train.table_optimizer.lazy: true",
+        "train.linear_optimizer.type=adam | set train.linear_optimizer.lazy: true"
+      })
+  void anOptimizerOfLinearWeightsIsRefusedWhereItCannotBe(String key, String message) {
+    String[] keys = {"train.optimizer.lazy=true", "train.linear_optimizer.type=sgd", key};
+    assertThatThrownBy(() -> census(keys))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("train.linear_optimizer.type: got one")
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void theMemoryOfTablesIsLimitedByWhatUpdatesThem() {
+    assertThatThrownBy(() -> census("train.table_memory=1g"))
+        .hasMessageContaining("set train.optimizer.lazy: true");
+    assertThat(
+            census("train.table_memory=1g", "train.table_optimizer.type=adagrad")
+                .train()
+                .tableMemory())
+        .isEqualTo(1L << 30);
+  }
+
+  @Test
   void updatesOfRowsHaveLimitsWhereTheyAreSet() {
     assertThat(census().train().rowLimits()).isEqualTo(RowLimits.NONE);
     String[] keys = {"train.rows.clip_norm=0.5", "train.rows.low=-2"};
