@@ -16,8 +16,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "inspect",
     description =
-        "Prints rows, bytes, norms, how often rows were seen (where that is kept), and the ids with"
-            + " the largest norms and frequencies.",
+        "Prints rows, their bytes in files, norms, how often rows were seen (where that is kept),"
+            + " and the ids with the largest norms and frequencies.",
     mixinStandardHelpOptions = true)
 final class TableInspectCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -56,12 +56,12 @@ final class TableInspectCommand implements Callable<Integer> {
 
   private static void print(PrintWriter out, TableSummary table) {
     out.printf(
-        "%n%s: %s rows of %d weights in %s, %s a row%n",
+        "%n%s: %s rows of %d weights in %s, %s a row in files%n",
         table.name(),
         Format.whole(table.rows()),
         table.width(),
         table.storage(),
-        Format.bytes(table.bytesPerRow()));
+        Format.bytes(table.fileBytesPerRow()));
     if (table.buckets() > 0) {
       out.printf("  %s buckets for ids without a row%n", Format.whole(table.buckets()));
     }

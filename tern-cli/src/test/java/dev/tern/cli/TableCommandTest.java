@@ -48,7 +48,8 @@ final class TableCommandTest {
   @Test
   void tablesAreLookedIntoComparedAndMoved() {
     String inspected = ok("table", "inspect", run, "--table", "3", "--top", "2");
-    assertThat(inspected).contains("rows of 5 weights in F32", "norms ", "seen 1 to 1 times");
+    assertThat(inspected)
+        .contains("rows of 5 weights in F32", " a row in files", "norms ", "seen 1 to 1 times");
     Json.Obj json =
         Json.parseObject(ok("table", "inspect", run, "--table", "3", "--json"), "inspect");
     assertThat(json.integer("rows")).isBetween(1L, 50L);

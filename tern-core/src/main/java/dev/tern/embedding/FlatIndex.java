@@ -45,6 +45,9 @@ final class FlatIndex {
   private int buckets;
   private int size;
 
+  /** By how many buckets ids lie after the one that their hash picks, all together. */
+  private long passed;
+
   /** An empty one; {@code buckets} is a power of two. */
   FlatIndex(Allocator allocator, String holder, int buckets) {
     this.allocator = allocator;
@@ -65,6 +68,11 @@ final class FlatIndex {
     return size;
   }
 
+  /** Buckets that are read where each of its ids is found once. */
+  long probes() {
+    return size + passed;
+  }
+
   int buckets() {
     return buckets;
   }
@@ -75,6 +83,11 @@ final class FlatIndex {
 
   private long mask() {
     return bytes() - LINE;
+  }
+
+  /** Buckets from one offset on to another. */
+  private long distance(long from, long to) {
+    return ((to - from) & mask()) >>> LINE_SHIFT;
   }
 
   /** Ids that 4 of 5 slots have room for. */
@@ -97,6 +110,7 @@ final class FlatIndex {
     base = larger.base;
     buckets = larger.buckets;
     size = larger.size;
+    passed = larger.passed;
   }
 
   /** Gives the memory back; of use once. */
@@ -104,6 +118,7 @@ final class FlatIndex {
     allocator.free(base);
     buckets = 0;
     size = 0;
+    passed = 0;
   }
 
   private static int tag(long hash) {
@@ -221,6 +236,7 @@ final class FlatIndex {
       }
       Memory.setInt(line + META, meta | PASSED_ON);
       at = (at + LINE) & mask;
+      passed++;
     }
   }
 
@@ -237,8 +253,10 @@ final class FlatIndex {
       at = (at + LINE) & mask;
       slot = slotOf(base + at, hash, id);
     }
+    passed -= distance(home, at);
     long found = backfill(at, slot);
     while (found >= 0) {
+      passed -= distance(at, found);
       at = found & mask;
       found = backfill(at, (int) found & (LINE - 1));
     }
@@ -348,11 +366,13 @@ final class FlatIndex {
   }
 
   /**
-   * Whether slots fill in order, tags are those of their ids, the size is right, and a bucket says
-   * that it passes ids on exactly where it does, and is full then.
+   * Whether slots fill in order, tags are those of their ids, the numbers of ids and of buckets
+   * between are right, and a bucket says that it passes ids on exactly where it does, and is full
+   * then.
    */
   boolean isSound() {
     int ids = 0;
+    long between = 0;
     boolean sound = true;
     for (long at = 0; at <= mask(); at += LINE) {
       int meta = Memory.getInt(base + at + META);
@@ -361,10 +381,12 @@ final class FlatIndex {
       sound &= passes == firstPassed(at) >= 0 && (!passes || count == SLOTS);
       for (int slot = 0; slot < count; slot++) {
         int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
-        sound &= tag == tag(IdIndex.hash(Memory.getLong(base + at + 8L * slot)));
+        long hash = IdIndex.hash(Memory.getLong(base + at + 8L * slot));
+        sound &= tag == tag(hash);
+        between += distance(hash << LINE_SHIFT, at);
       }
       ids += count;
     }
-    return sound && ids == size;
+    return sound && ids == size && between == passed;
   }
 }

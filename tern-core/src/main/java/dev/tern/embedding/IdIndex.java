@@ -88,6 +88,18 @@ final class IdIndex {
     return bytes;
   }
 
+  /**
+   * How many buckets, each a cache line, are read to find an id: the mean of all ids that are
+   * there, 1 at best; NaN where there is none.
+   */
+  double probes() {
+    long sum = isFlat() ? flat.probes() : 0;
+    for (int i = 0; i < segments.length; i++) {
+      sum += isFirst(i) ? segments[i].probes() : 0;
+    }
+    return (double) sum / size;
+  }
+
   private boolean isFlat() {
     return segments.length == 0;
   }

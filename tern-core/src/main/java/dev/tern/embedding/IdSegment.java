@@ -69,6 +69,12 @@ final class IdSegment {
   /** Ids in buckets. */
   int placed;
 
+  /** Of these, ids in the bucket after their own. */
+  private int inNext;
+
+  /** Ids in the overflow for which the bucket after their own is looked into first. */
+  private int afterNext;
+
   /** Ids in buckets before it must split. */
   private final int limit;
 
@@ -109,6 +115,11 @@ final class IdSegment {
 
   int size() {
     return placed + overflow.size();
+  }
+
+  /** Buckets, those of the overflow included, that are read where each of its ids is found once. */
+  long probes() {
+    return (long) size() + inNext + afterNext + overflow.probes();
   }
 
   /** Makes sure that {@link #put} of {@code more} ids needs no memory. */
@@ -185,7 +196,8 @@ final class IdSegment {
   void put(long hash, int row) {
     long line = base + home(hash, buckets);
     if (!place(line, hash, row)) {
-      mark(line, IN_OVERFLOW);
+      Memory.setLong(line, Memory.getLong(line) | IN_OVERFLOW);
+      afterNext += passesToNext(Memory.getLong(line)) ? 1 : 0;
       overflow.put(hash, Hashing.unmix(hash), row);
     }
   }
@@ -203,11 +215,21 @@ final class IdSegment {
       return true;
     }
     if (append(line + LINE, tag(hash), entry)) {
-      mark(line, IN_NEXT);
+      noteInNext(line);
       placed++;
       return true;
     }
     return false;
+  }
+
+  /** Notes that one more id of a bucket lies in the next one. */
+  private void noteInNext(long line) {
+    long meta = Memory.getLong(line);
+    inNext++;
+    if (!passesToNext(meta)) {
+      afterNext += inOverflow(line);
+      Memory.setLong(line, meta | IN_NEXT);
+    }
   }
 
   private static boolean append(long line, long tag, long entry) {
@@ -219,10 +241,6 @@ final class IdSegment {
     Memory.setLong(line, meta + (tag << count) + ONE_MORE);
     Memory.setLong(line + Long.BYTES + count, entry);
     return true;
-  }
-
-  private static void mark(long line, long flag) {
-    Memory.setLong(line, Memory.getLong(line) | flag);
   }
 
   /** Takes an id out that is there. */
@@ -239,12 +257,15 @@ final class IdSegment {
     if (at != 0) {
       remove(line + LINE, at);
       placed--;
+      inNext--;
     } else {
       overflow.erase(hash, id);
+      afterNext -= passesToNext(meta) ? 1 : 0;
     }
-    long flags =
-        (strangers(line + LINE) != 0 ? IN_NEXT : 0) | (isInOverflow(line) ? IN_OVERFLOW : 0);
-    Memory.setLong(line, meta & ~PASSED_ON | flags);
+    boolean next = strangers(line + LINE) != 0;
+    int others = inOverflow(line);
+    afterNext -= passesToNext(meta) && !next ? others : 0;
+    Memory.setLong(line, meta & ~PASSED_ON | (next ? IN_NEXT : 0) | (others > 0 ? IN_OVERFLOW : 0));
   }
 
   /** Has the last slot of a bucket take the place of another. */
@@ -258,17 +279,17 @@ final class IdSegment {
     Memory.setLong(line, (meta & ~(0xFFL << last)) - ONE_MORE);
   }
 
-  /** Whether ids that belong in a bucket lie in the overflow. */
-  private boolean isInOverflow(long line) {
+  /** How many ids that belong in a bucket lie in the overflow. */
+  private int inOverflow(long line) {
     if (Memory.getLong(line) >= 0) {
-      return false;
+      return 0;
     }
     long bucket = (line - base) >>> LINE_SHIFT;
     int low = (int) (start(bucket) >>> 17);
     int high = (int) ((start(bucket + 1) - 1) >>> 17);
-    boolean[] found = {false};
+    int[] found = {0};
     overflow.forEachRow(
-        low, high - low + 1, (hash, _) -> found[0] |= base + home(hash, buckets) == line);
+        low, high - low + 1, (hash, _) -> found[0] += base + home(hash, buckets) == line ? 1 : 0);
     return found[0];
   }
 
@@ -363,8 +384,8 @@ final class IdSegment {
   }
 
   /**
-   * Whether every id lies where it is looked for, the numbers of ids are right, and a bucket says
-   * exactly where ids lie that belong in it.
+   * Whether every id lies where it is looked for, the numbers of ids are right, those elsewhere
+   * than in their buckets among them, and a bucket says exactly where ids lie that belong in it.
    */
   boolean isSound() {
     int[] ids = {0};
@@ -378,12 +399,16 @@ final class IdSegment {
           sound[0] &= mine && find(hash, Hashing.unmix(hash)) == row;
         });
     overflow.forEachEntry((id, row) -> sound[0] &= find(IdIndex.hash(id), id) == row);
+    int next = 0;
+    int after = 0;
     for (long line = base; line < base + ((long) buckets << LINE_SHIFT); line += LINE) {
       long meta = Memory.getLong(line);
-      sound[0] &=
-          (strangers(line + LINE) != 0) == ((meta & IN_NEXT) != 0)
-              && isInOverflow(line) == meta < 0;
+      int passed = Integer.bitCount(strangers(line + LINE));
+      int others = inOverflow(line);
+      sound[0] &= passed > 0 == passesToNext(meta) && others > 0 == meta < 0;
+      next += passed;
+      after += passed > 0 ? others : 0;
     }
-    return sound[0] && ids[0] == placed;
+    return sound[0] && ids[0] == placed && next == inNext && after == afterNext;
   }
 }

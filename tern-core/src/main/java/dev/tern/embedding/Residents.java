@@ -92,12 +92,13 @@ final class Residents {
     return filter;
   }
 
-  TableStatistics statistics(long size, long bytes, long indexBytes, FileStatistics file) {
+  TableStatistics statistics(long size, long bytes, IdIndex index, FileStatistics file) {
     return new TableStatistics(
         config.name(),
         size,
         bytes,
-        indexBytes,
+        index.bytes(),
+        index.probes(),
         hits,
         misses,
         admitted,

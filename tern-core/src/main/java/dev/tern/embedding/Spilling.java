@@ -162,7 +162,7 @@ final class Spilling {
   }
 
   FileStatistics statistics() {
-    return new FileStatistics(size(), file.bytes(), spilled, fetched);
+    return new FileStatistics(size(), file.bytes(), spilled, fetched, file.written(), file.read());
   }
 
   /**

@@ -119,7 +119,7 @@ final class TableRows {
 
   TableStatistics statistics() {
     FileStatistics file = tier.map(Spilling::statistics).orElse(FileStatistics.NONE);
-    return residents.statistics(size(), bytes(), index.bytes(), file);
+    return residents.statistics(size(), bytes(), index, file);
   }
 
   Residents residents() {

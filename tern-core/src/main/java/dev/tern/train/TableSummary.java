@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param width weights a row
  * @param rows rows of ids
  * @param buckets rows that ids without one share
- * @param bytesPerRow bytes of a row in files: id, weights, state, metadata
+ * @param fileBytesPerRow bytes of a row in files: id, weights, state, metadata
  * @param norms L2 norms of rows' weights
  * @param frequencies rows by how often they were seen; where that is not kept none
  * @param topByNorm ids with the largest norms
@@ -26,7 +26,7 @@ public record TableSummary(
     int width,
     long rows,
     int buckets,
-    long bytesPerRow,
+    long fileBytesPerRow,
     Norms norms,
     List<Bin> frequencies,
     List<Top> topByNorm,
@@ -114,7 +114,7 @@ public record TableSummary(
             .put("width", width)
             .put("rows", rows)
             .put("buckets", buckets)
-            .put("bytes_per_row", bytesPerRow);
+            .put("file_bytes_per_row", fileBytesPerRow);
     if (rows > 0) {
       json.put(
           "norm",

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -249,6 +250,50 @@ final class IdIndexTest {
       index.erase(IdIndex.hash(id), id);
     }
     check(ids, Map.of());
+  }
+
+  @Test
+  void probesAreTheBucketsThatFindingAnIdReads() {
+    assertThat(index.probes()).isNaN();
+    long[] ids =
+        LongStream.range(0, 1000).filter(id -> (IdIndex.hash(id) & 15) == 3).limit(7).toArray();
+    for (int i = 0; i < 5; i++) {
+      insert(ids[i], i);
+      assertThat(index.probes()).isEqualTo(1);
+    }
+    insert(ids[5], 5);
+    insert(ids[6], 6);
+    assertThat(index.probes()).isEqualTo((5 + 2 * 2) / 7.0);
+    // One of the next bucket comes back.
+    index.erase(IdIndex.hash(ids[0]), ids[0]);
+    assertThat(index.probes()).isEqualTo((5 + 2) / 6.0);
+    index.erase(IdIndex.hash(ids[6]), ids[6]);
+    assertThat(index.probes()).isEqualTo(1);
+    index.requireSound();
+  }
+
+  @Test
+  void probesStayRightAsAnIndexGrowsAndLosesIds() {
+    int count = 400_000;
+    double most = 1;
+    for (int i = 0; i < count; i++) {
+      insert(i, i);
+      if (i >= 1000 && i % 3 == 0) {
+        index.erase(IdIndex.hash(i / 2), i / 2);
+        insert(i / 2, i / 2);
+      }
+      if (i % 50_000 == 0) {
+        index.requireSound();
+        most = Math.max(most, index.probes());
+      }
+    }
+    index.requireSound();
+    assertThat(most).isBetween(1.001, 1.2);
+    for (int i = 0; i < count; i++) {
+      index.erase(IdIndex.hash(i), i);
+    }
+    insert(1, 1);
+    assertThat(index.probes()).isEqualTo(1);
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -145,6 +146,31 @@ final class IdSegmentTest {
       }
     }
     assertThat(segment.size()).isZero();
+  }
+
+  @Test
+  void probesAreTheBucketsThatFindingEachIdReads() {
+    IdSegment segment = segment(20_000, PREFIX, PREFIX_BITS);
+    List<Long> hashes = LongStream.range(0, 21).mapToObj(k -> hash(777_777_777, k)).toList();
+    long[] after = new long[hashes.size()];
+    for (int k = 0; k < 20; k++) {
+      put(segment, hashes.get(k), k);
+      after[k] = segment.probes();
+    }
+    assertThat(after[6]).isEqualTo(7);
+    assertThat(after[13]).isEqualTo(7 + 7 * 2);
+    // Two and those of the overflow: five lie in their bucket there, one in the next.
+    assertThat(after[19]).isEqualTo(7 + 7 * 2 + 6 * 2 + 5 + 2);
+    for (int k = 7; k < 14; k++) {
+      segment.erase(hashes.get(k), Hashing.unmix(hashes.get(k)));
+      assertThat(segment.isSound()).isTrue();
+    }
+    assertThat(segment.probes()).isEqualTo(7 + 6 + 5 + 2);
+    put(segment, hashes.get(20), 20);
+    assertThat(segment.probes()).isEqualTo(7 + 2 + 6 * 2 + 5 + 2);
+    segment.erase(hashes.get(19), Hashing.unmix(hashes.get(19)));
+    assertThat(segment.probes()).isEqualTo(7 + 2 + 5 * 2 + 5);
+    assertThat(segment.isSound()).isTrue();
   }
 
   @Test

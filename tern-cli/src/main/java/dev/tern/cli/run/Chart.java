@@ -39,7 +39,8 @@ record Chart(
    * A curve.
    *
    * @param name in the legend; empty to leave it out
-   * @param style class of the style sheet: {@code train}, {@code eval} or {@code faint}
+   * @param style class of the style sheet: {@code train}, {@code eval}, {@code faint}, or {@code
+   *     t1} to {@code t8}, which are told apart
    * @param dots whether points are marked, where they are few
    * @param points by ascending step, finite
    */

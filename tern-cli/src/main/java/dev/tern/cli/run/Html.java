@@ -14,4 +14,9 @@ final class Html {
         .replace(">", "&gt;")
         .replace("\"", "&quot;");
   }
+
+  /** Adds a cell of a table. */
+  static void cell(StringBuilder out, String text) {
+    out.append("<td>").append(text(text)).append("</td>");
+  }
 }

@@ -99,12 +99,13 @@ public record MetricsLine(
             .put("table", table.table())
             .put("rows", table.rows())
             .put("bytes", table.bytes())
-            .put("index_bytes", table.indexBytes())
-            .put("hits", table.hits())
-            .put("misses", table.misses())
-            .put("admitted", table.admitted())
-            .put("rejected", table.rejected())
-            .put("evicted", table.evicted());
+            .put("index_bytes", table.indexBytes());
+    put(json, "probes", table.probes());
+    json.put("hits", table.hits())
+        .put("misses", table.misses())
+        .put("admitted", table.admitted())
+        .put("rejected", table.rejected())
+        .put("evicted", table.evicted());
     if (table.filterBytes() > 0) {
       json.put("filter_bytes", table.filterBytes()).put("shared_counters", table.sharedCounters());
     }
@@ -113,11 +114,14 @@ public record MetricsLine(
       json.put("file_rows", file.rows())
           .put("file_bytes", file.bytes())
           .put("spilled", file.spilled())
-          .put("fetched", file.fetched());
+          .put("fetched", file.fetched())
+          .put("bytes_written", file.bytesWritten())
+          .put("bytes_read", file.bytesRead());
     }
     return json;
   }
 
+  /** Numbers that lines of earlier versions lack are 0, or not known. */
   private static TableStatistics table(Json item, String source) {
     Json.Obj json = item.asObject(source);
     boolean counts = json.has("filter_bytes");
@@ -127,13 +131,16 @@ public record MetricsLine(
                 json.integer("file_rows"),
                 json.integer("file_bytes"),
                 json.integer("spilled"),
-                json.integer("fetched"))
+                json.integer("fetched"),
+                integer(json, "bytes_written"),
+                integer(json, "bytes_read"))
             : FileStatistics.NONE;
     return new TableStatistics(
         json.text("table"),
         json.integer("rows"),
         json.integer("bytes"),
-        json.has("index_bytes") ? json.integer("index_bytes") : 0,
+        integer(json, "index_bytes"),
+        number(json, "probes"),
         json.integer("hits"),
         json.integer("misses"),
         json.integer("admitted"),
@@ -174,6 +181,10 @@ public record MetricsLine(
     } else {
       line.put(key, Json.Null.NULL);
     }
+  }
+
+  private static long integer(Json.Obj line, String key) {
+    return line.has(key) ? line.integer(key) : 0;
   }
 
   private static double number(Json.Obj line, String key) {

@@ -2,7 +2,6 @@ package dev.tern.cli.run;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
-import dev.tern.embedding.TableStatistics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -14,8 +13,8 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One page on a run: the main numbers, curves over steps, the evaluations, configuration and
- * machine. The page needs no other file and no script.
+ * One page on a run: the main numbers, curves over steps, the evaluations, the embedding tables,
+ * configuration and machine. The page needs no other file and no script.
  *
  * @param config of the run
  * @param lines its metrics
@@ -70,7 +69,7 @@ public record Report(
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
-    tables(out);
+    out.append(TablesSection.of(lines, epochEnds()));
     facts(out);
     out.append("<section><details><summary>Configuration in full</summary><pre>")
         .append(Html.text(config.yaml()))
@@ -237,52 +236,16 @@ public record Report(
     for (MetricsLine line : shown) {
       boolean isTop = top.filter(line::equals).isPresent();
       out.append(isTop ? "<tr class=\"best\">" : "<tr>");
-      cell(out, Format.whole(line.step()));
-      cell(out, Format.whole(line.epoch() + 1));
-      cell(out, Format.fixed(line.auc(), 4));
-      cell(out, Format.fixed(line.loss(), 4));
-      cell(out, Format.fixed(line.calibration(), 3));
-      cell(out, Format.rate(line.samplesPerSecond()));
-      cell(out, Format.time(line.seconds()));
+      Html.cell(out, Format.whole(line.step()));
+      Html.cell(out, Format.whole(line.epoch() + 1));
+      Html.cell(out, Format.fixed(line.auc(), 4));
+      Html.cell(out, Format.fixed(line.loss(), 4));
+      Html.cell(out, Format.fixed(line.calibration(), 3));
+      Html.cell(out, Format.rate(line.samplesPerSecond()));
+      Html.cell(out, Format.time(line.seconds()));
       out.append("</tr>\n");
     }
     out.append("</tbody></table></div></section>\n");
-  }
-
-  /** The embedding tables at the end. */
-  private void tables(StringBuilder out) {
-    List<TableStatistics> tables = lines.isEmpty() ? List.of() : lines.getLast().tables();
-    if (tables.isEmpty()) {
-      return;
-    }
-    boolean files = tables.stream().anyMatch(table -> table.file().bytes() > 0);
-    out.append(
-        "<section><h2>Embedding tables</h2><div class=\"scroll\"><table"
-            + " class=\"numbers\"><thead><tr><th>table</th><th>rows</th><th>memory</th>"
-            + "<th>hits</th><th>misses</th><th>admitted</th><th>rejected</th><th>evicted</th>"
-            + (files ? "<th>in file</th><th>fetched</th>" : "")
-            + "</tr></thead><tbody>\n");
-    for (TableStatistics table : tables) {
-      out.append("<tr>");
-      cell(out, table.table());
-      cell(out, Format.whole(table.rows()));
-      cell(out, Format.bytes(table.bytes()));
-      cell(out, Format.whole(table.hits()));
-      cell(out, Format.whole(table.misses()));
-      cell(out, Format.whole(table.admitted()));
-      cell(out, Format.whole(table.rejected()));
-      cell(out, Format.whole(table.evicted()));
-      if (files) {
-        cell(out, Format.whole(table.file().rows()));
-        cell(out, Format.whole(table.file().fetched()));
-      }
-      out.append("</tr>\n");
-    }
-    out.append("</tbody></table></div></section>\n");
-  }
-
-  private static void cell(StringBuilder out, String text) {
-    out.append("<td>").append(Html.text(text)).append("</td>");
   }
 
   private void facts(StringBuilder out) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
+import dev.tern.embedding.FileStatistics;
+import dev.tern.embedding.TableStatistics;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,6 +100,128 @@ final class ReportTest {
             "training, smoothed", "evaluation", "reachable 0.4381", "budget 1024", "end of epoch")
         .contains("Best AUC", "0.7952", "Some CPU, 2 cores", "2026-11-21");
     assertThat(html.split("<svg ", -1)).hasSize(5);
+  }
+
+  /** Lines of a run with a table for each of so many numbers of rows, all counts apart. */
+  private static List<MetricsLine> linesOfTables(FileStatistics file, long filter, long... rows) {
+    List<MetricsLine> lines = new ArrayList<>();
+    for (MetricsLine line : lines(300, 10, 1)) {
+      long step = line.step();
+      List<TableStatistics> tables = new ArrayList<>();
+      for (int t = 0; t < rows.length; t++) {
+        long now = rows[t] * step / 300;
+        tables.add(
+            new TableStatistics(
+                "table<" + t,
+                now,
+                (3 + t) << 20,
+                (5 + t) << 10,
+                1.0414,
+                3000 * step,
+                1000 * step,
+                900 * step,
+                100 * step,
+                t * step,
+                filter,
+                filter / 1000.0,
+                file));
+      }
+      lines.add(
+          new MetricsLine(
+              step,
+              line.epoch(),
+              line.split(),
+              line.loss(),
+              line.auc(),
+              1,
+              line.samplesPerSecond(),
+              line.memoryBytes(),
+              line.seconds(),
+              0.01,
+              tables));
+    }
+    return lines;
+  }
+
+  private static List<String> cells(String html, String table) {
+    String row = html.substring(html.indexOf("<td>" + table + "</td>"));
+    row = row.substring(0, row.indexOf("</tr>"));
+    return List.of(row.replaceFirst("^<td>", "").replaceFirst("</td>$", "").split("</td><td>"));
+  }
+
+  @Test
+  void tablesAreListedWithAllTheirNumbers() throws Exception {
+    FileStatistics file = new FileStatistics(70_123, 6 << 20, 80_456, 9_789, 40L << 20, 7L << 30);
+    String html = report(linesOfTables(file, 123 << 10, 90_000, 1_200_000)).html();
+    Files.writeString(Path.of("target", "report-tables.html"), html);
+    String headings = html.substring(html.indexOf("<h2>Embedding tables</h2>"));
+    assertThat(headings.substring(headings.indexOf("<tr><th>"), headings.indexOf("</tr>")))
+        .isEqualTo(
+            "<tr><th>table</th><th>rows</th><th>memory</th><th>index</th><th>probes</th>"
+                + "<th>hits</th><th>hit rate</th><th>misses</th><th>admitted</th><th>rejected</th>"
+                + "<th>evicted</th><th>filter</th><th>shared counters</th><th>file</th>"
+                + "<th>rows in file</th><th>spilled</th><th>fetched</th><th>written</th>"
+                + "<th>read</th>");
+    assertThat(cells(html, "table&lt;1"))
+        .containsExactly(
+            "table&lt;1",
+            "1,200,000",
+            "4.00 MiB",
+            "6.00 KiB",
+            "1.041",
+            "900,000",
+            "75.0%",
+            "300,000",
+            "270,000",
+            "30,000",
+            "300",
+            "123 KiB",
+            "126",
+            "6.00 MiB",
+            "70,123",
+            "80,456",
+            "9,789",
+            "40.0 MiB",
+            "7.00 GiB");
+  }
+
+  @Test
+  void columnsThatNoTableUsesAreLeftOut() {
+    String html = report(linesOfTables(FileStatistics.NONE, 0, 90_000)).html();
+    assertThat(html).contains("<th>evicted</th></tr>").doesNotContain("<th>filter</th>");
+    assertThat(cells(html, "table&lt;0")).hasSize(11).endsWith("30,000", "0");
+  }
+
+  @Test
+  void theEightLargestTablesHaveCurvesOfRowsAndHitRate() {
+    long[] rows = {1000, 300, 900, 100, 800, 700, 200, 600, 500, 400};
+    List<MetricsLine> lines = linesOfTables(FileStatistics.NONE, 0, rows);
+    String html = report(lines).html();
+    assertThat(html)
+        .contains("<h3>Rows of the largest tables</h3>", "<h3>Hit rate of the largest tables</h3>")
+        .contains("<title>table&lt;0, step 300: 1000</title>", "class=\"curve t8\"")
+        .contains("<title>table&lt;2, step 300: 900</title>")
+        .contains("<title>table&lt;2, step 10: 0.7500</title>")
+        .doesNotContain("<title>table&lt;3,", "<title>table&lt;6,");
+    assertThat(html.split("<svg ", -1)).hasSize(7);
+  }
+
+  @Test
+  void theHitRateIsThatSinceThePointBeforeAlsoWhereCountsBeginAnew() {
+    List<MetricsLine> lines = new ArrayList<>();
+    long[][] counts = {{0, 100}, {90, 110}, {90, 110}, {30, 10}};
+    for (int i = 0; i < counts.length; i++) {
+      TableStatistics table =
+          new TableStatistics(
+              "t", 9, 1, 1, 1, counts[i][0], counts[i][1], 0, 0, 0, 0, 0, FileStatistics.NONE);
+      lines.add(
+          new MetricsLine(i + 1, 0, Split.TRAIN, 0.5, 0.5, 1, 1, 1, 1, Double.NaN, List.of(table)));
+    }
+    String html = report(lines).html();
+    String chart = html.substring(html.indexOf("<h3>Hit rate of tables</h3>"));
+    assertThat(chart)
+        .contains("t, step 1: 0.0000<", "t, step 2: 0.9000<", "t, step 4: 0.7500<")
+        .doesNotContain("t, step 3: ");
   }
 
   @Test

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A file without a name, for bytes that have no room in memory; gone when it is closed, however the
@@ -21,6 +22,9 @@ public final class ScratchFile implements AutoCloseable {
 
   /** Bytes from the start for which the disk keeps room. */
   private long room;
+
+  private long written;
+  private final LongAdder read = new LongAdder();
 
   private ScratchFile(Path folder, String holder, int descriptor) {
     this.folder = folder;
@@ -65,6 +69,16 @@ public final class ScratchFile implements AutoCloseable {
     return room;
   }
 
+  /** Bytes written so far. */
+  public long written() {
+    return written;
+  }
+
+  /** Bytes read so far. */
+  public long read() {
+    return read.sum();
+  }
+
   /**
    * Makes room, so that bytes before {@code end} can be written.
    *
@@ -95,6 +109,7 @@ public final class ScratchFile implements AutoCloseable {
       }
       done += copied;
     }
+    read.add(bytes);
   }
 
   /**
@@ -111,6 +126,7 @@ public final class ScratchFile implements AutoCloseable {
       }
       done += copied;
     }
+    written += bytes;
   }
 
   private UncheckedIOException failed(String what, String cause, String cure) {

@@ -1,0 +1,72 @@
+package dev.tern.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tern.cli.run.MetricsLine.Split;
+import dev.tern.embedding.FileStatistics;
+import dev.tern.embedding.TableStatistics;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class MetricsLineTest {
+  /** As a version wrote it that knew neither indexes nor bytes of traffic. */
+  private static final String OLD =
+      "{\"step\":7,\"epoch\":0,\"split\":\"train\",\"loss\":0.5,\"auc\":0.75,\"calibration\":1.0,"
+          + "\"samples_per_second\":1000.0,\"memory_bytes\":4096,\"seconds\":1.5,\"waiting\":null,"
+          + "\"tables\":[{\"table\":\"city\",\"rows\":20,\"bytes\":640,\"hits\":5,\"misses\":20,"
+          + "\"admitted\":20,\"rejected\":0,\"evicted\":0,\"file_rows\":3,\"file_bytes\":1048576,"
+          + "\"spilled\":4,\"fetched\":1}]}";
+
+  private static MetricsLine line(TableStatistics... tables) {
+    return new MetricsLine(
+        7, 0, Split.TRAIN, 0.5, 0.75, 1, 1000, 4096, 1.5, Double.NaN, List.of(tables));
+  }
+
+  @Test
+  void whatTablesCountComesBackFromTheFile() {
+    TableStatistics plain =
+        new TableStatistics("a", 1, 2, 3, 1.0625, 4, 5, 6, 7, 8, 0, 0, FileStatistics.NONE);
+    TableStatistics empty =
+        new TableStatistics("b", 0, 2, 3, Double.NaN, 0, 0, 0, 0, 0, 0, 0, FileStatistics.NONE);
+    TableStatistics all =
+        new TableStatistics(
+            "c", 1, 2, 3, 1.5, 4, 5, 6, 7, 8, 9, 10.5, new FileStatistics(11, 12, 13, 14, 15, 16));
+    MetricsLine line = line(plain, empty, all);
+    assertThat(MetricsLine.parse(line.toJson(), "test")).isEqualTo(line);
+    assertThat(line.toJson())
+        .contains("\"index_bytes\":3,\"probes\":1.5,\"hits\":4", "\"file_bytes\":12")
+        .contains("\"spilled\":13,\"fetched\":14,\"bytes_written\":15,\"bytes_read\":16");
+  }
+
+  @Test
+  void aResumedRunGoesOnWithLinesOfAnEarlierVersion(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("metrics.jsonl");
+    Files.writeString(file, OLD + "\n");
+    MetricsLine earlier =
+        line(
+            new TableStatistics(
+                "city",
+                20,
+                640,
+                0,
+                Double.NaN,
+                5,
+                20,
+                20,
+                0,
+                0,
+                0,
+                0,
+                new FileStatistics(3, 1 << 20, 4, 1, 0, 0)));
+    MetricsLine later =
+        new MetricsLine(9, 0, Split.TRAIN, 0.4, 0.8, 1, 1000, 4096, 2, 0, earlier.tables());
+    try (MetricsLog log = MetricsLog.open(file, 7)) {
+      assertThat(log.lines()).containsExactly(earlier);
+      log.append(later);
+    }
+    assertThat(MetricsLog.read(file)).containsExactly(earlier, later);
+  }
+}
