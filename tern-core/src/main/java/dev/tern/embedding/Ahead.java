@@ -22,8 +22,10 @@ final class Ahead {
   private long gone;
   private int missing;
 
-  /** How many of the ids that were missing were looked for in the file. */
+  /** How many of the ids that were missing were looked for in the file, and are to be at most. */
   private int read;
+
+  private int most;
 
   /** Distinct ids for which the arrays below are in use. */
   private int known;
@@ -84,8 +86,9 @@ final class Ahead {
     read = count;
   }
 
-  /** Begins to take records: the address of room for {@code bytes}. */
-  long begin(int unique, long bytes) {
+  /** Begins to take records of the first {@code most} missing ids, with room for {@code bytes}. */
+  void begin(int unique, int most, long bytes) {
+    this.most = most;
     if (records.length < unique) {
       records = new long[unique + unique / 4];
       writes = new long[records.length];
@@ -95,7 +98,11 @@ final class Ahead {
     if (copies.byteSize() < bytes) {
       copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
     }
-    return copies.address();
+  }
+
+  /** How many of the missing ids are looked for at most. */
+  int most() {
+    return most;
   }
 
   /** Where the room begins. */

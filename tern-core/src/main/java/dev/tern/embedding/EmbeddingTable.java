@@ -448,6 +448,26 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
+  /**
+   * Takes their rows from {@code ids[0 .. count)}, whatever the policy says, as where people have
+   * asked to be forgotten. An id that training meets later begins anew. Lookups found before are as
+   * after an eviction, and the ids are among those that went in checkpoints of changes. Costs a
+   * walk over all rows where the policy keeps an order of them.
+   *
+   * @return how many different ids had a row
+   * @throws IllegalStateException if the table has a file tier
+   */
+  public int erase(long[] ids, int count) {
+    Lookup lookup = new Lookup();
+    lookup.fill(ids, count);
+    lock.begin(Use.CHANGE);
+    try {
+      return rows.erase(lookup);
+    } finally {
+      lock.end(Use.CHANGE);
+    }
+  }
+
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     lock.begin(Use.SNAPSHOT);

@@ -28,7 +28,8 @@ public final class FileTier {
    *
    * @param folder takes files of about twice the bytes of the rows in them
    * @param memory bytes that tables may hold in memory, indexes and all else included, but for the
-   *     rows in files that a {@link Lookup} without insert has copies of: those belong to it
+   *     rows in files that a {@link Lookup} has copies of, which belong to it: without insert all
+   *     that it finds there; in training those looked up ahead, a 32nd of its table's memory
    */
   public static FileTier of(Path folder, long memory) {
     Objects.requireNonNull(folder, "folder");

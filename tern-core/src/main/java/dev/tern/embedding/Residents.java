@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 
@@ -398,6 +399,20 @@ final class Residents {
       sum = Math.fma(w, w, sum);
     }
     return sum;
+  }
+
+  /** The rows that a lookup found go, whatever the policy says. */
+  void leave(Lookup lookup) {
+    BitSet leaving = new BitSet();
+    for (int u = 0; u < lookup.unique(); u++) {
+      if (lookup.rows[u] >= 0) {
+        leaving.set(lookup.rows[u]);
+        evicted++;
+      }
+    }
+    if (queue.isPresent() && !leaving.isEmpty()) {
+      queue.get().removeIf(leaving::get);
+    }
   }
 
   /** What is wrong where {@code id} finds no room. */

@@ -49,8 +49,8 @@ final class RowCopies implements AutoCloseable {
 
   private final long unitBytes;
 
-  /** Whether rows may become those of other ids: taken from theirs, or of no id at the moment. */
-  private final boolean rowsGo;
+  /** Whether rows may be others' than at the moment: of no id then, or taken from theirs. */
+  private boolean rowsGo;
 
   /** Per row, whether it has a number. */
   private final long[] touched;
@@ -90,7 +90,7 @@ final class RowCopies implements AutoCloseable {
     holder = config.holder("snapshot");
     places = slabs.places();
     size = slabs.size();
-    rowsGo = config.metadata() > 0 || slabs.inUse() < size;
+    rowsGo = slabs.inUse() < size;
     stride = slabs.stride();
     unitBytes = 4L * Math.min(1 << UNIT_SHIFT, size);
     units = new long[(size >>> UNIT_SHIFT) + 1];
@@ -155,6 +155,7 @@ final class RowCopies implements AutoCloseable {
     if (closed || row >= size) {
       return;
     }
+    rowsGo = true;
     keep(row);
     long number = number(row);
     if (number == 0 || closed) {

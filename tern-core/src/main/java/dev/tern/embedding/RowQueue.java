@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import java.util.function.IntPredicate;
 
 /**
  * Rows by the order in which they may go: a heap of (key, mixed hash of the id), smallest first,
@@ -74,6 +75,20 @@ final class RowQueue {
   void removeFirst() {
     long last = nodes.address(--size);
     sink(Memory.getLong(last), Memory.getLong(last + REST));
+  }
+
+  /** Takes out all rows that {@code goes} says, which still hold their ids. */
+  void removeIf(IntPredicate goes) {
+    int end = size;
+    size = 0;
+    // A row goes to a place of those that were looked at already.
+    for (int at = 0; at < end; at++) {
+      long node = nodes.address(at);
+      long rest = Memory.getLong(node + REST);
+      if (!goes.test((int) rest)) {
+        push(Memory.getLong(node), rest, (int) rest);
+      }
+    }
   }
 
   /** Puts the first row where {@code key}, not below its old one, belongs. */

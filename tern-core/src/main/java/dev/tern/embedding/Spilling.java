@@ -32,6 +32,9 @@ final class Spilling {
   /** Ids looked for in the file at once before others get their turn. */
   private static final int READ_AHEAD = 16;
 
+  /** Rows read ahead take one part in so many of the memory, for each lookup. */
+  private static final int AHEAD_SHARE = 32;
+
   /** In the word after a row's id, the bit that says that the file has a record of the id. */
   private static final int IN_FILE = 1;
 
@@ -228,20 +231,24 @@ final class Spilling {
    * @return whether there are more
    */
   boolean readAhead(Lookup lookup) {
-    Ahead ahead = lookup.ahead;
-    int from = ahead.read();
-    int to = Math.min(ahead.missing(), from + READ_AHEAD);
-    if (cold.isEmpty() || from == to) {
+    if (cold.isEmpty()) {
       return false;
     }
     ColdRows records = cold.get();
+    Ahead ahead = lookup.ahead;
     int bytes = records.recordBytes();
     int stride = (bytes + 15) & -16;
+    int from = ahead.read();
     if (from == 0) {
-      long all = (long) ahead.missing() * stride + records.blockBytes();
-      ahead.begin(lookup.unique(), all);
+      int most = (int) Math.min(ahead.missing(), memory / AHEAD_SHARE / stride);
+      ahead.begin(lookup.unique(), most, (long) most * stride + records.blockBytes());
     }
-    long block = ahead.copies() + (long) ahead.missing() * stride;
+    int most = ahead.most();
+    int to = Math.min(most, from + READ_AHEAD);
+    if (from == to) {
+      return false;
+    }
+    long block = ahead.copies() + (long) most * stride;
     for (int i = from; i < to; i++) {
       int u = lookup.missing[i];
       long hash = lookup.hashes[u];
@@ -253,7 +260,7 @@ final class Spilling {
       ahead.put(u, records.writes(hash), record == ColdRows.NONE ? record : copy);
     }
     ahead.setRead(to);
-    return to < ahead.missing();
+    return to < most;
   }
 
   private void bring(Lookup lookup, int u, long record, int bytes) {

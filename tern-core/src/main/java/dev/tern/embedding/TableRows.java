@@ -32,6 +32,7 @@ final class TableRows {
   private final IntConsumer evictor = this::evict;
   private final RowWatch watch;
   private final IntConsumer spiller;
+  private final RowInserts inserts;
 
   private final Pooling pooling;
   private final RowLoops loops;
@@ -76,6 +77,7 @@ final class TableRows {
     unknown = new UnknownRows(config, rows, buckets, loops, spare);
     watch = new RowWatch(config, index, rows, allocator, () -> rows.size() + inFile());
     spiller = watch.mover();
+    inserts = new RowInserts(index, rows, initial, residents, this.tier, watch);
   }
 
   /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
@@ -216,7 +218,7 @@ final class TableRows {
     long before = size();
     try {
       if (given > 0) {
-        add(lookup, given);
+        inserts.add(lookup, given);
       }
     } finally {
       residents.settle(lookup.unique(), missing, (int) (size() - before));
@@ -239,57 +241,39 @@ final class TableRows {
     return room;
   }
 
-  /** Takes a row from its id, for others. */
+  /** Takes a row from its id, which it holds, for others. */
   private void evict(int row) {
-    long id = Memory.getLong(rows.address(row) + config.idOffset());
+    evict(Memory.getLong(rows.address(row) + config.idOffset()), row);
+  }
+
+  private void evict(long id, int row) {
     watch.gone(id, row);
     index.erase(IdIndex.hash(id), id);
     rows.release(row);
   }
 
-  /** Gives rows to the first {@code missing} ids. */
-  private void add(Lookup lookup, int missing) {
-    residents.reserve(missing);
+  /** Takes their rows from the ids that a lookup was filled with; returns how many had one. */
+  int erase(Lookup lookup) {
+    requireOpen("erase");
+    requireStored("erase");
     if (tier.isPresent()) {
-      tier.get().makeRoom(missing, spiller);
+      throw new IllegalStateException(
+          "table %s: got erase of rows of a table with a file, which stay for good; keep rows in memory"
+              .formatted(config.name()));
     }
-    long size = size();
+    watch.begin();
     try {
-      insert(lookup, missing);
+      int missing = locate(lookup);
+      residents.leave(lookup);
+      for (int u = 0; u < lookup.unique(); u++) {
+        if (lookup.rows[u] >= 0) {
+          evict(lookup.ids[u], lookup.rows[u]);
+        }
+      }
+      version++;
+      return lookup.unique() - missing;
     } finally {
-      // Ids that went in before memory ran out must not be left with undefined weights.
-      int inserted = (int) (size() - size);
-      initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
-      residents.enter(lookup, inserted);
-      if (tier.isPresent()) {
-        tier.get().enter(lookup, inserted);
-      }
-      watch.added(lookup);
-    }
-  }
-
-  /** The same, but leaves the new rows undefined. */
-  private void insert(Lookup lookup, int missing) {
-    rows.reserve(missing);
-    for (int i = 0; i < missing; i++) {
-      int row = rows.add();
-      watch.born(row);
-      lookup.rows[lookup.missing[i]] = row;
-    }
-    long size = index.size();
-    try {
-      index.insert(lookup, missing);
-    } finally {
-      int inserted = (int) (index.size() - size);
-      for (int i = 0; i < inserted; i++) {
-        int u = lookup.missing[i];
-        lookup.addresses[u] = rows.address(lookup.rows[u]);
-      }
-      // Where memory ran out.
-      for (int i = missing - 1; i >= inserted; i--) {
-        rows.release(lookup.rows[lookup.missing[i]]);
-        lookup.rows[lookup.missing[i]] = Lookup.NONE;
-      }
+      watch.end();
     }
   }
 
@@ -520,7 +504,7 @@ final class TableRows {
                 .formatted(config.name(), ids[i]));
       }
     }
-    insertAll(lookup);
+    inserts.addUndefined(lookup);
   }
 
   /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
@@ -528,28 +512,7 @@ final class TableRows {
     lookup.fillDistinct(ids, count);
     Arrays.fill(lookup.rows, 0, count, Lookup.NONE);
     index.touch(lookup);
-    insertAll(lookup);
-  }
-
-  private void insertAll(Lookup lookup) {
-    int count = lookup.unique();
-    for (int i = 0; i < count; i++) {
-      lookup.missing[i] = i;
-    }
-    watch.begin();
-    try {
-      if (tier.isPresent()) {
-        tier.get().see(lookup);
-        tier.get().makeRoom(count, spiller);
-      }
-      insert(lookup, count);
-      if (tier.isPresent()) {
-        tier.get().enter(lookup, count);
-      }
-      watch.added(lookup);
-    } finally {
-      watch.end();
-    }
+    inserts.addUndefined(lookup);
   }
 
   /** Gives the memory back, and the file; of use once. */

@@ -71,6 +71,29 @@ final class EmbeddingTableTest {
   }
 
   @Test
+  void anErasedIdReadsAsUnknownTakesNoGradientAndBeginsAnew() {
+    for (Optimizer optimizer : List.of(Optimizer.sgd(1), Optimizer.adam(1))) {
+      EmbeddingTable table = table(2, optimizer, UnknownRow.ZEROS);
+      float[] start = read(table, true, 7, 8, 9);
+      Lookup before = new Lookup();
+      table.find(new long[] {7, 8}, 2, before, true);
+      assertThat(table.erase(new long[] {7, 10}, 2)).isOne();
+      table.requireSound();
+      assertThat(table.size()).isEqualTo(2);
+      assertThat(read(table, false, 7)).containsOnly(0);
+      assertThatThrownBy(() -> table.pool(before, oneHot(2), 0, 2, Combiner.SUM, 0, 2))
+          .hasMessageContaining("refresh it");
+      try (Floats grad = Floats.of(allocator, 1, 1, 0, 0)) {
+        table.apply(before, oneHot(2), 2, Combiner.SUM, grad.address, 2, 1, 1);
+      }
+      assertThat(read(table, false, 7)).containsOnly(0);
+      assertThat(read(table, false, 8, 9)).containsExactly(Arrays.copyOfRange(start, 2, 6));
+      assertThat(read(table, true, 7)).containsExactly(Arrays.copyOf(start, 2));
+      assertThat(table.erase(new long[0], 0)).isZero();
+    }
+  }
+
+  @Test
   void lookupOfUnknownIdReturnsInitialRow() {
     EmbeddingTable table = table(5, Optimizer.adagrad(1), UnknownRow.INITIAL);
     read(table, true, 1);

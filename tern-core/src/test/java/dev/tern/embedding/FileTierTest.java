@@ -572,6 +572,17 @@ final class FileTierTest {
   }
 
   @Test
+  void rowsOfATableWithAFileAreNotErased() {
+    try (EmbeddingTable table = tiered(config(3, Optimizer.sgd(1)), 1 << 20)) {
+      insert(table, 0, 3);
+      assertThatThrownBy(() -> table.erase(new long[] {1}, 1))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("which stay for good; keep rows in memory");
+      assertThat(table.size()).isEqualTo(3);
+    }
+  }
+
+  @Test
   void tablesOfOneTierShareItsMemoryAndGiveItBack() {
     TableConfig config = config(4, Optimizer.adagrad(1));
     FileTier tier = FileTier.of(folder, 20 * least(config));

@@ -330,6 +330,16 @@ final class RowPolicyTest {
       return order != 0 ? order : Long.compare(IdIndex.hash(a), IdIndex.hash(b));
     }
 
+    int erase(long[] ids) {
+      int had = 0;
+      for (long id : ids) {
+        had += rows.remove(id) == null ? 0 : 1;
+        scores.remove(id);
+      }
+      evicted += had;
+      return had;
+    }
+
     void end(long step, Map<Long, Double> norms) {
       long before = rows.size();
       rows.entrySet()
@@ -379,6 +389,11 @@ final class RowPolicyTest {
         train(table, step, 0, ids);
         norms.putAll(norms(table, new TreeSet<>(boxed(ids))));
         model.end(step, norms);
+        if (step % 13 == 0) {
+          long[] some = LongStream.generate(() -> zipf(random, 300)).limit(40).toArray();
+          assertThat(table.erase(some, some.length)).isEqualTo(model.erase(some));
+          table.requireSound();
+        }
         assertThat(rows(table).keySet())
             .as("%s, seed %d, step %d", policy, seed, step)
             .containsExactlyElementsOf(new TreeSet<>(model.rows.keySet()));

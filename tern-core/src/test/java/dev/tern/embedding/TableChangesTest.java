@@ -99,6 +99,20 @@ final class TableChangesTest {
   }
 
   @Test
+  void erasedIdsWentUntilTheyComeAgain() {
+    try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adagrad(1))) {
+      train(table, 5, 6, 7, 8);
+      table.trackChanges();
+      assertThat(table.erase(new long[] {7, 5, 7, 99, Long.MIN_VALUE}, 4)).isEqualTo(2);
+      assertThat(Changes.of(table).gone()).containsExactly(5, 7);
+      train(table, 7);
+      assertThat(Changes.of(table).rows()).containsExactly(7);
+      assertThat(Changes.of(table).gone()).containsExactly(5);
+      assertThat(rows(table).keySet()).containsExactlyInAnyOrder(6L, 7L, 8L);
+    }
+  }
+
+  @Test
   void anUpdateOfALookupFromBeforeIsNoted() {
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.sgd(1))) {
       Lookup lookup = new Lookup();
