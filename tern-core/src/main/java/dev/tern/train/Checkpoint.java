@@ -17,7 +17,6 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -240,6 +239,7 @@ public final class Checkpoint {
    * the changes after it become one folder. Holds no table in memory.
    *
    * @param target a new folder
+   * @throws DataException if something is there
    */
   public void compact(Path target) {
     reshard(target, 1);
@@ -249,7 +249,9 @@ public final class Checkpoint {
    * As {@link #compact}, with each table in so many files, one a {@link TableShard}. The bytes
    * depend on what the tables hold and on the number of shards, not on how many they were in.
    *
+   * @param target a new folder
    * @param shards a power of two, of at most {@link TableShard#MOST}
+   * @throws DataException if something is at {@code target}
    */
   public void reshard(Path target, int shards) {
     rewrite(
@@ -267,11 +269,7 @@ public final class Checkpoint {
   /** Writes it as one full checkpoint with tables that {@code writing} writes. */
   void rewrite(Path target, int shards, TableWriting writing) {
     List<TableShard> all = TableShard.allOf(shards);
-    if (Files.exists(target)) {
-      throw new DataException(
-          target + ": got a path where something is, expected none; give a new folder");
-    }
-    AtomicFolder.write(
+    AtomicFolder.writeNew(
         target,
         folder -> {
           try {
@@ -289,12 +287,7 @@ public final class Checkpoint {
             Map<String, String> digests = Manifest.digests(folder, names);
             Manifest.write(folder, digests, chain.last().facts(), Optional.empty(), shards);
           } catch (IOException e) {
-            throw new UncheckedIOException(
-                target
-                    + ": got an error writing it ("
-                    + DataException.reason(e)
-                    + "), expected room on the disk; free some or choose another folder",
-                e);
+            throw AtomicFolder.unwritten(target, e);
           }
         });
   }
