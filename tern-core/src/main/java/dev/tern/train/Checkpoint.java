@@ -57,7 +57,10 @@ public final class Checkpoint {
     return read(locate(path, false));
   }
 
-  /** As {@link #open}, but of several checkpoints the latest: where a run goes on. */
+  /**
+   * As {@link #open}, but of several checkpoints the latest, where a run goes on: the best one only
+   * where it stands alone.
+   */
   public static Checkpoint openLatest(Path path) {
     return read(locate(path, true));
   }

@@ -267,6 +267,45 @@ final class CheckpointTest {
   }
 
   @Test
+  void aRunThatFailedWithItsBestCheckpointAloneGoesOnFromThat() throws IOException {
+    Path run = folder.resolve("run");
+    TrainOptions options = OPTIONS.epochs(2).evaluateEvery(1).reportEvery(1);
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      TrainOptions whole = options.checkpoints(folder.resolve("whole"), 0);
+      try (Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, whole)) {
+        trainer.fit(
+            Readers.inMemory(ROWS), Optional.of(Readers.inMemory(ROWS)), Progress.Listener.none());
+      }
+      TrainOptions kept = options.checkpoints(run, 0);
+      try (Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, kept)) {
+        assertThatThrownBy(() ->
+                trainer.fit(
+                    Readers.inMemory(ROWS),
+                    Optional.of(Readers.inMemory(ROWS)),
+                    progress -> {
+                      if (progress.step() == 2) {
+                        throw new IllegalStateException("told");
+                      }
+                    }))
+            .hasMessage("told");
+      }
+      assertThat(DeltaCheckpointTest.names(run)).containsExactly("best");
+      assertThat(Checkpoint.existsAt(run)).isTrue();
+      assertThat(Checkpoint.openLatest(run).step()).isEqualTo(1);
+      try (Trainer trainer = Trainer.resume(device, run, MODEL, kept)) {
+        assertThat(trainer.step()).isEqualTo(1);
+        trainer.fit(
+            Readers.inMemory(ROWS), Optional.of(Readers.inMemory(ROWS)), Progress.Listener.none());
+      }
+    }
+    for (String name : List.of("best", "step-6")) {
+      assertThat(TrainerTest.contents(run.resolve(name)))
+          .as(name)
+          .isEqualTo(TrainerTest.contents(folder.resolve("whole").resolve(name)));
+    }
+  }
+
+  @Test
   void resumingTakesTheLatestCheckpointAndOpeningTheBest() throws IOException {
     Path run = folder.resolve("run");
     TrainOptions options =
