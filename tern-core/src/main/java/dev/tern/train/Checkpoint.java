@@ -128,6 +128,22 @@ public final class Checkpoint {
         : Optional.empty();
   }
 
+  /** The model's name and sizes as text; of one that is not Tern's its class. */
+  String modelText() {
+    return model().map(ModelConfig::toString).orElseGet(() -> chain.last().json().text("model"));
+  }
+
+  /** Whether the encoder is that of another: equal values have equal ids. */
+  boolean encodesAs(Checkpoint other) {
+    // Of a run, or one made from another, the files are the same; vocabularies as text are long.
+    return encodersDigest().equals(other.encodersDigest())
+        || encoder.toJson().equals(other.encoder.toJson());
+  }
+
+  private String encodersDigest() {
+    return chain.base().json().object("files").text(ENCODERS);
+  }
+
   /** The model with its weights, to score with. */
   public Network load(Device device) {
     return load(device, RowFormat.STORED);
@@ -142,7 +158,7 @@ public final class Checkpoint {
                 new DataException(
                     folder()
                         + ": got a checkpoint of "
-                        + chain.last().json().text("model")
+                        + modelText()
                         + ", expected one of Tern's models; pass the model's factory")),
         format);
   }

@@ -139,6 +139,8 @@ final class CheckpointTest {
   @Test
   void theFirstFormatIsReadAndItsFilesAreChecked() throws IOException {
     Path checkpoint = saved(MODEL);
+    Path second = folder.resolve("second");
+    Checkpoint.open(checkpoint).compact(second);
     Path manifest = checkpoint.resolve("manifest.json");
     Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
     json.put("format", 1L);
@@ -148,7 +150,9 @@ final class CheckpointTest {
     }
     Files.writeString(manifest, json.toString());
     Files.writeString(checkpoint.resolve("manifest.sha256"), Manifest.sha256(manifest));
-    assertThat(Checkpoint.open(checkpoint).step()).isEqualTo(3);
+    Checkpoint first = Checkpoint.open(checkpoint);
+    assertThat(first.step()).isEqualTo(3);
+    assertThat(TableDifference.of(first, Checkpoint.open(second), 0).same()).isPositive();
     for (Path file : files(checkpoint)) {
       byte[] whole = Files.readAllBytes(file);
       byte[] changed = whole.clone();
