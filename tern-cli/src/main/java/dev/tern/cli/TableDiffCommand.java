@@ -22,7 +22,10 @@ final class TableDiffCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private TableChoice choice = new TableChoice();
 
-  @Parameters(index = "1", paramLabel = "OTHER", description = "The checkpoint to compare with.")
+  @Parameters(
+      index = "1",
+      paramLabel = "OTHER",
+      description = "The checkpoint to compare with, of the same model and encoders.")
   private Path other = Path.of("");
 
   @Option(names = "--json", description = "Print a line of JSON for each table.")

@@ -41,8 +41,8 @@ final class TableExportCommand implements Callable<Integer> {
       names = "--since",
       paramLabel = "OTHER",
       description =
-          "An earlier checkpoint: write only rows whose weights are not as there, and the ids of"
-              + " rows that went.")
+          "An earlier checkpoint of the same model and encoders: write only rows whose weights are"
+              + " not as there, and the ids of rows that went.")
   private Optional<Path> since = Optional.empty();
 
   @Override

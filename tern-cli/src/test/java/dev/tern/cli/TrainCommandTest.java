@@ -190,6 +190,33 @@ final class TrainCommandTest {
     }
   }
 
+  /** The only checkpoint of an epoch that has not ended is that of its best evaluation. */
+  @Test
+  void aRunThatFailsInItsFirstEpochKeepsItsBestCheckpointAndResumingGoesOn() throws IOException {
+    String text =
+        yaml()
+            .replace("{columns: [c]}", "{columns: [c], encode: hash}")
+            .replace("batch: 16", "batch: 64, evaluate_every: 20, shuffle: 0");
+    config = Files.writeString(temp.resolve("hashed.yaml"), text);
+    rows("train.csv", 8000, "1,2,c1\n");
+    assertThat(train("--set", "run.dir=" + temp.resolve("whole")).code()).isZero();
+    rows("train.csv", 8000, "1,x,c1\n");
+    Result failed = train();
+    assertThat(failed.code()).isEqualTo(1);
+    assertThat(failed.err())
+        .contains("train.csv: line 8002, byte ")
+        .contains(run + " keeps what was trained; --resume goes on with it");
+    assertThat(run.resolve("checkpoints")).isDirectoryContaining("glob:**/best");
+    assertThat(run.resolve("checkpoints")).isDirectoryNotContaining("glob:**/step-*");
+    rows("train.csv", 8000, "1,2,c1\n");
+    Result resumed = train("--resume");
+    assertThat(resumed.code()).as(resumed.err()).isZero();
+    for (String file : List.of("best/dense.safetensors", "step-252/tables/0.safetensors")) {
+      assertThat(run.resolve("checkpoints").resolve(file))
+          .hasSameBinaryContentAs(temp.resolve("whole/checkpoints").resolve(file));
+    }
+  }
+
   @Test
   void evaluationRowsThatAreNoneAreAnErrorBeforeTraining() throws IOException {
     rows("eval.csv", 0, "");

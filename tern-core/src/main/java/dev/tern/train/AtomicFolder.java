@@ -5,13 +5,16 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -30,26 +33,13 @@ final class AtomicFolder {
    * fails, what was at {@code target} stays as it was.
    */
   static void write(Path target, Consumer<Path> content) {
-    writeFile(
-        target,
-        writing -> {
-          try {
-            Files.createDirectories(writing);
-          } catch (IOException e) {
-            throw unwritten(target, e);
-          }
-          content.accept(writing);
-        });
-  }
-
-  /** Likewise for what {@code content} makes under the name it is given: a file or a folder. */
-  static void writeFile(Path target, Consumer<Path> content) {
     Path absolute = target.toAbsolutePath();
-    Path writing = absolute.resolveSibling(absolute.getFileName() + WRITING);
-    Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
+    Path writing = beside(absolute, WRITING);
+    Path replaced = beside(absolute, REPLACED);
     try {
       recover(absolute, replaced);
       delete(writing);
+      Files.createDirectories(writing);
       content.accept(writing);
       force(writing);
       if (Files.exists(absolute)) {
@@ -64,6 +54,96 @@ final class AtomicFolder {
     } catch (RuntimeException | Error e) {
       undo(absolute, writing, replaced, e);
       throw e;
+    }
+  }
+
+  /**
+   * Lets {@code content} make a file or a folder under the name it is given, which then appears as
+   * {@code target}, where nothing may be. What lies beside it stays as it is: that name is no
+   * other's, ends in {@code .writing}, and is left behind by a crash alone.
+   *
+   * <p>Of several writers to one target the first to end gives it its content, and the others fail.
+   * On file systems without hard links, files that end within the same moment may replace one
+   * another, each whole.
+   *
+   * @throws DataException if something is at {@code target}, or an old folder that a crash left
+   *     under its other name: before {@code content} runs, or when it has run
+   */
+  static void writeNew(Path target, Consumer<Path> content) {
+    requireNew(target);
+    Path absolute = target.toAbsolutePath();
+    Path writing = beside(absolute, "." + UUID.randomUUID() + WRITING);
+    try {
+      content.accept(writing);
+      force(writing);
+      moveNew(writing, absolute, target);
+      delete(writing); // A file's other name.
+      forceEntry(absolute);
+    } catch (IOException e) {
+      discard(writing, e);
+      throw unwritten(target, e);
+    } catch (RuntimeException | Error e) {
+      discard(writing, e);
+      throw e;
+    }
+  }
+
+  private static void moveNew(Path writing, Path absolute, Path target) throws IOException {
+    requireNew(target);
+    try {
+      if (Files.isDirectory(writing) || !link(writing, absolute)) {
+        // Fails where a folder with content is.
+        Files.move(writing, absolute, StandardCopyOption.ATOMIC_MOVE);
+      }
+    } catch (IOException e) {
+      requireNew(target); // Another writer came first.
+      throw e;
+    }
+  }
+
+  /** Gives a file a second name, which must be free; false where there are no hard links. */
+  private static boolean link(Path file, Path name) throws FileAlreadyExistsException {
+    try {
+      Files.createLink(name, file);
+      return true;
+    } catch (FileAlreadyExistsException e) {
+      throw e;
+    } catch (IOException | UnsupportedOperationException _) {
+      return false;
+    }
+  }
+
+  private static void requireNew(Path target) {
+    Path absolute = target.toAbsolutePath();
+    if (absolute.getFileName() == null || isThere(absolute)) {
+      throw new DataException(
+          target + ": got a path where something is, expected none; give another name");
+    }
+    Path replaced = beside(absolute, REPLACED);
+    if (isThere(replaced)) {
+      throw new DataException(
+          target
+              + ": got a path that "
+              + replaced.getFileName()
+              + " stands for, as after a crash while it was replaced, expected none; give another"
+              + " name, or move that away");
+    }
+  }
+
+  private static Path beside(Path absolute, String ending) {
+    return absolute.resolveSibling(absolute.getFileName() + ending);
+  }
+
+  /** Whether there is anything of that name, were it a link to nothing. */
+  private static boolean isThere(Path path) {
+    return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static void discard(Path writing, Throwable because) {
+    try {
+      delete(writing);
+    } catch (IOException e) {
+      because.addSuppressed(e);
     }
   }
 
@@ -104,7 +184,7 @@ final class AtomicFolder {
     if (absolute.getFileName() == null || Files.exists(absolute)) {
       return target;
     }
-    Path replaced = absolute.resolveSibling(absolute.getFileName() + REPLACED);
+    Path replaced = beside(absolute, REPLACED);
     return Files.exists(replaced) ? replaced : target;
   }
 
@@ -144,9 +224,9 @@ final class AtomicFolder {
     }
   }
 
-  /** Deletes a folder and all below it, if it is there. */
+  /** Deletes a folder and all below it, or a file, if it is there; of a link not what it names. */
   static void delete(Path folder) throws IOException {
-    if (!Files.exists(folder)) {
+    if (!isThere(folder)) {
       return;
     }
     try (Stream<Path> below = Files.walk(folder)) {

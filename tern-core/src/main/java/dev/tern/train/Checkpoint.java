@@ -18,7 +18,6 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,7 +58,10 @@ public final class Checkpoint {
     return read(locate(path, false));
   }
 
-  /** As {@link #open}, but of several checkpoints the latest: where a run goes on. */
+  /**
+   * As {@link #open}, but of several checkpoints the latest, where a run goes on: the best one only
+   * where it stands alone.
+   */
   public static Checkpoint openLatest(Path path) {
     return read(locate(path, true));
   }
@@ -127,6 +129,22 @@ public final class Checkpoint {
         : Optional.empty();
   }
 
+  /** The model's name and sizes as text; of one that is not Tern's its class. */
+  String modelText() {
+    return model().map(ModelConfig::toString).orElseGet(() -> chain.last().json().text("model"));
+  }
+
+  /** Whether the encoder is that of another: equal values have equal ids. */
+  boolean encodesAs(Checkpoint other) {
+    // Of a run, or one made from another, the files are the same; vocabularies as text are long.
+    return encodersDigest().equals(other.encodersDigest())
+        || encoder.toJson().equals(other.encoder.toJson());
+  }
+
+  private String encodersDigest() {
+    return chain.base().json().object("files").text(ENCODERS);
+  }
+
   /** The model with its weights, to score with. */
   public Network load(Device device) {
     return load(device, RowFormat.STORED);
@@ -141,7 +159,7 @@ public final class Checkpoint {
                 new DataException(
                     folder()
                         + ": got a checkpoint of "
-                        + chain.last().json().text("model")
+                        + modelText()
                         + ", expected one of Tern's models; pass the model's factory")),
         format);
   }
@@ -256,6 +274,7 @@ public final class Checkpoint {
    * the changes after it become one folder. Holds no table in memory.
    *
    * @param target a new folder
+   * @throws DataException if something is there
    */
   public void compact(Path target) {
     reshard(target, 1);
@@ -265,7 +284,9 @@ public final class Checkpoint {
    * As {@link #compact}, with each table in so many files, one a {@link TableShard}. The bytes
    * depend on what the tables hold and on the number of shards, not on how many they were in.
    *
+   * @param target a new folder
    * @param shards a power of two, of at most {@link TableShard#MOST}
+   * @throws DataException if something is at {@code target}
    */
   public void reshard(Path target, int shards) {
     rewrite(
@@ -283,11 +304,7 @@ public final class Checkpoint {
   /** Writes it as one full checkpoint with tables that {@code writing} writes. */
   void rewrite(Path target, int shards, TableWriting writing) {
     List<TableShard> all = TableShard.allOf(shards);
-    if (Files.exists(target)) {
-      throw new DataException(
-          target + ": got a path where something is, expected none; give a new folder");
-    }
-    AtomicFolder.write(
+    AtomicFolder.writeNew(
         target,
         folder -> {
           try {
@@ -306,12 +323,7 @@ public final class Checkpoint {
             Map<String, String> digests = Manifest.digests(folder, names);
             Manifest.write(folder, digests, chain.last().facts(), Optional.empty(), shards);
           } catch (IOException e) {
-            throw new UncheckedIOException(
-                target
-                    + ": got an error writing it ("
-                    + DataException.reason(e)
-                    + "), expected room on the disk; free some or choose another folder",
-                e);
+            throw AtomicFolder.unwritten(target, e);
           }
         });
   }

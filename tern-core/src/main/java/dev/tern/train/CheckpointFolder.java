@@ -73,8 +73,20 @@ final class CheckpointFolder {
     save.accept(folder.resolve(BEST));
   }
 
-  /** The latest checkpoint in {@code folder}. */
+  /**
+   * The checkpoint of the latest step in {@code folder}, or the best where it stands alone, as in a
+   * run that fails in its first epoch: a run goes on from that as well.
+   */
   static Optional<Path> latest(Path folder) {
+    return ofSteps(folder).or(() -> ofBest(folder));
+  }
+
+  /** The best checkpoint in {@code folder}, or the latest if none was evaluated. */
+  static Optional<Path> best(Path folder) {
+    return ofBest(folder).or(() -> ofSteps(folder));
+  }
+
+  private static Optional<Path> ofSteps(Path folder) {
     Optional<Path> latest = Optional.empty();
     long last = -1;
     for (Path child : AtomicFolder.children(folder)) {
@@ -88,10 +100,8 @@ final class CheckpointFolder {
     return latest;
   }
 
-  /** The best checkpoint in {@code folder}, or the latest if none was evaluated. */
-  static Optional<Path> best(Path folder) {
-    Path best = AtomicFolder.current(folder.resolve(BEST));
-    return Files.isDirectory(best) ? Optional.of(best) : latest(folder);
+  private static Optional<Path> ofBest(Path folder) {
+    return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
   }
 
   /** The name of a checkpoint of what changed up to {@code step}. */

@@ -30,11 +30,13 @@ final class RowPairs implements AutoCloseable {
   /**
    * Opens the table of a slot.
    *
-   * @throws DataException if the checkpoints differ in the names of their tables or in the width of
-   *     this one
+   * @throws DataException if the checkpoints differ in their models, their encoders (the same id
+   *     would stand for different values), or in the width of this table
    */
   static RowPairs open(Checkpoint first, Checkpoint second, int slot) {
     requireEqual("the tables", first, first.tables(), second, second.tables());
+    requireEqual("the model", first, first.modelText(), second, second.modelText());
+    requireSameEncoders(first, second);
     RowShape before = RowShape.of(first.tableFiles(slot).getLast());
     RowShape after = RowShape.of(second.tableFiles(slot).getLast());
     requireEqual(
@@ -51,6 +53,15 @@ final class RowPairs implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       left.close();
       throw e;
+    }
+  }
+
+  private static void requireSameEncoders(Checkpoint first, Checkpoint second) {
+    if (!second.encodesAs(first)) {
+      throw new DataException(
+          "%s: got other encoders than in %s, expected the same, or ids stand for other values;"
+                  .formatted(second.folder(), first.folder())
+              + " compare checkpoints of one run, or of runs on the same training files");
     }
   }
 

@@ -26,7 +26,10 @@ final class RunCheckpoints {
 
   private long fullBytes;
   private long deltaBytes;
+
+  /** Of the last checkpoint, or where the run went on from. */
   private long lastStep;
+
   private long lastNanos = System.nanoTime();
 
   // Another thread has all of the above while one is written.
@@ -97,8 +100,15 @@ final class RunCheckpoints {
         && System.nanoTime() - lastNanos >= schedule.time().toNanos();
   }
 
+  /** Has the end of a run written, unless the last checkpoint is of that step. */
+  void writeLast(RunState state) {
+    if (state.step() != lastStep) {
+      writeShort(state);
+    }
+  }
+
   /** Has what changed since the last checkpoint written, or a full one where that is called for. */
-  void writeShort(RunState state) {
+  private void writeShort(RunState state) {
     finish();
     if (chain.isEmpty() || chain.size() > schedule.most() || deltaBytes > fullBytes) {
       write(state);

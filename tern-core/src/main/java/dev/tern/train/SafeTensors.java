@@ -120,9 +120,15 @@ final class SafeTensors implements AutoCloseable {
               StandardOpenOption.CREATE_NEW,
               StandardOpenOption.WRITE,
               StandardOpenOption.READ);
-      SafeTensors file = new SafeTensors(path, channel, layout.entries, metadata, 8L + json.length);
-      writeFully(channel, head, 0);
-      return file;
+      try {
+        long start = head.remaining();
+        SafeTensors file = new SafeTensors(path, channel, layout.entries, metadata, start);
+        writeFully(channel, head, 0);
+        return file;
+      } catch (RuntimeException | Error | IOException e) {
+        channel.close();
+        throw e;
+      }
     } catch (IOException e) {
       throw failure(path, "writing", e);
     }

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.data.DataException;
 import dev.tern.internal.json.Json;
 import java.util.Optional;
 
@@ -21,7 +22,11 @@ public record TableDifference(
     long same,
     Optional<TableSummary.Top> largest) {
 
-  /** Compares the table of a slot; the checkpoints must be of one model. */
+  /**
+   * Compares the table of a slot.
+   *
+   * @throws DataException if the checkpoints are not of one model with the same encoders
+   */
   public static TableDifference of(Checkpoint first, Checkpoint second, int slot) {
     long added = 0;
     long removed = 0;

@@ -29,11 +29,11 @@ public final class TableExport {
    *
    * @param target a new file, or for {@link TableFormat#HUGECTR} a new folder
    * @return rows written
+   * @throws DataException if something is at {@code target}
    */
   public static long write(Checkpoint checkpoint, int slot, TableFormat format, Path target) {
-    requireNew(target);
     long[] count = new long[1];
-    AtomicFolder.writeFile(
+    AtomicFolder.writeNew(
         target,
         writing -> {
           count[0] = writeTable(checkpoint, slot, format, target, writing);
@@ -49,27 +49,28 @@ public final class TableExport {
    * weights}, {@code gone} (I64, ascending) and an empty {@code state}.
    *
    * @param target a new file
-   * @throws DataException for {@link TableFormat#HUGECTR}, which cannot say that a row went, and if
-   *     the checkpoints are not of one model
+   * @throws DataException for {@link TableFormat#HUGECTR}, which cannot say that a row went, if the
+   *     checkpoints are not of one model with the same encoders, and if something is at {@code
+   *     target}
    */
   public static Changes writeChanges(
       Checkpoint since, Checkpoint checkpoint, int slot, TableFormat format, Path target) {
-    requireNew(target);
     if (format == TableFormat.HUGECTR) {
       throw new DataException(
           target
               + ": got changes to write for HugeCTR, expected text or safetensors: its folders"
               + " cannot say which rows went; choose another --format");
     }
-    Changes count = ChangesExport.count(since, checkpoint, slot);
-    AtomicFolder.writeFile(
+    Changes[] count = new Changes[1];
+    AtomicFolder.writeNew(
         target,
         writing -> {
+          count[0] = ChangesExport.count(since, checkpoint, slot);
           try {
             if (format == TableFormat.TEXT) {
               ChangesExport.text(since, checkpoint, slot, writing);
             } else {
-              ChangesExport.safetensors(since, checkpoint, slot, count, writing);
+              ChangesExport.safetensors(since, checkpoint, slot, count[0], writing);
             }
             since.chain().requireUnchanged();
             checkpoint.chain().requireUnchanged();
@@ -77,14 +78,7 @@ public final class TableExport {
             throw AtomicFolder.unwritten(target, e);
           }
         });
-    return count;
-  }
-
-  private static void requireNew(Path target) {
-    if (Files.exists(target)) {
-      throw new DataException(
-          target + ": got a path where something is, expected none; give another name");
-    }
+    return count[0];
   }
 
   private static long writeTable(

@@ -75,7 +75,7 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * A run that goes on from a checkpoint of the same model and options, exactly as if it had never
-   * stopped. Of a folder of checkpoints it takes the latest.
+   * stopped. Of a folder of checkpoints it takes the latest, as {@link Checkpoint#openLatest}.
    */
   public static Trainer resume(
       Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
@@ -99,7 +99,7 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * Trains from where the run stands to the end of the last epoch, to an early stop or until {@link
-   * #requestStop}.
+   * #requestStop}. Where it keeps checkpoints, the last is of the step that it ends with.
    *
    * @param train raw rows, the same in each pass; closed at the end. A run whose rows come {@link
    *     Readers#mappedUnordered unordered} cannot be resumed: a checkpoint counts rows
@@ -124,6 +124,7 @@ public final class Trainer implements AutoCloseable {
         skipUsedRows(batches);
         trainEpoch(batches, eval, reporter);
       }
+      checkpoints.ifPresent(folder -> folder.writeLast(state));
     } catch (RuntimeException | Error e) {
       try {
         checkpoints.ifPresent(RunCheckpoints::finish);
@@ -227,11 +228,8 @@ public final class Trainer implements AutoCloseable {
 
   private void keep(RunCheckpoints folder) {
     folder.check();
-    boolean due = options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0;
-    if (due || stopping && options.deltas().isNever()) {
+    if (options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0) {
       folder.write(state);
-    } else if (stopping) {
-      folder.writeShort(state);
     } else {
       folder.writeIfDue(state);
     }
@@ -281,7 +279,10 @@ public final class Trainer implements AutoCloseable {
     return scoring;
   }
 
-  /** Ends {@link #fit} after the step under way, with a checkpoint; safe from any thread. */
+  /**
+   * Ends {@link #fit} after the step under way, with a checkpoint of that step; before the first
+   * step of all there is nothing to keep. Safe from any thread.
+   */
   public void requestStop() {
     stopping = true;
   }

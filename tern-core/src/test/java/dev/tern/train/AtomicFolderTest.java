@@ -3,15 +3,24 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.data.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class AtomicFolderTest {
   @TempDir Path parent;
@@ -136,6 +145,126 @@ final class AtomicFolderTest {
     AtomicFolder.write(target, content("newer"));
     assertThat(text(target)).isEqualTo("newer");
     assertThat(names()).containsExactly("target");
+  }
+
+  @Test
+  void aLinkToNothingUnderTheTemporaryNameIsSwept() throws IOException {
+    Path target = parent.resolve("target");
+    Files.createSymbolicLink(parent.resolve("target.writing"), parent.resolve("nothing"));
+    AtomicFolder.write(target, content("new"));
+    assertThat(text(target)).isEqualTo("new");
+    assertThat(names()).containsExactly("target");
+  }
+
+  /** Makes a file or a folder of one file. */
+  private static Consumer<Path> made(boolean folder, String text) {
+    return path -> {
+      try {
+        if (folder) {
+          Files.createDirectories(path);
+        }
+        Files.writeString(file(folder, path), text);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    };
+  }
+
+  private static Path file(boolean folder, Path path) {
+    return folder ? path.resolve("file") : path;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void somethingNewIsRefusedWhereAnythingIs(boolean folder) throws IOException {
+    Path target = parent.resolve("target");
+    AtomicFolder.writeNew(target, made(folder, "first"));
+    Path link = Files.createSymbolicLink(parent.resolve("link"), parent.resolve("nothing"));
+    for (Path taken : List.of(target, link, Path.of("/"))) {
+      assertThatThrownBy(() ->
+              AtomicFolder.writeNew(
+                  taken,
+                  path -> {
+                    throw new AssertionError("written to " + path);
+                  }))
+          .isInstanceOf(DataException.class)
+          .hasMessage(taken + ": got a path where something is, expected none; give another name");
+    }
+    assertThat(file(folder, target)).hasContent("first");
+    assertThat(names()).containsExactly("link", "target");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void ofTwoWritersOfSomethingNewTheFirstToEndKeepsItsPlace(boolean folder) throws IOException {
+    Path target = parent.resolve("target");
+    assertThatThrownBy(() ->
+            AtomicFolder.writeNew(
+                target,
+                path -> {
+                  made(folder, "half").accept(path);
+                  AtomicFolder.writeNew(target, made(folder, "other"));
+                  assertThat(file(folder, path)).hasContent("half");
+                  made(folder, "whole").accept(path);
+                }))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("got a path where something is");
+    assertThat(file(folder, target)).hasContent("other");
+    assertThat(names()).containsExactly("target");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void ofManyWritersAtOnceOneMakesSomethingNew(boolean folder) throws Exception {
+    int writers = 4;
+    CyclicBarrier together = new CyclicBarrier(writers);
+    try (ExecutorService threads = Executors.newFixedThreadPool(writers)) {
+      for (int round = 0; round < 30; round++) {
+        Path target = parent.resolve("target-" + round);
+        List<Callable<Boolean>> tasks = new ArrayList<>();
+        for (int i = 0; i < writers; i++) {
+          tasks.add(() -> {
+            together.await();
+            try {
+              AtomicFolder.writeNew(target, made(folder, "whole"));
+              return true;
+            } catch (DataException e) {
+              assertThat(e).hasMessageContaining("got a path where something is");
+              return false;
+            }
+          });
+        }
+        int made = 0;
+        for (Future<Boolean> task : threads.invokeAll(tasks)) {
+          made += task.get() ? 1 : 0;
+        }
+        assertThat(made).as("round %d", round).isEqualTo(1);
+        assertThat(file(folder, target)).hasContent("whole");
+      }
+    }
+    assertThat(names()).hasSize(30).allMatch(name -> name.startsWith("target-"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void somethingNewThatFailsLeavesNothing(boolean folder) throws IOException {
+    List<Throwable> failures =
+        List.of(new IllegalStateException("told"), new OutOfMemoryError("as if"));
+    for (Throwable failure : failures) {
+      assertThatThrownBy(() ->
+              AtomicFolder.writeNew(
+                  parent.resolve("target"),
+                  path -> {
+                    made(folder, "half").accept(path);
+                    assertThat(path.getFileName().toString()).matches("target\\..+\\.writing");
+                    if (failure instanceof Error error) {
+                      throw error;
+                    }
+                    throw (RuntimeException) failure;
+                  }))
+          .isSameAs(failure);
+      assertThat(names()).isEmpty();
+    }
   }
 
   @Test

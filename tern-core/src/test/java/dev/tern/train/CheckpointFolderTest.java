@@ -79,8 +79,19 @@ final class CheckpointFolderTest {
   }
 
   @Test
+  void theBestCheckpointIsTheLatestWhereItStandsAlone() throws IOException {
+    leave("best", "best");
+    assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("best"));
+    Files.move(folder.resolve("best"), folder.resolve("best.replaced"));
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("best");
+    leave("step-1", "latest");
+    assertThat(read(CheckpointFolder.latest(folder).orElseThrow())).isEqualTo("latest");
+  }
+
+  @Test
   void unfinishedAndForeignFoldersAreNoCheckpoints() throws IOException {
     leave("step-50.writing", "half");
+    leave("step-51.3d6f0a52-9a3c-4b0e-8f0a-1c2d3e4f5a6b.writing", "half of a new one");
     leave("step-", "foreign");
     leave("step-99999999999999999999", "foreign");
     leave("step-007x", "foreign");

@@ -175,6 +175,8 @@ final class CheckpointTest {
   @Test
   void theFirstFormatIsReadAndItsFilesAreChecked() throws IOException {
     Path checkpoint = saved(MODEL);
+    Path second = folder.resolve("second");
+    Checkpoint.open(checkpoint).compact(second);
     Path manifest = checkpoint.resolve("manifest.json");
     Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
     json.put("format", 1L);
@@ -184,7 +186,9 @@ final class CheckpointTest {
     }
     Files.writeString(manifest, json.toString());
     Files.writeString(checkpoint.resolve("manifest.sha256"), Manifest.sha256(manifest));
-    assertThat(Checkpoint.open(checkpoint).step()).isEqualTo(3);
+    Checkpoint first = Checkpoint.open(checkpoint);
+    assertThat(first.step()).isEqualTo(3);
+    assertThat(TableDifference.of(first, Checkpoint.open(second), 0).same()).isPositive();
     for (Path file : files(checkpoint)) {
       byte[] whole = Files.readAllBytes(file);
       byte[] changed = whole.clone();
@@ -299,6 +303,45 @@ final class CheckpointTest {
         Network network = Checkpoint.open(checkpoint).load(device)) {
       assertThat(network.tables().rows()).isPositive();
       assertThat(network.parameters()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aRunThatFailedWithItsBestCheckpointAloneGoesOnFromThat() throws IOException {
+    Path run = folder.resolve("run");
+    TrainOptions options = OPTIONS.epochs(2).evaluateEvery(1).reportEvery(1);
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      TrainOptions whole = options.checkpoints(folder.resolve("whole"), 0);
+      try (Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, whole)) {
+        trainer.fit(
+            Readers.inMemory(ROWS), Optional.of(Readers.inMemory(ROWS)), Progress.Listener.none());
+      }
+      TrainOptions kept = options.checkpoints(run, 0);
+      try (Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, kept)) {
+        assertThatThrownBy(() ->
+                trainer.fit(
+                    Readers.inMemory(ROWS),
+                    Optional.of(Readers.inMemory(ROWS)),
+                    progress -> {
+                      if (progress.step() == 2) {
+                        throw new IllegalStateException("told");
+                      }
+                    }))
+            .hasMessage("told");
+      }
+      assertThat(DeltaCheckpointTest.names(run)).containsExactly("best");
+      assertThat(Checkpoint.existsAt(run)).isTrue();
+      assertThat(Checkpoint.openLatest(run).step()).isEqualTo(1);
+      try (Trainer trainer = Trainer.resume(device, run, MODEL, kept)) {
+        assertThat(trainer.step()).isEqualTo(1);
+        trainer.fit(
+            Readers.inMemory(ROWS), Optional.of(Readers.inMemory(ROWS)), Progress.Listener.none());
+      }
+    }
+    for (String name : List.of("best", "step-6")) {
+      assertThat(TrainerTest.contents(run.resolve(name)))
+          .as(name)
+          .isEqualTo(TrainerTest.contents(folder.resolve("whole").resolve(name)));
     }
   }
 

@@ -15,7 +15,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -182,6 +185,26 @@ final class SafeTensorsTest {
       assertThatThrownBy(() -> SafeTensors.open(path))
           .isInstanceOf(DataException.class)
           .hasMessageContaining("byte 0: got a header of " + length + " bytes");
+    }
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aFileThatCannotBeBegunIsNotLeftOpen() throws IOException {
+    Path path = folder.resolve("vast.safetensors");
+    SafeTensors.Layout vast = new SafeTensors.Layout().add("vast", DType.I64, 1L << 57);
+    assertThatThrownBy(() -> SafeTensors.create(path, vast, Map.of()))
+        .isInstanceOf(ArithmeticException.class);
+    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      assertThat(open.map(SafeTensorsTest::linked)).noneMatch(name -> name.contains("vast"));
+    }
+  }
+
+  private static String linked(Path link) {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (IOException _) {
+      return ""; // closed meanwhile
     }
   }
 

@@ -77,7 +77,42 @@ final class SavedTableTest {
     assertThat(TrainerTest.contents(merged)).isEqualTo(TrainerTest.contents(full));
     assertThatThrownBy(() -> Checkpoint.openLatest(run).compact(merged))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining("give a new folder");
+        .hasMessageContaining("give another name");
+  }
+
+  /** Writes what a new path is asked for. */
+  @FunctionalInterface
+  private interface Writing {
+    void to(Path target);
+  }
+
+  @Test
+  void newFilesAndFoldersLeaveWhatLiesBesideThemAsItIs() throws IOException {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 3));
+    TableFormat text = TableFormat.TEXT;
+    List<Writing> writings =
+        List.of(
+            target -> TableExport.write(checkpoint, 1, text, target),
+            target -> TableExport.write(checkpoint, 1, TableFormat.HUGECTR, target),
+            target -> TableExport.writeChanges(checkpoint, checkpoint, 1, text, target),
+            checkpoint::compact);
+    for (int i = 0; i < writings.size(); i++) {
+      Writing writing = writings.get(i);
+      Path parent = Files.createDirectories(folder.resolve("out-" + i));
+      Path target = parent.resolve("new");
+      Path mine = Files.writeString(parent.resolve("new.writing"), "mine");
+      Path replaced = Files.createDirectories(parent.resolve("new.replaced"));
+      Path old = Files.writeString(replaced.resolve("file"), "old");
+      assertThatThrownBy(() -> writing.to(target))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining(target + ": got a path that new.replaced stands for");
+      assertThat(DeltaCheckpointTest.names(parent)).containsExactly("new.replaced", "new.writing");
+      assertThat(old).hasContent("old");
+      Files.move(replaced, parent.resolve("moved"));
+      writing.to(target);
+      assertThat(DeltaCheckpointTest.names(parent)).containsExactly("moved", "new", "new.writing");
+      assertThat(mine).hasContent("mine");
+    }
   }
 
   private static List<Long> ids(Checkpoint checkpoint, int slot) {
@@ -292,8 +327,7 @@ final class SavedTableTest {
     assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, target))
         .isInstanceOf(DataException.class)
         .hasMessageContaining(table.toString());
-    assertThat(target).doesNotExist();
-    assertThat(target.resolveSibling("exported.writing")).doesNotExist();
+    assertThat(DeltaCheckpointTest.names(folder)).containsExactly("run-5");
   }
 
   private static List<Long> longs(Path file) throws IOException {

@@ -317,7 +317,7 @@ final class TrainerTest {
   }
 
   @Test
-  void evaluationStopsEarlyAndTheBestCheckpointIsKept() {
+  void evaluationStopsEarlyAndTheBestAndTheLastCheckpointAreKept() {
     TrainOptions options =
         options()
             .epochs(50)
@@ -343,6 +343,13 @@ final class TrainerTest {
             .isCloseTo(trainer.bestAuc(), org.assertj.core.data.Offset.offset(1e-4));
       }
       assertThat(best.step()).isLessThan(trainer.step());
+      assertThat(trainer.step() % 47).as("within an epoch").isNotZero();
+      assertThat(Checkpoint.openLatest(folder.resolve("run")).step()).isEqualTo(trainer.step());
+      try (Trainer resumed =
+          Trainer.resume(device, folder.resolve("run"), small(ModelConfig.Type.DEEPFM), options)) {
+        resumed.fit(train(), Optional.of(Readers.inMemory(TEST)), Progress.Listener.none());
+        assertThat(resumed.step()).as("it has ended").isEqualTo(trainer.step());
+      }
     }
   }
 }
