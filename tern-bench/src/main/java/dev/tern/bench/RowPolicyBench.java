@@ -14,6 +14,9 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -139,6 +142,13 @@ final class RowPolicyBench {
     step("count 10", RowPolicy.ALL.withAdmission(new Admission.ByCount(10, draws / 2)));
     step("share 0.1", RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.1)));
     step("unseen 100", RowPolicy.ALL.withEviction(new Eviction.Unseen(100)));
+    long[] ended = {0};
+    InstantSource clock = () -> Instant.ofEpochSecond(++ended[0]);
+    step(
+        "unseen for the time of 100",
+        RowPolicy.ALL.withEviction(new Eviction.UnseenFor(Duration.ofSeconds(100), clock)));
+    // A row seen once goes after 100 steps, too.
+    step("low score", RowPolicy.ALL.withEviction(new Eviction.LowScore(0.99, 0.37f)));
     step("small norm", RowPolicy.ALL.withEviction(new Eviction.SmallNorm(0.03f, 100)));
     step("at most " + most, RowPolicy.ALL.withMaxRows(most, WhenFull.UNKNOWN));
     step("least recent of " + most, RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastRecent(), most));

@@ -2,6 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.FileStatistics;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
@@ -75,10 +76,13 @@ final class TierRun implements AutoCloseable {
       print("steps", run.train(steps, Boolean.parseBoolean(args[6])), "ns/id");
       print("resident", resident(), "bytes");
       print("table", run.table.bytes(), "bytes");
-      print("file", run.table.statistics().file().bytes(), "bytes");
       print("rows", run.table.size(), "rows");
-      print("spilled", run.table.statistics().file().spilled(), "rows");
-      print("fetched", run.table.statistics().file().fetched(), "rows");
+      FileStatistics file = run.table.statistics().file();
+      print("file", file.bytes(), "bytes");
+      print("spilled", file.spilled(), "rows");
+      print("fetched", file.fetched(), "rows");
+      print("written", file.bytesWritten(), "bytes");
+      print("read", file.bytesRead(), "bytes");
       System.out.println("digest " + Long.toHexString(run.digest()));
     }
   }
