@@ -17,9 +17,14 @@ import java.util.stream.Stream;
 /**
  * {@code bench crash}: a training run is killed with SIGKILL at random moments, again and again,
  * and resumed each time. After each kill the last checkpoint must be whole and no older than the
- * one before; at the end the weights must be, byte for byte, those of a run never killed.
+ * one before; at the end the weights must be, byte for byte, those of a run never killed. There are
+ * more kills than asked for until one came while a checkpoint was written, and one left a
+ * checkpoint of changes.
  */
 final class CrashBench {
+  /** How many times as many kills there may be, until they were of every kind. */
+  private static final int MOST_TIMES = 10;
+
   private final Arguments arguments;
   private final Path folder;
   private final SplittableRandom random;
@@ -58,11 +63,16 @@ final class CrashBench {
   }
 
   private void measure() throws IOException {
-    int kills = arguments.positive("--kills");
-    for (int kill = 1; kill <= kills; kill++) {
+    int least = arguments.positive("--kills");
+    int kills = 0;
+    while (kills < least || !wereOfEveryKind() && kills < MOST_TIMES * least) {
       trainAndKill();
-      verify(kill);
+      kills++;
+      verify(kills);
     }
+    require(step > 0, kills + " kills without a checkpoint");
+    require(longest > 1, kills + " kills without a checkpoint of changes");
+    require(halves > 0, kills + " kills, none while a checkpoint was written");
     long last = step + 20;
     String steps = Long.toString(last);
     byte[] killed = finish("killed", steps, arguments.text("--steps"), arguments.text("--millis"));
@@ -78,6 +88,11 @@ final class CrashBench {
               + " one was written; in the end the same %d bytes as a run never killed%n",
           kills, last, longest, halves, whole.length);
     }
+  }
+
+  /** Whether there was a checkpoint, one of changes, and a kill while one was written. */
+  private boolean wereOfEveryKind() {
+    return step > 0 && longest > 1 && halves > 0;
   }
 
   /** A process that is killed a random time after its first step. */

@@ -24,6 +24,9 @@ final class SoakBench {
   private static final long REPORT_NANOS = 30_000_000_000L;
   private static final long ROWS = 20_000;
 
+  /** How many times as long it may take until all was done that is to be. */
+  private static final int MOST_TIMES = 10;
+
   private final int threads;
   private final long nanos;
   private final int seed;
@@ -87,7 +90,7 @@ final class SoakBench {
 
   private void watch(long start, boolean json) throws InterruptedException {
     long reported = start;
-    while (System.nanoTime() - start < nanos && failure.get() == null) {
+    while (isToGoOn(System.nanoTime() - start) && failure.get() == null) {
       Thread.sleep(Math.clamp((nanos - (System.nanoTime() - start)) / 1_000_000, 1, 100));
       if (!json && System.nanoTime() - reported >= REPORT_NANOS) {
         reported = System.nanoTime();
@@ -95,6 +98,12 @@ final class SoakBench {
       }
     }
     done = true;
+  }
+
+  /** Longer than it should where a table was not used in every way yet. */
+  private boolean isToGoOn(long past) {
+    return past < nanos
+        || past < MOST_TIMES * nanos && !tables.stream().allMatch(SoakTable::wasUsedInEveryWay);
   }
 
   private void work(SplittableRandom random) {

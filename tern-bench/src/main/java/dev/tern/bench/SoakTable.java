@@ -36,6 +36,7 @@ final class SoakTable {
 
   final LongAdder read = new LongAdder();
   final LongAdder refused = new LongAdder();
+  final LongAdder ahead = new LongAdder();
   final LongAdder exports = new LongAdder();
   final LongAdder snapshots = new LongAdder();
 
@@ -102,6 +103,14 @@ final class SoakTable {
     return zeros;
   }
 
+  /** Whether rows went, and the table was looked up ahead, exported and snapshot. */
+  boolean wasUsedInEveryWay() {
+    return table.statistics().evicted() > 0
+        && ahead.sum() > 0
+        && exports.sum() > 0
+        && snapshots.sum() > 0;
+  }
+
   static void requireSound(TableStatistics now) {
     require(
         now.rows() == now.admitted() - now.evicted()
@@ -114,6 +123,7 @@ final class SoakTable {
   void finish(Allocator allocator) {
     last = table.statistics();
     requireSound(last);
+    require(wasUsedInEveryWay(), "a table not used in every way: %s", counts(false));
     long met = last.hits() + last.misses();
     require(met == looked.sum(), "%d ids counted, %d were looked up", met, looked.sum());
     SoakUser user = new SoakUser(this, new SplittableRandom(0), allocator);
@@ -125,9 +135,9 @@ final class SoakTable {
   String counts(boolean json) {
     return (json
             ? "\"steps\":%d,\"ids\":%d,\"rows\":%d,\"admitted\":%d,\"evicted\":%d,\"read\":%d,"
-                + "\"refused\":%d,\"exports\":%d,\"snapshots\":%d"
+                + "\"refused\":%d,\"ahead\":%d,\"exports\":%d,\"snapshots\":%d"
             : "%d steps of %d ids, %d rows, %d admitted, %d evicted, %d read, %d lookups refused,"
-                + " %d exports, %d snapshots")
+                + " %d looked up ahead, %d exports, %d snapshots")
         .formatted(
             steps(),
             looked.sum(),
@@ -136,6 +146,7 @@ final class SoakTable {
             last.evicted(),
             read.sum(),
             refused.sum(),
+            ahead.sum(),
             exports.sum(),
             snapshots.sum());
   }

@@ -60,8 +60,10 @@ final class SoakUser {
     // Some ids often, most now and then.
     Arrays.setAll(ids, i -> (long) (SoakTable.IDS * Math.pow(random.nextDouble(), 4)));
     int choice = random.nextInt(100);
-    if (choice < 45) {
+    if (choice < 30) {
       train();
+    } else if (choice < 45) {
+      trainOnRowsLookedUpAhead();
     } else if (choice < 75) {
       findAndPool(false);
     } else if (choice < 90) {
@@ -81,11 +83,32 @@ final class SoakUser {
 
   private void train() {
     findAndPool(true);
+    update();
+  }
+
+  private void update() {
     soak.looked.add(lookup.unique());
     long step = soak.nextStep();
     // Up and down in turn: numbers stay so small that floats hold them beside the initial weights.
     long up = gradients + (step & 1) * BYTES;
     table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, up, WIDTH, 1, step);
+  }
+
+  /** Others change the table between looking up ahead, finding, reading and the update. */
+  private void trainOnRowsLookedUpAhead() {
+    table.lookAhead(ids, BATCH, lookup);
+    soak.ahead.increment();
+    table.find(lookup, true);
+    for (boolean read = false; !read; ) {
+      try {
+        table.ragged(lookup, out);
+        requireRows();
+        read = true;
+      } catch (IllegalStateException e) {
+        refreshRefused(e);
+      }
+    }
+    update();
   }
 
   private void findAndPool(boolean insert) {
@@ -101,13 +124,18 @@ final class SoakUser {
         table.pool(lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out, WIDTH);
         requireRows();
       } catch (IllegalStateException e) {
-        if (!String.valueOf(e.getMessage()).contains("refresh it")) {
-          throw e;
-        }
-        soak.refused.increment();
-        table.refresh(lookup);
+        refreshRefused(e);
       }
     }
+  }
+
+  /** Where a lookup was refused as others changed rows: has it found anew. */
+  private void refreshRefused(IllegalStateException refusal) {
+    if (!String.valueOf(refusal.getMessage()).contains("refresh it")) {
+      throw refusal;
+    }
+    soak.refused.increment();
+    table.refresh(lookup);
   }
 
   private void requireRows() {

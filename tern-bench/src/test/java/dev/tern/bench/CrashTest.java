@@ -19,6 +19,6 @@ final class CrashTest {
             "--millis",
             "0",
             "--within",
-            "150"));
+            "400"));
   }
 }

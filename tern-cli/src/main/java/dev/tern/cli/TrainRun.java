@@ -152,14 +152,7 @@ final class TrainRun {
 
   private Trainer trainer(Device device, boolean resume) {
     ModelConfig model = model(config.model());
-    TrainOptions options =
-        options(config.train(), config.model())
-            .checkpoints(folder.checkpoints(), steps(config.train().checkpointEvery()))
-            .deltas(config.train().deltas());
-    long tableMemory = config.train().tableMemory();
-    if (tableMemory > 0) {
-      options = options.tier(FileTier.of(folder.dir(), tableMemory));
-    }
+    TrainOptions options = options(config, folder.checkpoints());
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), model, options);
     }
@@ -280,7 +273,19 @@ final class TrainRun {
     return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
   }
 
-  /** The engine's form of a configured training, without checkpoints. */
+  /** The engine's form of a configured run. */
+  static TrainOptions options(Config config, Path checkpoints) {
+    TrainConfig train = config.train();
+    TrainOptions options =
+        options(train, config.model())
+            .checkpoints(checkpoints, steps(train.checkpointEvery()))
+            .deltas(train.deltas());
+    return train.tableMemory() > 0
+        ? options.tier(FileTier.of(config.run().dir(), train.tableMemory()))
+        : options;
+  }
+
+  /** The engine's form of a configured training, without checkpoints and files of tables. */
   static TrainOptions options(TrainConfig train, dev.tern.cli.config.ModelConfig model) {
     TrainOptions options =
         TrainOptions.of(train.optimizer()).tableOptimizer(train.tableOptimizer());

@@ -4,6 +4,7 @@ import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.MainTest.Result;
+import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.MetricsLog;
 import dev.tern.embedding.TableStatistics;
@@ -14,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeAll;
@@ -116,10 +118,20 @@ final class ScoringCommandsTest {
     assertThat(other.err()).contains("model.table_storage");
   }
 
+  /** More ids than fit, each in several batches. */
+  private Path manyIds() throws IOException {
+    StringBuilder text = new StringBuilder("y,a,c\n");
+    for (int i = 0; i < 30_000; i++) {
+      text.append("%d,%s,c%d\n".formatted(i * 7 % 3 % 2, i % 13, i * 17 % 15_013));
+    }
+    return Files.writeString(temp.resolve("many.csv"), text);
+  }
+
   @Test
   void tablesInAShareOfTheMemoryAreTrainedToTheSameBytes() throws IOException {
+    Path data = manyIds();
     List<byte[]> weights = new ArrayList<>();
-    for (String memory : List.of("0", "16m")) {
+    for (String memory : List.of("0", "400k")) {
       Path run = temp.resolve("memory-" + memory);
       Result trained =
           tern(
@@ -128,8 +140,22 @@ final class ScoringCommandsTest {
               "--set",
               "run.dir=" + run,
               "--set",
+              "data.train=" + data,
+              "--set",
+              "train.batch=500",
+              "--set",
+              "train.optimizer.lr=0.1",
+              "--set",
               "train.table_memory=" + memory);
       assertThat(trained.code()).as(trained.err()).isZero();
+      List<TableStatistics> tables =
+          MetricsLog.read(run.resolve("metrics.jsonl")).getLast().tables();
+      assertThat(tables).isNotEmpty();
+      for (TableStatistics table : tables) {
+        assertThat(table.rows()).isEqualTo(15_013);
+        assertThat(table.file().spilled() > 0).as("%s", table).isEqualTo(!memory.equals("0"));
+        assertThat(table.file().fetched() > 0).as("%s", table).isEqualTo(!memory.equals("0"));
+      }
       try (Stream<Path> files = Files.walk(run.resolve("checkpoints"))) {
         for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
           weights.add(Files.readAllBytes(file));
@@ -172,8 +198,25 @@ final class ScoringCommandsTest {
       assertThat(table.filterBytes()).isPositive();
     }
     assertThat(MetricsLine.parse(lines.getLast().toJson(), "test")).isEqualTo(lines.getLast());
-    assertThat(Files.readString(counted.resolve("report.html")))
-        .contains("Embedding tables", "<th>rejected</th>");
+    String report = Files.readString(counted.resolve("report.html"));
+    List<String> heads = List.of("table", "rows", "memory", "hits", "misses");
+    assertThat(cells(report, "th"))
+        .containsSequence(heads)
+        .containsSequence("misses", "admitted", "rejected", "evicted");
+    for (TableStatistics table : lines.getLast().tables()) {
+      assertThat(table.evicted()).isPositive();
+      assertThat(table.hits()).isNotEqualTo(table.misses());
+      assertThat(cells(report, "td"))
+          .containsSequence(
+              table.table(),
+              number(table.rows()),
+              Format.bytes(table.bytes()),
+              number(table.hits()),
+              number(table.misses()),
+              number(table.admitted()),
+              number(table.rejected()),
+              number(table.evicted()));
+    }
     assertThat(tern("evaluate", counted.toString(), rows.toString()).out()).contains("rows 300");
     command.add("--resume");
     Result resumed = tern(command.toArray(String[]::new));
@@ -181,6 +224,19 @@ final class ScoringCommandsTest {
     Result other = tern("train", command.get(1), "--resume", "--set", "run.dir=" + counted);
     assertThat(other.code()).isNotZero();
     assertThat(other.err()).contains("model.admission");
+  }
+
+  /** What stands in the cells of a report's tables, in order. */
+  private static List<String> cells(String report, String tag) {
+    return Pattern.compile("<%s>([^<]*)</%s>".formatted(tag, tag))
+        .matcher(report)
+        .results()
+        .map(cell -> cell.group(1))
+        .toList();
+  }
+
+  private static String number(long value) {
+    return value < 1000 ? Long.toString(value) : value / 1000 + ",%03d".formatted(value % 1000);
   }
 
   @Test

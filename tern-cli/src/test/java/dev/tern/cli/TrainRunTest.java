@@ -3,12 +3,34 @@ package dev.tern.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.KeyPaths;
+import dev.tern.embedding.Admission;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.WhenFull;
 import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
+import dev.tern.tensor.DType;
+import dev.tern.tensor.Device;
+import dev.tern.train.TrainOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
+/** What the engine is told of a configuration. */
 final class TrainRunTest {
-  private static final String DLRM =
+  private static final String DATA =
       """
       data:
         format: csv
@@ -18,8 +40,10 @@ final class TrainRunTest {
         dense: {columns: [age]}
         sparse: {columns: [city]}
       run: {dir: runs/dlrm}
-      model: {type: dlrm, embedding: 8, bottom: [64, 8], top: [32, 16, 1]}
       """;
+
+  private static final String DLRM =
+      DATA + "model: {type: dlrm, embedding: 8, bottom: [64, 8], top: [32, 16, 1]}\n";
 
   @Test
   void theLastWidthsOfDlrmAreLayersOfTheModelAndNotAddedToIt() {
@@ -27,5 +51,257 @@ final class TrainRunTest {
     assertThat(model.type()).isEqualTo(ModelConfig.Type.DLRM);
     assertThat(model.bottom()).containsExactly(64);
     assertThat(model.hidden()).containsExactly(32, 16);
+  }
+
+  /** All that the engine is told. */
+  private record Told(
+      TrainOptions options, ModelConfig model, int threads, long memory, long stepMemory) {
+    static Told of(List<String> settings) {
+      Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
+      try (Device device = TrainRun.device(config.train())) {
+        return new Told(
+            TrainRun.options(config, Path.of("checkpoints")),
+            TrainRun.model(config.model()),
+            device.threads(),
+            device.memoryBudget(),
+            config.train().activationMemory());
+      }
+    }
+  }
+
+  /**
+   * A key that is set.
+   *
+   * @param context settings that the key needs, separated by spaces
+   * @param got what it becomes
+   */
+  private record Setting(
+      String key, String value, String context, Function<Told, Object> got, Object expected) {
+    List<String> others() {
+      return context.isEmpty() ? List.of() : List.of(context.split(" "));
+    }
+
+    List<String> all() {
+      List<String> all = new ArrayList<>(others());
+      all.add(key + "=" + value);
+      return all;
+    }
+
+    @Override
+    public String toString() {
+      return key + "=" + value;
+    }
+  }
+
+  private static Setting setting(
+      String key, String value, Function<Told, Object> got, Object expected) {
+    return new Setting(key, value, "", got, expected);
+  }
+
+  static List<Setting> settings() {
+    List<Setting> all = new ArrayList<>(model());
+    all.addAll(rows());
+    all.addAll(optimizer());
+    all.addAll(training());
+    all.addAll(resources());
+    return all;
+  }
+
+  private static List<Setting> model() {
+    String dlrm = "model.type=dlrm model.bottom=64,16 model.top=32,1";
+    String cross = "model.type=dcnv2";
+    return List.of(
+        setting("model.type", "wdl", t -> t.model.type(), ModelConfig.Type.WDL),
+        setting("model.embedding", "12", t -> t.model.embedding(), 12),
+        setting("model.hidden", "30,20", t -> t.model.hidden(), List.of(30, 20)),
+        new Setting("model.heads", "4", "model.type=transformer", t -> t.model.heads(), 4),
+        new Setting("model.cross_layers", "5", cross, t -> t.model.crossLayers(), 5),
+        new Setting("model.cross_rank", "6", cross, t -> t.model.crossRank(), 6),
+        new Setting(
+            "model.cross_experts",
+            "7",
+            cross + " model.cross_rank=6",
+            t -> t.model.crossExperts(),
+            7),
+        new Setting("model.bottom", "48,24,16", dlrm, t -> t.model.bottom(), List.of(48, 24)),
+        new Setting("model.top", "28,14,1", dlrm, t -> t.model.hidden(), List.of(28, 14)),
+        setting("model.dropout", "0.25", t -> t.model.dropout(), 0.25f),
+        setting("model.activation", "dice", t -> t.model.activation(), Activation.DICE),
+        setting("model.batch_norm", "true", t -> t.model.batchNorm(), true),
+        setting("model.combiner", "sqrtn", t -> t.options.combiner(), Combiner.SQRTN),
+        setting("model.table_storage", "bf16", t -> t.options.tableStorage(), DType.BF16));
+  }
+
+  private static List<Setting> rows() {
+    String count = "model.admission.type=count";
+    String scored = "model.eviction.type=low-score";
+    Function<Told, Object> admission = t -> t.options.rows().admission();
+    Function<Told, Object> eviction = t -> t.options.rows().eviction();
+    return List.of(
+        setting("model.unknown", "mean", t -> t.options.unknown(), UnknownRow.MEAN),
+        new Setting(
+            "model.unknown_buckets",
+            "17",
+            count + " model.unknown=hash",
+            t -> t.options.unknown(),
+            new UnknownRow.Hashed(17)),
+        setting("model.admission.type", "count", admission, new Admission.ByCount(10, 1_000_000)),
+        new Setting(
+            "model.admission.count", "3", count, admission, new Admission.ByCount(3, 1_000_000)),
+        new Setting(
+            "model.admission.expected", "500", count, admission, new Admission.ByCount(10, 500)),
+        new Setting(
+            "model.admission.click_weight",
+            "4",
+            count,
+            admission,
+            new Admission.ByCount(10, 1_000_000, 4)),
+        new Setting(
+            "model.admission.probability",
+            "0.25",
+            "model.admission.type=probability",
+            admission,
+            new Admission.ByProbability(0.25)),
+        setting("model.eviction.type", "unseen", eviction, new Eviction.Unseen(100_000)),
+        new Setting(
+            "model.eviction.steps",
+            "9",
+            "model.eviction.type=unseen",
+            eviction,
+            new Eviction.Unseen(9)),
+        new Setting(
+            "model.eviction.time",
+            "3h",
+            "model.eviction.type=unseen-for",
+            t -> ((Eviction.UnseenFor) t.options.rows().eviction()).time(),
+            Duration.ofHours(3)),
+        new Setting(
+            "model.eviction.norm",
+            "0.5",
+            "model.eviction.type=small-norm",
+            eviction,
+            new Eviction.SmallNorm(0.5f, 100_000)),
+        new Setting(
+            "model.eviction.decay", "0.5", scored, eviction, new Eviction.LowScore(0.5, 0.1f)),
+        new Setting(
+            "model.eviction.score", "0.25", scored, eviction, new Eviction.LowScore(0.9999, 0.25f)),
+        new Setting(
+            "model.eviction.show_weight",
+            "0.75",
+            scored,
+            eviction,
+            new Eviction.LowScore(0.9999, 0.1f, 0.75f, 1)),
+        new Setting(
+            "model.eviction.click_weight",
+            "2.5",
+            scored,
+            eviction,
+            new Eviction.LowScore(0.9999, 0.1f, 1, 2.5f)),
+        setting("model.max_rows", "77", t -> t.options.rows().maxRows(), 77L),
+        setting("model.when_full", "unknown", t -> t.options.rows().whenFull(), WhenFull.UNKNOWN));
+  }
+
+  private static Setting optimizer(String rule, String key, String value, Optimizer expected) {
+    return new Setting(
+        "train.optimizer." + key,
+        value,
+        "train.optimizer.type=" + rule,
+        t -> List.of(t.options.optimizer(), t.options.tableOptimizer()),
+        List.of(expected, expected));
+  }
+
+  private static List<Setting> optimizer() {
+    float lr = 0.001f;
+    float eps = 1e-8f;
+    return List.of(
+        optimizer("adam", "type", "sgd", new Optimizer.Sgd(lr)),
+        optimizer("sgd", "lr", "0.5", new Optimizer.Sgd(0.5f)),
+        optimizer("momentum", "momentum", "0.5", new Optimizer.Momentum(lr, 0.5f)),
+        optimizer("adagrad", "initial", "0.25", new Optimizer.Adagrad(lr, 0.25f, eps)),
+        optimizer("rmsprop", "rho", "0.75", new Optimizer.RmsProp(lr, 0.75f, eps)),
+        optimizer("adam", "beta1", "0.5", new Optimizer.Adam(lr, 0.5f, 0.999f, eps, false)),
+        optimizer("adam", "beta2", "0.75", new Optimizer.Adam(lr, 0.9f, 0.75f, eps, false)),
+        optimizer("adam", "eps", "0.125", new Optimizer.Adam(lr, 0.9f, 0.999f, 0.125f, false)),
+        optimizer(
+            "adam", "lazy", "global", new Optimizer.Adam(lr, 0.9f, 0.999f, eps, Untouched.DECAYED)),
+        optimizer("ftrl", "beta", "0.5", new Optimizer.Ftrl(lr, 0.5f, 0, 0)),
+        optimizer("ftrl", "l1", "0.25", new Optimizer.Ftrl(lr, 0, 0.25f, 0)),
+        optimizer("ftrl", "l2", "0.75", new Optimizer.Ftrl(lr, 0, 0, 0.75f)));
+  }
+
+  private static Setting schedule(String key, String value, LearningRate expected) {
+    return new Setting(
+        "train.schedule." + key,
+        value,
+        key.equals("type") ? "" : "train.schedule.type=warmup-decay",
+        t -> t.options.schedule(),
+        expected);
+  }
+
+  private static List<Setting> training() {
+    float lr = 0.001f;
+    return List.of(
+        schedule("type", "warmup-decay", new LearningRate.WarmupDecay(lr, 1, 0, 1, 2, 0)),
+        schedule("warmup_steps", "11", new LearningRate.WarmupDecay(lr, 11, 0, 1, 2, 0)),
+        schedule("decay_start", "12", new LearningRate.WarmupDecay(lr, 1, 12, 1, 2, 0)),
+        schedule("decay_steps", "13", new LearningRate.WarmupDecay(lr, 1, 0, 13, 2, 0)),
+        schedule("decay_power", "3.5", new LearningRate.WarmupDecay(lr, 1, 0, 1, 3.5f, 0)),
+        schedule("end_lr", "0.25", new LearningRate.WarmupDecay(lr, 1, 0, 1, 2, 0.25f)),
+        setting("train.batch", "321", t -> t.options.batch(), 321),
+        setting("train.epochs", "5", t -> t.options.epochs(), 5),
+        setting("train.l2", "0.125", t -> t.options.l2(), 0.125f),
+        setting("train.weight_decay", "0.25", t -> t.options.weightDecay(), 0.25f),
+        setting("train.clip_norm", "0.5", t -> t.options.clipNorm(), 0.5f),
+        setting("train.rows.clip_norm", "0.75", t -> t.options.rowLimits().clipNorm(), 0.75f),
+        setting("train.rows.low", "-2.5", t -> t.options.rowLimits().low(), -2.5f),
+        setting("train.rows.high", "3.5", t -> t.options.rowLimits().high(), 3.5f),
+        setting("train.shuffle", "99", t -> t.options.shuffleRows(), 99),
+        setting("train.seed", "8", t -> t.options.seed(), 8L),
+        setting("train.evaluate_every", "41", t -> t.options.evaluateEvery(), 41L),
+        setting("train.checkpoint_every", "42", t -> t.options.checkpointEvery(), 42L),
+        setting("train.delta.steps", "43", t -> t.options.deltas().steps(), 43L),
+        setting(
+            "train.delta.seconds", "1.5", t -> t.options.deltas().time(), Duration.ofMillis(1500)),
+        setting("train.delta.most", "44", t -> t.options.deltas().most(), 44),
+        setting("train.early_stop", "6", t -> t.options.earlyStop(), 6),
+        setting("train.log_every", "45", t -> t.options.reportEvery(), 45L));
+  }
+
+  private static List<Setting> resources() {
+    Path dir = Path.of("runs/dlrm").toAbsolutePath();
+    return List.of(
+        setting("train.threads", "0", t -> t.threads, Runtime.getRuntime().availableProcessors()),
+        setting("train.threads", "3", t -> t.threads, 3),
+        setting("train.memory", "64m", t -> t.memory, 64L << 20),
+        setting("train.activation_memory", "8m", t -> t.stepMemory, 8L << 20),
+        new Setting(
+            "train.table_memory",
+            "5m",
+            "train.optimizer.lazy=true",
+            t ->
+                t.options
+                    .tier()
+                    .<Object>map(tier -> List.of(tier.folder(), tier.memory()))
+                    .orElse("none"),
+            List.of(dir, 5L << 20)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("settings")
+  void theEngineIsToldWhatAKeySays(Setting setting) {
+    assertThat(setting.got.apply(Told.of(setting.all()))).isEqualTo(setting.expected);
+    if (!setting.value.equals("0")) {
+      assertThat(setting.got.apply(Told.of(setting.others())))
+          .as("without the key")
+          .isNotEqualTo(setting.expected);
+    }
+  }
+
+  @Test
+  void everyKeyOfModelAndTrainingIsAmongThese() {
+    Set<String> keys = new TreeSet<>(KeyPaths.below("model"));
+    keys.addAll(KeyPaths.below("train"));
+    assertThat(settings().stream().map(Setting::key)).containsAll(keys).allMatch(keys::contains);
+    assertThat(Told.of(List.of()).options().checkpoints()).contains(Path.of("checkpoints"));
   }
 }

@@ -122,6 +122,11 @@ public final class BatchLookup implements AutoCloseable {
     ahead.begin(next);
   }
 
+  /** Who looks ahead. For tests. */
+  LookAhead ahead() {
+    return ahead;
+  }
+
   /** Forgets what was looked up ahead; its batch is not read any more. */
   public void forgetAhead() {
     ahead.end();

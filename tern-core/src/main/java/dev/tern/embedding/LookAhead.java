@@ -23,6 +23,9 @@ final class LookAhead implements AutoCloseable {
 
   private final @Nullable Throwable[] failures;
 
+  /** Per table: how often what was looked up took the place of another lookup. */
+  private final long[] taken;
+
   // Guarded by this.
   private @Nullable Batch batch;
   private int next;
@@ -40,6 +43,7 @@ final class LookAhead implements AutoCloseable {
     parts = slots.newBatch();
     done = new boolean[parts.length];
     failures = new @Nullable Throwable[parts.length];
+    taken = new long[parts.length];
     next = parts.length;
   }
 
@@ -64,6 +68,11 @@ final class LookAhead implements AutoCloseable {
   /** Whether all tables were looked up. For tests. */
   synchronized boolean isDone() {
     return next == parts.length && !busy;
+  }
+
+  /** How often {@link #take} was of use, of all tables. For tests, between two batches. */
+  long taken() {
+    return Arrays.stream(taken).sum();
   }
 
   /** Ends; returns whether {@code wanted} is the batch that was looked up. */
@@ -115,6 +124,7 @@ final class LookAhead implements AutoCloseable {
     TableBatch before = into[table];
     into[table] = parts[table];
     parts[table] = before;
+    taken[table]++;
     return true;
   }
 

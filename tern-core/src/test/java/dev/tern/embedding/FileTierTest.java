@@ -90,13 +90,23 @@ final class FileTierTest {
     for (Optimizer optimizer :
         List.of(
             Optimizer.sgd(1),
+            Optimizer.momentum(1),
+            Optimizer.nesterov(1),
             Optimizer.adagrad(1),
             Optimizer.rowWiseAdagrad(1),
+            Optimizer.rmsProp(1),
             Optimizer.lazyAdam(1),
             new Optimizer.Adam(1, 0.9f, 0.99f, 1e-8f, Untouched.DECAYED),
             Optimizer.ftrl(1))) {
       all.add(Arguments.of(config(9, optimizer), 1));
     }
+    RowLimits limits = RowLimits.NONE.withClipNorm(1).withBounds(-0.3f, 0.4f);
+    all.add(Arguments.of(config(9, Optimizer.momentum(1)).withLimits(limits), 1));
+    all.add(
+        Arguments.of(
+            config(3, Optimizer.adagrad(1), UnknownRow.INITIAL, DType.BF16, RowPolicy.ALL)
+                .withLimits(limits),
+            2));
     Optimizer sgd = Optimizer.sgd(1);
     RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 300_000));
     RowPolicy few = RowPolicy.ALL.withMaxRows(1500, WhenFull.UNKNOWN);

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clipped gradients and bounded weights of rows beside plain arithmetic. */
@@ -115,6 +118,67 @@ final class RowLimitsTest {
     }
   }
 
+  /** In three steps, so that the gradients of earlier ones are in the state of the last. */
+  @ParameterizedTest
+  @MethodSource("dev.tern.embedding.RowUpdatesTest#optimizers")
+  void everyOptimizerStepsByTheClippedGradientAndKeepsItInItsState(Optimizer optimizer) {
+    float norm = 0.5f;
+    for (int width : new int[] {1, 8, 19}) {
+      SplittableRandom random = new SplittableRandom(width);
+      long[] ids = new SplittableRandom(3).longs(BAGS).toArray();
+      RowLimits limits = RowLimits.NONE.withClipNorm(norm);
+      Lookup lookup = new Lookup();
+      Lookup same = new Lookup();
+      try (EmbeddingTable table = table(width, optimizer, 0.1f, DType.F32, limits);
+          EmbeddingTable plain = table(width, optimizer, 0.1f, DType.F32, RowLimits.NONE);
+          Floats grad = new Floats(allocator, BAGS * width);
+          Floats clipped = new Floats(allocator, BAGS * width)) {
+        for (int step = 1; step <= 3; step++) {
+          for (int b = 0; b < BAGS; b++) {
+            double squares = 0;
+            for (int j = 0; j < width; j++) {
+              // Norms from below to above the limit, with another factor in each step.
+              float g = (float) (random.nextGaussian() * (1 + (b + step) % 5) / 4);
+              grad.set(b * width + j, g);
+              squares += (double) g * g;
+            }
+            double factor = Math.min(1, norm / Math.sqrt(squares));
+            for (int j = 0; j < width; j++) {
+              clipped.set(b * width + j, (float) (factor * grad.get(b * width + j)));
+            }
+          }
+          table.find(ids, BAGS, lookup, true);
+          plain.find(ids, BAGS, same, true);
+          table.apply(lookup, oneHot(BAGS), BAGS, Combiner.SUM, grad.address, width, 0.1f, step);
+          plain.apply(same, oneHot(BAGS), BAGS, Combiner.SUM, clipped.address, width, 0.1f, step);
+        }
+        requireClose(exported(table), exported(plain), optimizer);
+      }
+    }
+  }
+
+  /** All that rows hold, in order of id. */
+  private static List<Float> exported(EmbeddingTable table) {
+    List<Float> all = new ArrayList<>();
+    int floats = table.config().rowFloats();
+    table.exportTo((_, values, count) -> {
+      for (int i = 0; i < count * floats; i++) {
+        all.add(Memory.getFloat(values + 4L * i));
+      }
+    });
+    return all;
+  }
+
+  private static void requireClose(List<Float> got, List<Float> expected, Optimizer optimizer) {
+    assertThat(got).hasSameSizeAs(expected);
+    for (int i = 0; i < got.size(); i++) {
+      float other = expected.get(i);
+      assertThat(got.get(i))
+          .as("%s, float %d", optimizer, i)
+          .isCloseTo(other, within(1e-5f + 1e-4f * Math.abs(other)));
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"F32", "F16", "BF16"})
   void weightsAreClampedAfterAnUpdate(DType storage) {
@@ -122,7 +186,7 @@ final class RowLimitsTest {
     float low = -0.1f;
     float high = 0.3f;
     RowLimits limits = RowLimits.NONE.withBounds(low, high);
-    for (Optimizer optimizer : List.of(Optimizer.sgd(1), Optimizer.adagrad(1))) {
+    for (Optimizer optimizer : RowUpdatesTest.optimizers().toList()) {
       for (int width : new int[] {1, 8, 19}) {
         SplittableRandom random = new SplittableRandom(width);
         long[] ids = random.ints(BAGS, 0, 100).asLongStream().toArray();
@@ -146,7 +210,7 @@ final class RowLimitsTest {
           assertThat(got).contains(below, above);
           for (int i = 0; i < got.length; i++) {
             float clamped = Math.min(Math.max(expected[i], above), below);
-            assertThat(got[i]).isEqualTo(clamped).isBetween(low, high);
+            assertThat(got[i]).as("%s", optimizer).isEqualTo(clamped).isBetween(low, high);
           }
         }
       }
@@ -205,6 +269,44 @@ final class RowLimitsTest {
       for (int j = 0; j < width; j++) {
         assertThat(rows[j]).isCloseTo(-expected, within(1e-6f));
         assertThat(rows[width + j]).isCloseTo(expected, within(1e-6f));
+      }
+    }
+  }
+
+  @Test
+  void rowsThatAdamMovesWithoutAGradientStayWithinTheBounds() {
+    float high = 0.02f;
+    TableConfig config =
+        new TableConfig("t", 0, 9, Optimizer.adam(0.01f), 0, 3, 0, UnknownRow.ZEROS);
+    RowLimits limits = RowLimits.NONE.withBounds(-1, high);
+    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+        EmbeddingTable free = EmbeddingTable.create(config, allocator);
+        Floats grad = new Floats(allocator, 2 * 9)) {
+      for (int j = 0; j < grad.length; j++) {
+        grad.set(j, -1);
+      }
+      // Id 1 has its only gradient in the first step and moves on in the same direction.
+      for (int step = 1; step <= 6; step++) {
+        long[] ids = step == 1 ? new long[] {1, 2} : new long[] {2};
+        float[] rows = new float[0];
+        for (EmbeddingTable each : List.of(free, table)) {
+          Lookup lookup = new Lookup();
+          each.find(ids, ids.length, lookup, true);
+          int[] offsets = oneHot(ids.length);
+          each.apply(lookup, offsets, ids.length, Combiner.SUM, grad.address, 9, 0.01f, step);
+          Lookup untouched = new Lookup();
+          each.find(new long[] {1}, 1, untouched, false);
+          float[] before = rows;
+          rows = rows(each, untouched);
+          for (int j = 0; j < before.length; j++) {
+            assertThat(rows[j]).as("step %d", step).isEqualTo(Math.min(high, before[j]));
+          }
+        }
+      }
+      Lookup beyond = new Lookup();
+      free.find(new long[] {1}, 1, beyond, false);
+      for (float weight : rows(free, beyond)) {
+        assertThat(weight).isGreaterThan(1.2f * high);
       }
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataException;
+import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
 import dev.tern.data.Readers;
@@ -17,6 +18,7 @@ import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
+import dev.tern.embedding.InTime;
 import dev.tern.embedding.RowFormat;
 import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.RowPolicy;
@@ -91,8 +93,15 @@ final class LookAheadTrainingTest {
         kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty());
   }
 
+  /** Whether the next batch is looked up ahead, and whether that is waited for. */
+  private enum Ahead {
+    NEVER,
+    AS_FAR_AS_TIME_ALLOWS,
+    IN_TIME
+  }
+
   /** All weights after some steps, bit by bit, and what the tables count. */
-  private List<Object> trained(Kind kind, int threads, boolean ahead) {
+  private List<Object> trained(Kind kind, int threads, Ahead ahead) {
     SplittableRandom random = new SplittableRandom(11);
     TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
     try (Device device = Device.cpu(threads, 1L << 27);
@@ -112,13 +121,26 @@ final class LookAheadTrainingTest {
             0.01f,
             i,
             () -> {
-              if (ahead) {
+              if (ahead != Ahead.NEVER) {
                 lookup.lookAhead(after);
+              }
+              if (ahead == Ahead.IN_TIME) {
+                InTime.await(lookup);
               }
             });
       }
       lookup.forgetAhead();
+      requireTaken(InTime.taken(lookup), 2 * (STEPS - 1), ahead);
       return weights(network);
+    }
+  }
+
+  /** Each table, in each step but the first, is found looked up, where there was time. */
+  private static void requireTaken(long taken, int all, Ahead ahead) {
+    switch (ahead) {
+      case NEVER -> assertThat(taken).isZero();
+      case AS_FAR_AS_TIME_ALLOWS -> assertThat(taken).isBetween(0L, (long) all);
+      case IN_TIME -> assertThat(taken).isEqualTo(all);
     }
   }
 
@@ -148,16 +170,54 @@ final class LookAheadTrainingTest {
   @MethodSource("kinds")
   void noBitDependsOnWhatIsLookedUpAhead(Kind kind) {
     // The tables share a tier: with several threads it is chance which of them takes memory.
-    List<Object> expected = trained(kind, 1, false);
-    assertThat(trained(kind, 1, true)).isEqualTo(expected);
+    List<Object> expected = trained(kind, 1, Ahead.NEVER);
+    assertThat(trained(kind, 1, Ahead.AS_FAR_AS_TIME_ALLOWS)).isEqualTo(expected);
+    assertThat(trained(kind, 1, Ahead.IN_TIME)).isEqualTo(expected);
     for (int threads = 2; threads <= 3; threads++) {
-      List<Object> got = trained(kind, threads, true);
+      List<Object> got = trained(kind, threads, Ahead.values()[threads - 1]);
       assertThat(got).hasSameSizeAs(expected);
       for (int i = 0; i < got.size(); i++) {
         if (!kind.tier || got.get(i) instanceof Number) {
           assertThat(got.get(i)).isEqualTo(expected.get(i));
         }
       }
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aBatchThatWasReadByThenIsLookedUpWhileTheOneBeforeComputes() {
+    Batch rows = batch(new SplittableRandom(1));
+    int batches = ROWS / 8;
+    TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
+    try (Device device = Device.cpu(2, 1L << 27);
+        Network network = Network.create(device, schema(), MODEL, tables(kinds().getFirst()), 1);
+        DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
+        BatchLookup lookup = network.newLookup();
+        TrainStep step = new TrainStep(network, optimizer, lookup, 8);
+        DataReader reader =
+            Readers.prefetched(Readers.batched(Readers.inMemory(rows), 8, false), 2);
+        NextBatch next = new NextBatch(reader, lookup)) {
+      for (int i = 1; i <= batches; i++) {
+        boolean last = i == batches;
+        optimizer.prepare(i, 0.01f);
+        try (Batch batch = next.take().orElseThrow()) {
+          step.run(
+              batch,
+              i,
+              0.01f,
+              i,
+              () -> {
+                while (!last && !reader.isReady()) {
+                  Thread.onSpinWait();
+                }
+                next.run();
+                InTime.await(lookup);
+              });
+        }
+        assertThat(InTime.taken(lookup)).isEqualTo(2L * (i - 1));
+      }
+      assertThat(next.take()).isEmpty();
     }
   }
 

@@ -2,12 +2,15 @@ package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.data.DataException;
 import dev.tern.data.Readers;
 import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.json.Json;
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,13 +19,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.DoubleSummaryStatistics;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -128,6 +136,78 @@ final class SavedTableTest {
     return ids;
   }
 
+  /** An array of the file of a table that lies in one: {@code F32} or {@code I32}, by rows. */
+  private static int[][] column(Checkpoint checkpoint, int slot, String name) {
+    List<Path> files = checkpoint.tableFiles(slot);
+    assertThat(files).hasSize(1);
+    try (SafeTensors file = SafeTensors.open(files.getFirst())) {
+      List<Long> shape = file.entry(name).shape();
+      int[][] rows = new int[shape.get(0).intValue()][shape.get(1).intValue()];
+      ByteBuffer bytes =
+          ByteBuffer.allocate((int) file.entry(name).bytes()).order(ByteOrder.LITTLE_ENDIAN);
+      file.read(name, 0, bytes);
+      bytes.flip();
+      for (int[] row : rows) {
+        for (int j = 0; j < row.length; j++) {
+          row[j] = bytes.getInt();
+        }
+      }
+      return rows;
+    }
+  }
+
+  private Checkpoint compacted(Checkpoint checkpoint, String name) {
+    checkpoint.compact(folder.resolve(name));
+    return Checkpoint.open(folder.resolve(name));
+  }
+
+  private static double norm(int[] row) {
+    double squares = 0;
+    for (int weight : row) {
+      squares += Math.pow(Float.intBitsToFloat(weight), 2);
+    }
+    return Math.sqrt(squares);
+  }
+
+  /** Of three ids in ascending order, the largest numbers first. */
+  private static void requireTop(List<TableSummary.Top> got, List<Long> ids, double[] numbers) {
+    List<Integer> order = new ArrayList<>(IntStream.range(0, ids.size()).boxed().toList());
+    order.sort((a, b) -> Double.compare(numbers[b], numbers[a]));
+    assertThat(got).hasSize(3);
+    for (int i = 0; i < 3; i++) {
+      assertThat(got.get(i).id()).isEqualTo(ids.get(order.get(i)));
+      assertThat(got.get(i).value()).isCloseTo(numbers[order.get(i)], within(1e-9));
+    }
+  }
+
+  @Test
+  void aSummarySaysWhatTheColumnsOfTheFileHold() {
+    Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 9));
+    for (int slot = 0; slot < 3; slot++) {
+      TableSummary summary = TableSummary.of(checkpoint, slot, 3);
+      Checkpoint whole = compacted(checkpoint, "whole-" + slot);
+      List<Long> ids = ids(whole, slot);
+      double[] norms =
+          Arrays.stream(column(whole, slot, "weights")).mapToDouble(row -> norm(row)).toArray();
+      double[] times =
+          Arrays.stream(column(whole, slot, "metadata")).mapToDouble(row -> row[1]).toArray();
+      DoubleSummaryStatistics all = Arrays.stream(norms).summaryStatistics();
+      assertThat(summary.norms().least()).isCloseTo(all.getMin(), within(1e-9));
+      assertThat(summary.norms().mean()).isCloseTo(all.getAverage(), within(1e-9));
+      assertThat(summary.norms().largest()).isCloseTo(all.getMax(), within(1e-9));
+      requireTop(summary.topByNorm(), ids, norms);
+      requireTop(summary.topByFrequency(), ids, times);
+      List<TableSummary.Bin> bins = new ArrayList<>();
+      for (long from = 1; from <= Arrays.stream(times).max().orElseThrow(); from *= 2) {
+        long first = from;
+        long rows = Arrays.stream(times).filter(t -> t >= first && t < 2 * first).count();
+        bins.add(new TableSummary.Bin(from, 2 * from - 1, rows));
+      }
+      assertThat(summary.frequencies()).isEqualTo(bins);
+      assertThat(bins.stream().filter(bin -> bin.rows() > 0).count()).isGreaterThan(1);
+    }
+  }
+
   @Test
   void aSummaryCountsRowsNormsAndFrequencies() {
     Checkpoint checkpoint = Checkpoint.openLatest(trained(OPTIONS, 4));
@@ -185,12 +265,53 @@ final class SavedTableTest {
     }
     TableDifference sites = TableDifference.of(first, second, 0);
     assertThat(sites.changed()).isPositive();
-    assertThat(before(sites)).isPositive();
     assertThat(sites.toJson()).contains("\"distance\":");
   }
 
-  private static double before(TableDifference difference) {
-    return difference.largest().orElseThrow().value();
+  @Test
+  void aDifferenceTellsRowsThatMovedFromThoseThatDidNot() throws IOException {
+    Checkpoint first = Checkpoint.openLatest(trained(OPTIONS, 3));
+    Checkpoint second = Checkpoint.openLatest(trained(OPTIONS, 4));
+    long changed = 0;
+    long same = 0;
+    for (int slot = 0; slot < 3; slot++) {
+      TableDifference difference = TableDifference.of(first, second, slot);
+      TableExport.write(first, slot, TableFormat.TEXT, folder.resolve("before-" + slot));
+      TableExport.write(second, slot, TableFormat.TEXT, folder.resolve("after-" + slot));
+      Map<String, String> before = lines(folder.resolve("before-" + slot));
+      Map<String, String> after = lines(folder.resolve("after-" + slot));
+      before.keySet().retainAll(after.keySet());
+      Map<String, Double> moved = new HashMap<>();
+      before.forEach((id, line) -> {
+        if (!line.equals(after.get(id))) {
+          moved.put(id, distance(line, after.get(id)));
+        }
+      });
+      assertThat(difference.changed()).isEqualTo(moved.size());
+      assertThat(difference.same()).isEqualTo(before.size() - moved.size());
+      changed += difference.changed();
+      same += difference.same();
+      if (!moved.isEmpty()) {
+        Map.Entry<String, Double> farthest =
+            Collections.max(moved.entrySet(), Map.Entry.comparingByValue());
+        TableSummary.Top largest = difference.largest().orElseThrow();
+        assertThat(largest.id()).isEqualTo(Long.parseLong(farthest.getKey()));
+        assertThat(largest.value()).isCloseTo(farthest.getValue(), within(1e-9));
+      }
+    }
+    assertThat(changed).isPositive();
+    assertThat(same).isPositive();
+  }
+
+  /** Between the weights of two lines. */
+  private static double distance(String line, String other) {
+    String[] from = line.split("\t");
+    String[] to = other.split("\t");
+    double squares = 0;
+    for (int j = 1; j < from.length; j++) {
+      squares += Math.pow((double) Float.parseFloat(from[j]) - Float.parseFloat(to[j]), 2);
+    }
+    return Math.sqrt(squares);
   }
 
   @ParameterizedTest
@@ -215,6 +336,65 @@ final class SavedTableTest {
     assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, exported))
         .isInstanceOf(DataException.class)
         .hasMessageContaining("give another name");
+  }
+
+  static List<Arguments> imports() {
+    Eviction score = new Eviction.LowScore(0.9, 0.01f, 0.5f, 2);
+    List<Arguments> imports = new ArrayList<>();
+    for (TableFormat format : TableFormat.values()) {
+      imports.add(Arguments.of(format, OPTIONS, 0f));
+      imports.add(
+          Arguments.of(
+              format,
+              OPTIONS
+                  .rows(DeltaCheckpointTest.COUNTED.withEviction(score))
+                  .tableOptimizer(new Optimizer.Adagrad(0.1f, 0.25f, 1e-8f)),
+              0.25f));
+      imports.add(
+          Arguments.of(
+              format,
+              OPTIONS
+                  .rows(RowPolicy.ALL)
+                  .tableOptimizer(new Optimizer.RowWiseAdagrad(0.1f, 0.5f, 1e-8f)),
+              0.5f));
+    }
+    return imports;
+  }
+
+  @ParameterizedTest
+  @MethodSource("imports")
+  void importedRowsHaveTheStateOfTheirFormatAndCountAsSeenOnceInTheLastStep(
+      TableFormat format, TrainOptions options, float firstState) {
+    Checkpoint checkpoint = compacted(Checkpoint.openLatest(trained(options, 5)), "whole");
+    Path exported = folder.resolve("exported");
+    TableExport.write(checkpoint, 1, format, exported);
+    Path target = folder.resolve("imported");
+    TableImport.write(checkpoint, 1, format, exported, target);
+    Checkpoint imported = Checkpoint.open(target);
+    int[][] before = column(checkpoint, 1, "state");
+    int[][] after = column(imported, 1, "state");
+    assertThat(before.length).isPositive();
+    assertThat(Arrays.stream(before).flatMapToInt(Arrays::stream))
+        .as("trained state")
+        .anyMatch(bits -> bits != Float.floatToRawIntBits(firstState));
+    if (format == TableFormat.SAFETENSORS) {
+      assertThat(after).isDeepEqualTo(before);
+    } else {
+      assertThat(after).hasDimensions(before.length, before[0].length);
+      assertThat(Arrays.stream(after).flatMapToInt(Arrays::stream))
+          .containsOnly(Float.floatToRawIntBits(firstState));
+    }
+    if (options.rows().isAll()) {
+      return;
+    }
+    int[] once = {5, 1, Float.floatToRawIntBits(1)};
+    int columns = column(checkpoint, 1, "metadata")[0].length;
+    assertThat(columns).isEqualTo(options.rows().eviction() instanceof Eviction.LowScore ? 3 : 2);
+    int[][] kept = column(checkpoint, 1, "metadata");
+    assertThat(Arrays.deepEquals(kept, column(imported, 1, "metadata"))).isFalse();
+    for (int[] row : column(imported, 1, "metadata")) {
+      assertThat(row).isEqualTo(Arrays.copyOf(once, columns));
+    }
   }
 
   @Test
