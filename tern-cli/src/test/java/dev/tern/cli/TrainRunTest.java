@@ -201,32 +201,53 @@ final class TrainRunTest {
         setting("model.when_full", "unknown", t -> t.options.rows().whenFull(), WhenFull.UNKNOWN));
   }
 
-  private static Setting optimizer(String rule, String key, String value, Optimizer expected) {
-    return new Setting(
-        "train.optimizer." + key,
-        value,
-        "train.optimizer.type=" + rule,
-        t -> List.of(t.options.optimizer(), t.options.tableOptimizer()),
-        List.of(expected, expected));
+  private static List<Setting> optimizer() {
+    List<Setting> all = new ArrayList<>();
+    all.addAll(
+        optimizer(
+            "train.optimizer", t -> List.of(t.options.optimizer(), t.options.tableOptimizer())));
+    all.addAll(optimizer("train.table_optimizer", t -> List.of(t.options.tableOptimizer())));
+    all.addAll(
+        optimizer("train.linear_optimizer", t -> t.options.firstPartOptimizer().stream().toList()));
+    return all;
   }
 
-  private static List<Setting> optimizer() {
+  private static List<Setting> optimizer(String section, Function<Told, List<Optimizer>> got) {
     float lr = 0.001f;
     float eps = 1e-8f;
+    Untouched kept = section.contains("linear") ? Untouched.KEPT : Untouched.UPDATED;
+    OptimizerSettings settings = new OptimizerSettings(section, got);
     return List.of(
-        optimizer("adam", "type", "sgd", new Optimizer.Sgd(lr)),
-        optimizer("sgd", "lr", "0.5", new Optimizer.Sgd(0.5f)),
-        optimizer("momentum", "momentum", "0.5", new Optimizer.Momentum(lr, 0.5f)),
-        optimizer("adagrad", "initial", "0.25", new Optimizer.Adagrad(lr, 0.25f, eps)),
-        optimizer("rmsprop", "rho", "0.75", new Optimizer.RmsProp(lr, 0.75f, eps)),
-        optimizer("adam", "beta1", "0.5", new Optimizer.Adam(lr, 0.5f, 0.999f, eps, false)),
-        optimizer("adam", "beta2", "0.75", new Optimizer.Adam(lr, 0.9f, 0.75f, eps, false)),
-        optimizer("adam", "eps", "0.125", new Optimizer.Adam(lr, 0.9f, 0.999f, 0.125f, false)),
-        optimizer(
+        settings.of("sgd", "type", "momentum", new Optimizer.Momentum(lr, 0.9f)),
+        settings.of("sgd", "lr", "0.5", new Optimizer.Sgd(0.5f)),
+        settings.of("momentum", "momentum", "0.5", new Optimizer.Momentum(lr, 0.5f)),
+        settings.of("adagrad", "initial", "0.25", new Optimizer.Adagrad(lr, 0.25f, eps)),
+        settings.of("rmsprop", "rho", "0.75", new Optimizer.RmsProp(lr, 0.75f, eps)),
+        settings.of("adam", "beta1", "0.5", new Optimizer.Adam(lr, 0.5f, 0.999f, eps, kept)),
+        settings.of("adam", "beta2", "0.75", new Optimizer.Adam(lr, 0.9f, 0.75f, eps, kept)),
+        settings.of("adam", "eps", "0.125", new Optimizer.Adam(lr, 0.9f, 0.999f, 0.125f, kept)),
+        settings.of(
             "adam", "lazy", "global", new Optimizer.Adam(lr, 0.9f, 0.999f, eps, Untouched.DECAYED)),
-        optimizer("ftrl", "beta", "0.5", new Optimizer.Ftrl(lr, 0.5f, 0, 0)),
-        optimizer("ftrl", "l1", "0.25", new Optimizer.Ftrl(lr, 0, 0.25f, 0)),
-        optimizer("ftrl", "l2", "0.75", new Optimizer.Ftrl(lr, 0, 0, 0.75f)));
+        settings.of("ftrl", "beta", "0.5", new Optimizer.Ftrl(lr, 0.5f, 0, 0)),
+        settings.of("ftrl", "l1", "0.25", new Optimizer.Ftrl(lr, 0, 0.25f, 0)),
+        settings.of("ftrl", "l2", "0.75", new Optimizer.Ftrl(lr, 0, 0, 0.75f)));
+  }
+
+  /** Of one of the sections that name an optimizer, and where the engine has it. */
+  private record OptimizerSettings(String section, Function<Told, List<Optimizer>> got) {
+    Setting of(String rule, String key, String value, Optimizer expected) {
+      String context = section + ".type=" + rule;
+      if (section.contains("linear")) {
+        context += " train.optimizer.lazy=true";
+        context += rule.equals("adam") ? " " + section + ".lazy=true" : "";
+      }
+      return new Setting(
+          section + "." + key,
+          value,
+          context,
+          got::apply,
+          section.equals("train.optimizer") ? List.of(expected, expected) : List.of(expected));
+    }
   }
 
   private static Setting schedule(String key, String value, LearningRate expected) {
