@@ -25,7 +25,7 @@ final class TableDiffCommand implements Callable<Integer> {
   @Parameters(
       index = "1",
       paramLabel = "OTHER",
-      description = "The checkpoint to compare with, of the same model and encoders.")
+      description = "The checkpoint to compare with, of a model with the same ids.")
   private Path other = Path.of("");
 
   @Option(names = "--json", description = "Print a line of JSON for each table.")

@@ -41,7 +41,7 @@ final class TableExportCommand implements Callable<Integer> {
       names = "--since",
       paramLabel = "OTHER",
       description =
-          "An earlier checkpoint of the same model and encoders: write only rows whose weights are"
+          "An earlier checkpoint of a model with the same ids: write only rows whose weights are"
               + " not as there, and the ids of rows that went.")
   private Optional<Path> since = Optional.empty();
 

@@ -404,6 +404,21 @@ public final class FeatureEncoder {
     return EncoderJson.write(this, numbers, vocabularies);
   }
 
+  /** Whether equal values have equal ids under both, whatever means numbers are scaled by. */
+  public boolean encodesIdsAs(FeatureEncoder other) {
+    return unscaled().equals(other.unscaled());
+  }
+
+  private String unscaled() {
+    NumberFeature[] without = numbers.clone();
+    for (int f = 0; f < without.length; f++) {
+      if (without[f] instanceof NumberFeature.Scale scale) {
+        without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
+      }
+    }
+    return EncoderJson.write(this, without, vocabularies);
+  }
+
   /**
    * Reads an encoder.
    *

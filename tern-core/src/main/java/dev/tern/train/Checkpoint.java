@@ -134,11 +134,10 @@ public final class Checkpoint {
     return model().map(ModelConfig::toString).orElseGet(() -> chain.last().json().text("model"));
   }
 
-  /** Whether the encoder is that of another: equal values have equal ids. */
+  /** Whether equal values have equal ids in another. */
   boolean encodesAs(Checkpoint other) {
     // Of a run, or one made from another, the files are the same; vocabularies as text are long.
-    return encodersDigest().equals(other.encodersDigest())
-        || encoder.toJson().equals(other.encoder.toJson());
+    return encodersDigest().equals(other.encodersDigest()) || encoder.encodesIdsAs(other.encoder);
   }
 
   private String encodersDigest() {

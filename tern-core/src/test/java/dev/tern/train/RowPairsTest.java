@@ -69,6 +69,26 @@ final class RowPairsTest {
   }
 
   @Test
+  void idsOfRunsThatScaleNumbersOtherwiseAreCompared() {
+    Batch rows = TrainerTest.planted(5, 200);
+    Batch others = TrainerTest.planted(6, 200);
+    FeatureEncoder one = scaled(rows);
+    assertThat(scaled(others).toJson()).isNotEqualTo(one.toJson());
+    Checkpoint first = trained("first", one, MODEL);
+    Checkpoint other = trained("other", scaled(others), MODEL);
+    assertThat(TableDifference.of(first, other, 0).same()).isNotNegative();
+  }
+
+  private static FeatureEncoder scaled(Batch rows) {
+    return FeatureEncoder.fit(
+        Readers.inMemory(rows),
+        List.of(NumberEncoding.standardize(), NumberEncoding.standardize()),
+        List.of(IdEncoding.verbatim(), IdEncoding.verbatim(), IdEncoding.verbatim()),
+        TextDictionary.none(),
+        read -> {});
+  }
+
+  @Test
   void tablesOfOtherModelsAreNotCompared() {
     FeatureEncoder encoder = TrainerTest.encoder(TrainerTest.planted(5, 200));
     Checkpoint first = trained("first", encoder, MODEL);

@@ -131,6 +131,38 @@ final class TableUser {
     }
   }
 
+  /** Copies what was found before. */
+  int ragged(long id) {
+    try {
+      table.ragged(lookup, out);
+      return code(id, out);
+    } catch (IllegalStateException e) {
+      return refusal(e);
+    }
+  }
+
+  /** Takes what was found before as it is now. */
+  TableUser refresh() {
+    table.refresh(lookup);
+    return this;
+  }
+
+  /** Looks ids up ahead. */
+  TableUser lookAhead(long... ids) {
+    table.lookAhead(ids, ids.length, lookup);
+    return this;
+  }
+
+  /** Finds, in scoring, what was looked up ahead. */
+  TableUser findAhead() {
+    table.find(lookup, false);
+    return this;
+  }
+
+  void erase(long... ids) {
+    table.erase(ids, ids.length);
+  }
+
   /** Updates what was found before. */
   TableUser update() {
     table.apply(lookup, ONE_EACH, lookup.count(), Combiner.SUM, GRADIENT, WIDTH, 1, 1);
