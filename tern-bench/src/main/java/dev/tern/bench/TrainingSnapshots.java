@@ -9,6 +9,7 @@ import dev.tern.train.Progress;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,10 @@ import java.util.Optional;
  * steps: samples a second of the steps beside which one was written, the step that began it
  * included, to those of the steps after it; and bytes a second of the checkpoints. The checks are
  * those of {@link SnapshotBench} and of the tests.
+ *
+ * <p>A second time in memory that the system has at hand: there, before each checkpoint, a file of
+ * as many bytes is written and removed. A virtual machine may have given memory that is not in use
+ * back to its host, and what the page cache takes comes anew at the host's pace.
  */
 final class TrainingSnapshots implements Progress.Listener {
   private static final int BATCH = 2048;
@@ -36,6 +41,9 @@ final class TrainingSnapshots implements Progress.Listener {
   private final Path folder;
   private final int rounds;
 
+  /** Whether memory for the files is taken and given back before each checkpoint. */
+  private final boolean atHand;
+
   /** Samples a second beside a checkpoint and after it, and bytes a nanosecond, of each. */
   private final List<Double> beside = new ArrayList<>();
 
@@ -49,13 +57,19 @@ final class TrainingSnapshots implements Progress.Listener {
   private long nanosAlone;
   private int stepsAlone;
 
-  private TrainingSnapshots(Trainer trainer, Path folder, int rounds) {
+  private TrainingSnapshots(Trainer trainer, Path folder, int rounds, boolean atHand) {
     this.trainer = trainer;
     this.folder = folder;
     this.rounds = rounds;
+    this.atHand = atHand;
   }
 
   static void run(Arguments arguments) throws IOException {
+    run(arguments, false);
+    run(arguments, true);
+  }
+
+  private static void run(Arguments arguments, boolean atHand) throws IOException {
     Path run = Files.createTempDirectory(Path.of(arguments.text("--folder")), "tern-training");
     Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     int rows = arguments.positive("--rows");
@@ -72,7 +86,8 @@ final class TrainingSnapshots implements Progress.Listener {
         Trainer trainer =
             Trainer.create(device, TrainBench.encoder(data), TrainBench.model("dlrm"), options)) {
       TrainBench.fill(trainer, data.sizes());
-      TrainingSnapshots bench = new TrainingSnapshots(trainer, run, arguments.positive("--rounds"));
+      TrainingSnapshots bench =
+          new TrainingSnapshots(trainer, run, arguments.positive("--rounds"), atHand);
       DataReader reader = Readers.repeat(Readers.inMemory(data.schema(), batches), 1 << 20);
       trainer.fit(reader, Optional.empty(), bench);
       bench.print(arguments, rows);
@@ -92,6 +107,15 @@ final class TrainingSnapshots implements Progress.Listener {
     if (begun < EVERY) {
       return;
     }
+    measure(begun, since, nanos);
+    if (since == 0 && atHand) {
+      takeMemory(folder.resolve("step-" + begun));
+      last = System.nanoTime();
+    }
+  }
+
+  /** Adds the step that ended to those of the checkpoint that began {@code since} steps ago. */
+  private void measure(long begun, long since, long nanos) {
     if (ended) {
       nanosAlone += nanos;
       stepsAlone++;
@@ -121,6 +145,21 @@ final class TrainingSnapshots implements Progress.Listener {
     }
   }
 
+  private void takeMemory(Path like) {
+    Path file = folder.resolve("pages");
+    byte[] zeros = new byte[1 << 20];
+    try {
+      try (OutputStream out = Files.newOutputStream(file)) {
+        for (long left = SnapshotBench.bytes(like); left > 0; left -= zeros.length) {
+          out.write(zeros);
+        }
+      }
+      Files.delete(file);
+    } catch (IOException e) {
+      throw new IllegalStateException("snapshot bench: cannot write " + file, e);
+    }
+  }
+
   private void count(long round) {
     if (round <= WARM_UP) {
       writing.clear();
@@ -139,7 +178,8 @@ final class TrainingSnapshots implements Progress.Listener {
   }
 
   private void print(Arguments arguments, int rows) {
-    String name = String.format(Locale.ROOT, "%s, %d rows x %d", "%s", rows, WIDTH);
+    String where = atHand ? ", in memory at hand" : "";
+    String name = String.format(Locale.ROOT, "%s, %d rows x %d%s", "%s", rows, WIDTH, where);
     List<Result> results =
         List.of(
             new Result(

@@ -130,9 +130,9 @@ final class BucketRows {
           block.places()[i] =
               copies.isPresent() ? copies.get().address(from + i) : slabs.address(from + i);
         }
-        block.gather(config);
+        block.gather();
         if (copies.isPresent()) {
-          copies.get().mend(block, all, from, config);
+          copies.get().mend(block, all, from);
         }
         sink.accept(block);
       }
@@ -175,6 +175,6 @@ final class BucketRows {
   }
 
   private RowBlock newBlock() {
-    return new RowBlock(config.storage(), config.width(), config.stateFloats(), 0);
+    return RowBlock.of(config, 0);
   }
 }

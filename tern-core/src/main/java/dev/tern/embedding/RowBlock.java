@@ -26,6 +26,12 @@ public final class RowBlock implements AutoCloseable {
   private final int weightBytes;
   private final int stateBytes;
   private final int metadataBytes;
+
+  /** Of a table's row in memory: its bytes, and where state and metadata lie in it. */
+  private final int rowBytes;
+
+  private final int stateAt;
+  private final int metadataAt;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment weights;
   private final MemorySegment state;
@@ -46,12 +52,26 @@ public final class RowBlock implements AutoCloseable {
    * @param metadata numbers of 4 bytes that a row keeps about itself
    */
   public RowBlock(DType storage, int width, int state, int metadata) {
+    this(storage, width, state, metadata, 0, 0, 0);
+  }
+
+  private RowBlock(
+      DType storage,
+      int width,
+      int state,
+      int metadata,
+      int stateAt,
+      int metadataAt,
+      int rowBytes) {
     this.storage = storage;
+    this.rowBytes = rowBytes;
+    this.stateAt = stateAt;
+    this.metadataAt = metadataAt;
     weightBytes = storage.bytes() * width;
     stateBytes = 4 * state;
     metadataBytes = 4 * metadata;
-    int rowBytes = Long.BYTES + weightBytes + stateBytes + metadataBytes;
-    ids = new long[(int) Math.clamp(MOST_BYTES / rowBytes, 1, MOST_ROWS)];
+    int allBytes = Long.BYTES + weightBytes + stateBytes + metadataBytes;
+    ids = new long[(int) Math.clamp(MOST_BYTES / allBytes, 1, MOST_ROWS)];
     places = new long[ids.length];
     weights = column(weightBytes);
     this.state = column(stateBytes);
@@ -60,7 +80,19 @@ public final class RowBlock implements AutoCloseable {
 
   /** For the rows of a table. */
   static RowBlock of(TableConfig config) {
-    return new RowBlock(config.storage(), config.width(), config.stateFloats(), config.metadata());
+    return of(config, config.metadata());
+  }
+
+  /** Likewise, of {@code metadata} numbers that rows keep about themselves: all or none. */
+  static RowBlock of(TableConfig config, int metadata) {
+    return new RowBlock(
+        config.storage(),
+        config.width(),
+        config.stateFloats(),
+        metadata,
+        config.weightBytes(),
+        config.metadataOffset(),
+        config.rowBytes());
   }
 
   /** Gives rows, block after block. */
@@ -145,21 +177,31 @@ public final class RowBlock implements AutoCloseable {
   }
 
   /** Takes the rows at {@link #places}. */
-  void gather(TableConfig config) {
+  void gather() {
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
-      touched += touch(places, from, to, config.rowBytes());
+      touched += touch(places, from, to, rowBytes);
       gather(places, from, to, 0, weightBytes, weights.address());
-      gather(places, from, to, config.weightBytes(), stateBytes, state.address());
-      gather(places, from, to, config.metadataOffset(), metadataBytes, metadata.address());
+      gather(places, from, to, stateAt, stateBytes, state.address());
+      gather(places, from, to, metadataAt, metadataBytes, metadata.address());
     }
   }
 
-  /** Takes row {@code i} at {@link #places} once more. */
-  void gather(TableConfig config, int i) {
-    gather(places, i, i + 1, 0, weightBytes, weights.address());
-    gather(places, i, i + 1, config.weightBytes(), stateBytes, state.address());
-    gather(places, i, i + 1, config.metadataOffset(), metadataBytes, metadata.address());
+  /** Takes rows {@code which[0 .. some)} at {@link #places} once more. */
+  void gather(int[] which, int some) {
+    int sum = 0;
+    for (int at = 0; at < rowBytes; at += LINE) {
+      for (int k = 0; k < some; k++) {
+        sum += Memory.getByte(places[which[k]] + at);
+      }
+    }
+    touched += sum;
+    for (int k = 0; k < some; k++) {
+      int i = which[k];
+      gather(places, i, i + 1, 0, weightBytes, weights.address());
+      gather(places, i, i + 1, stateAt, stateBytes, state.address());
+      gather(places, i, i + 1, metadataAt, metadataBytes, metadata.address());
+    }
   }
 
   /** Puts rows {@code first} to {@code end - 1} to {@link #places}. */
@@ -174,8 +216,8 @@ public final class RowBlock implements AutoCloseable {
     for (int from = first; from < end; from += GROUP) {
       int to = Math.min(end, from + GROUP);
       scatter(places, from, to, 0, weightBytes, weights.address());
-      scatter(places, from, to, config.weightBytes(), stateBytes, state.address());
-      scatter(places, from, to, config.metadataOffset(), metadataBytes, metadata.address());
+      scatter(places, from, to, stateAt, stateBytes, state.address());
+      scatter(places, from, to, metadataAt, metadataBytes, metadata.address());
     }
   }
 

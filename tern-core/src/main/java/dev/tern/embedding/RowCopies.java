@@ -75,6 +75,9 @@ final class RowCopies implements AutoCloseable {
 
   private int gone;
 
+  /** Rows of a block that changed. */
+  private int[] changed = new int[0];
+
   // Where the walk is: it was at all keys below position.
   private int pass;
   private long position;
@@ -315,16 +318,23 @@ final class RowCopies implements AutoCloseable {
    *
    * @param numbers {@code numbers[from + i]} is the row of the block's row {@code i}
    */
-  void mend(RowBlock block, int[] numbers, int from, TableConfig config) {
+  void mend(RowBlock block, int[] numbers, int from) {
+    if (changed.length < block.count()) {
+      changed = new int[block.room()];
+    }
     VarHandle.loadLoadFence();
+    int mended = 0;
     for (int i = 0; i < block.count(); i++) {
-      int row = numbers[from + i];
-      if (isTouched(row)) {
-        VarHandle.loadLoadFence();
-        block.places()[i] = record(Math.abs(state(row)) - 1);
-        block.gather(config, i);
+      if (isTouched(numbers[from + i])) {
+        changed[mended++] = i;
       }
     }
+    VarHandle.loadLoadFence();
+    for (int k = 0; k < mended; k++) {
+      int i = changed[k];
+      block.places()[i] = record(Math.abs(state(numbers[from + i])) - 1);
+    }
+    block.gather(changed, mended);
   }
 
   /** Nobody needs copies any more; whoever waits for that goes on. */

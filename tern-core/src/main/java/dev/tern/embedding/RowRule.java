@@ -67,12 +67,12 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
 
   /** Weights of the head; 0 where there is none. */
   int headWidth() {
-    return head.map(Head::width).orElse(0);
+    return head.isPresent() ? head.get().width() : 0;
   }
 
   /** Floats of state of the head, which lie before those of the other weights. */
   int headState() {
-    return head.map(h -> stateFloats(h.optimizer(), h.width())).orElse(0);
+    return head.isPresent() ? stateFloats(head.get().optimizer(), head.get().width()) : 0;
   }
 
   /** Floats of optimizer state of a row of {@code width} weights. */

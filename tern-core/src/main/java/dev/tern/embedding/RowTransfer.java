@@ -77,8 +77,8 @@ final class RowTransfer {
     for (int i = 0; i < length; i++) {
       block.places()[i] = copies.address(sorted.rows()[sorted.at() + i]);
     }
-    block.gather(config);
-    copies.mend(block, sorted.rows(), sorted.at(), config);
+    block.gather();
+    copies.mend(block, sorted.rows(), sorted.at());
     return length > 0;
   }
 
@@ -107,7 +107,7 @@ final class RowTransfer {
       } else {
         find(block);
       }
-      block.gather(config);
+      block.gather();
       Reference.reachabilityFence(lookup); // it may hold copies of rows
       return length > 0;
     }
