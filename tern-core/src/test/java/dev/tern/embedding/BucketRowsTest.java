@@ -591,43 +591,4 @@ final class BucketRowsTest {
       assertThat(hex(buckets(table))).isEqualTo(hex(buckets(trained))).isNotEqualTo(first);
     }
   }
-
-  /** Of two steps on ids without a row, whatever others did to it and to the row of a third. */
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void anIdThatHadNoRowWhenItWasFoundGetsNoUpdateThoughAnotherGaveItOne(boolean hashed) {
-    RowPolicy policy =
-        RowPolicy.ALL
-            .withAdmission(new Admission.ByCount(2, 1000))
-            .withRoomMadeBy(new Eviction.LeastRecent(), 1);
-    UnknownRow unknown = hashed ? new UnknownRow.Hashed(8) : UnknownRow.ZEROS;
-    TableConfig config = config(unknown, Optimizer.sgd(1), DType.F32, policy);
-    try (EmbeddingTable table = table(config)) {
-      apply(table, found(table, 1, 1), 1, 1);
-      Lookup before = found(table, 7);
-      Lookup after = found(table, 7);
-      assertThat(table.statistics().evicted()).isOne();
-      assertThat(before.isComplete()).isFalse();
-      assertThat(after.isComplete()).isTrue();
-      float[] row = read(table, 7);
-      float[] without = read(table, 8);
-      for (int step = 2; step < 4; step++) {
-        apply(table, before, 1, step);
-        assertThat(read(table, 7)).isEqualTo(row);
-      }
-      assertThat(read(table, 8)).isEqualTo(without);
-      if (hashed) {
-        assertThat(bucket(table, bucket(7, 8))[0]).isEqualTo(bucketStart(config, 7) - 1);
-      }
-      apply(table, after, 1, 4);
-      assertThat(read(table, 7)[0]).isEqualTo(row[0] - 0.5f);
-    }
-  }
-
-  /** The first weight of an id's bucket in a new table. */
-  private float bucketStart(TableConfig config, long id) {
-    try (EmbeddingTable fresh = table(config)) {
-      return bucket(fresh, bucket(id, 8))[0];
-    }
-  }
 }

@@ -8,15 +8,8 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.DType;
-import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -388,29 +381,7 @@ final class FileTierTest {
     try (EmbeddingTable plain = EmbeddingTable.create(config, allocator)) {
       insert(plain, -20_000, 20_000);
       try (EmbeddingTable file = tiered(config, memory)) {
-        List<long[]> blocks = new ArrayList<>();
-        List<byte[]> values = new ArrayList<>();
-        plain.exportTo((ids, at, count) -> {
-          blocks.add(Arrays.copyOf(ids, count));
-          byte[] bytes = new byte[16 * count];
-          for (int i = 0; i < bytes.length; i++) {
-            bytes[i] = Memory.getByte(at + i);
-          }
-          values.add(bytes);
-        });
-        int[] next = {0};
-        file.importFrom((ids, at) -> {
-          if (next[0] == blocks.size()) {
-            return 0;
-          }
-          long[] block = blocks.get(next[0]);
-          byte[] bytes = values.get(next[0]++);
-          System.arraycopy(block, 0, ids, 0, block.length);
-          for (int i = 0; i < bytes.length; i++) {
-            Memory.setByte(at + i, bytes[i]);
-          }
-          return block.length;
-        });
+        TableCopy.copyRows(plain, file);
         assertThat(file.bytes()).isLessThanOrEqualTo(memory);
         requireSameRows(file, plain);
       }
@@ -530,7 +501,7 @@ final class FileTierTest {
         file.find(ids, BATCH, lookup, false);
         assertThat(lookup.isComplete()).isTrue();
         assertThat(lookup.copied).isPositive();
-        breakScratchFile();
+        BrokenScratchFile.breakOpenOne();
         for (int attempt = 0; attempt < 2; attempt++) {
           assertThatThrownBy(
                   () -> {
@@ -545,39 +516,6 @@ final class FileTierTest {
         assertThatThrownBy(() -> file.pool(lookup, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
             .hasMessageContaining("call find first");
       }
-    }
-  }
-
-  /** Has the table's file end at its beginning: another one takes its descriptor. */
-  private static void breakScratchFile() throws Throwable {
-    Linker linker = Linker.nativeLinker();
-    MethodHandle duplicate =
-        linker.downcallHandle(
-            linker.defaultLookup().findOrThrow("dup2"),
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    int scratch = -1;
-    int empty = -1;
-    try (RandomAccessFile none = new RandomAccessFile("/dev/null", "r");
-        Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-      assertThat(none.length()).isZero();
-      for (Path link : open.filter(Files::isSymbolicLink).toList()) {
-        String target = Files.exists(link, LinkOption.NOFOLLOW_LINKS) ? linkOf(link) : "";
-        int number = Integer.parseInt(String.valueOf(link.getFileName()));
-        scratch = target.endsWith(".scratch (deleted)") ? number : scratch;
-        empty = target.equals("/dev/null") && number > 2 ? number : empty;
-      }
-      assertThat(scratch).isNotNegative();
-      assertThat(empty).isNotNegative();
-      assertThat((int) duplicate.invokeExact(empty, scratch)).isEqualTo(scratch);
-    }
-  }
-
-  private static String linkOf(Path link) {
-    try {
-      return Files.readSymbolicLink(link).toString();
-    } catch (IOException e) {
-      return "";
     }
   }
 

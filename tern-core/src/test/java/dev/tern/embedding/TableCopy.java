@@ -13,6 +13,11 @@ final class TableCopy {
   /** Fills an empty table with it. */
   static void copy(EmbeddingTable table, EmbeddingTable into) {
     copyHistory(table, into);
+    copyRows(table, into);
+  }
+
+  /** Fills an empty table with the rows alone. */
+  static void copyRows(EmbeddingTable table, EmbeddingTable into) {
     int floats = table.config().rowFloats();
     List<Long> ids = new ArrayList<>();
     List<int[]> rows = new ArrayList<>();
