@@ -305,6 +305,31 @@ final class ClickWeightsTest {
   }
 
   @Test
+  void aScoreLastsUntilAStepLeavesItBelowTheLeast() {
+    var low = new Eviction.LowScore(0.5, 1);
+    assertThat(low.lasts(4)).isEqualTo(3); // 2, 1, then 0.5
+    assertThat(low.lasts(Math.nextDown(4f))).isEqualTo(2);
+    assertThat(low.lasts(Math.nextUp(4f))).isEqualTo(3);
+    assertThat(low.lasts(1)).isEqualTo(1);
+    assertThat(low.lasts(0.25f)).isEqualTo(1);
+  }
+
+  @Test
+  void aScoreIsThatOfAPositionOrOfAnImportOrMoreUpToTheLargest() {
+    var light = new Eviction.LowScore(0.5, 1, 0.25f, 4);
+    assertThat(light.isScore(0.25f)).isTrue();
+    assertThat(light.isScore(Math.nextDown(0.25f))).isFalse();
+    var heavy = new Eviction.LowScore(0.5, 1, 4, 2);
+    assertThat(heavy.isScore(1)).as("of an import").isTrue();
+    assertThat(heavy.isScore(Math.nextDown(1f))).isFalse();
+    float most = 2 * (1 << 23);
+    assertThat(heavy.added(Float.MAX_VALUE, 1, 1, 0)).isEqualTo(most);
+    assertThat(heavy.isScore(most)).isTrue();
+    assertThat(heavy.isScore(Math.nextUp(most))).isFalse();
+    assertThat(heavy.isScore(Float.NaN)).isFalse();
+  }
+
+  @Test
   void weightsThatMakeNoSenseAreRefused() {
     assertThatThrownBy(() -> new Admission.ByCount(2, 9, 0)).hasMessageContaining("1 to 128");
     assertThatThrownBy(() -> new Admission.ByCount(2, 9, 129)).hasMessageContaining("click weight");

@@ -162,6 +162,21 @@ final class UnseenForTest {
     restored(table).close();
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {1, 127, 129, 255, 257, 1000})
+  void noTimeNorPaceOfStepsTakesMoreRoom(long time) {
+    for (int stepsOfAMilli = 1; stepsOfAMilli <= 3; stepsOfAMilli++) {
+      try (EmbeddingTable table = unseenFor(time)) {
+        for (int step = 1; step <= 4 * time; step++) {
+          now += step % stepsOfAMilli == 0 ? 1 : 0;
+          train(table, step, step);
+          assertThat(table.history().counters().length).isLessThanOrEqualTo(7 + 2 * 256);
+        }
+        assertThat(table.size()).isLessThanOrEqualTo(stepsOfAMilli * (time + time / 128 + 2));
+      }
+    }
+  }
+
   @Test
   void aClockThatGoesBackStandsStillUntilItHasCaughtUp() {
     EmbeddingTable table = unseenFor(1000);
@@ -250,6 +265,8 @@ final class UnseenForTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got eviction time " + time + ", expected 1 ms to 36500 days");
     }
+    new Eviction.UnseenFor(Duration.ofMillis(1));
+    new Eviction.UnseenFor(Duration.ofDays(36_500));
     assertThat(new Eviction.UnseenFor(Duration.ofDays(2)))
         .isEqualTo(new Eviction.UnseenFor(Duration.ofHours(48)));
   }
