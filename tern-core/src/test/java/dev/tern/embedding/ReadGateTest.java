@@ -69,6 +69,16 @@ final class ReadGateTest {
     assertThat(first).isEqualTo(2L * CHANGES);
     assertThat(second).isEqualTo(2L * CHANGES);
     assertThat(reads).allMatch(count -> count.get() > 0);
+    requireNobodyIsCountedIn();
+  }
+
+  /** Else a change would wait for ever. */
+  private void requireNobodyIsCountedIn() throws InterruptedException {
+    Thread change = new Thread(gate::shut);
+    change.setDaemon(true);
+    change.start();
+    change.join(10_000);
+    assertThat(change.isAlive()).as("a change that waits for a reader who left").isFalse();
   }
 
   @Test
@@ -117,6 +127,7 @@ final class ReadGateTest {
     for (Thread reader : readers) {
       reader.join();
     }
+    requireNobodyIsCountedIn();
   }
 
   private static void await(CountDownLatch latch) {
