@@ -91,8 +91,17 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
     };
   }
 
-  /** The state of a row of {@code width} weights before its first update. */
+  /**
+   * The state of a row of {@code width} weights before its first update.
+   *
+   * @throws IllegalArgumentException if the head is not narrower
+   */
   public float[] initialState(int width) {
+    if (headWidth() >= width) {
+      throw new IllegalArgumentException(
+          "row rule: got an optimizer of the first %d weights, expected fewer than the %d of a row"
+              .formatted(headWidth(), width));
+    }
     float[] state = new float[stateFloats(width)];
     head.ifPresent(h -> Arrays.fill(state, 0, headState(), initial(h.optimizer())));
     Arrays.fill(state, headState(), state.length, initial(optimizer));

@@ -236,8 +236,27 @@ public final class Checkpoint {
         : Optional.empty();
   }
 
-  /** What updates the rows of tables. */
-  RowRule rowRule() {
+  /**
+   * The optimizer state of a new row of a table.
+   *
+   * @throws DataException if rows of {@code shape} have none of that size
+   */
+  float[] initialState(RowShape shape) {
+    float[] state;
+    try {
+      state = rowRule().initialState(shape.width());
+    } catch (IllegalArgumentException e) {
+      throw new DataException(folder() + ": " + e.getMessage() + "; the checkpoint is damaged", e);
+    }
+    if (state.length != shape.state()) {
+      throw new DataException(
+          "%s: got rows with %d floats of optimizer state, expected %d as its optimizers keep; the checkpoint is damaged"
+              .formatted(folder(), shape.state(), state.length));
+    }
+    return state;
+  }
+
+  private RowRule rowRule() {
     Json.Obj json = chain.last().json();
     Json.Obj tables = json.object("tables");
     Optimizer optimizer = OptimizerJson.read(tables.object("optimizer"));

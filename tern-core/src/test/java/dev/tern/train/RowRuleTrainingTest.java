@@ -98,6 +98,27 @@ final class RowRuleTrainingTest {
     assertThat(firstState(saved, 6)[1]).isPositive();
   }
 
+  @Test
+  void anImportIntoACheckpointWhoseOptimizersKeepOtherStateIsRefused() throws IOException {
+    Path saved = trained(options(), 1, "saved");
+    Path rows = folder.resolve("rows.txt");
+    TableExport.write(Checkpoint.open(saved), 0, TableFormat.TEXT, rows);
+    Path manifest = saved.resolve(Manifest.NAME);
+    String text = Files.readString(manifest);
+    for (int width : new int[] {2, 0, 9, -1}) {
+      String edited = text.replaceAll("\"firstPartWidth\":\\s*1", "\"firstPartWidth\":" + width);
+      assertThat(edited).isNotEqualTo(text);
+      Files.writeString(manifest, edited);
+      Files.writeString(saved.resolve("manifest.sha256"), Manifest.sha256(manifest));
+      Checkpoint damaged = Checkpoint.open(saved);
+      Path target = folder.resolve("imported");
+      assertThatThrownBy(() -> TableImport.write(damaged, 0, TableFormat.TEXT, rows, target))
+          .isInstanceOf(DataException.class)
+          .hasMessageContainingAll(saved.toString(), "the checkpoint is damaged");
+      assertThat(target).doesNotExist();
+    }
+  }
+
   private static float[] scores(Path checkpoint) {
     try (Predictor predictor = Predictor.open(checkpoint)) {
       return predictor.score(TEST);
