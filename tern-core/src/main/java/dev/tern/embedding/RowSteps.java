@@ -84,7 +84,9 @@ final class RowSteps {
    * targets[from + i]} lies at {@code grad + i * stride} (bytes); as {@link RowLoops#update}.
    */
   void run(Step step, long[] targets, long[] ids, int from, int to, long grad, long stride) {
-    head.ifPresent(first -> follow(first, step));
+    if (head.isPresent()) {
+      follow(head.get(), step);
+    }
     if (storage == DType.F32 && head.isEmpty()) {
       loops.update(step, targets, targets, from, to, grad - from * stride, stride);
       clamp(targets, from, to);

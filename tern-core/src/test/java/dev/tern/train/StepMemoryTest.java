@@ -5,11 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
+import dev.tern.embedding.Admission;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.Combiner;
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.RowLimits;
+import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
@@ -17,9 +26,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What training asks of the heap, of threads and of the system once it runs: by the counters of the
@@ -30,6 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class StepMemoryTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final Optimizer ADAM = Optimizer.lazyAdam(0.01f);
   private static final int STEPS = 32;
   private static final int MOST_LOOKS = 10_000;
   private static final int BATCHES = 8;
@@ -69,19 +83,96 @@ final class StepMemoryTest {
     return batches;
   }
 
+  /** Tables whose steps go other ways than those of {@link #ADAM} alone, by name. */
+  private static Stream<Arguments> tables() {
+    return Stream.of(
+        Arguments.of("f16, bounds", with(ADAM, DType.F16, RowPolicy.ALL, bounds())),
+        Arguments.of("bf16", with(ADAM, DType.BF16, RowPolicy.ALL, RowLimits.NONE)),
+        Arguments.of("row-wise Adagrad", Network.Tables.of(Optimizer.rowWiseAdagrad(0.01f))),
+        Arguments.of("FTRL beside Adam", firstPart(DType.F32)),
+        Arguments.of("FTRL beside Adam, f16", firstPart(DType.F16)),
+        Arguments.of("by count, unseen", rows(new Admission.ByCount(2, 100, 3), unseen(3))),
+        Arguments.of("by count, score", rows(new Admission.ByCount(2, 100, 1), score())),
+        Arguments.of("by probability", rows(new Admission.ByProbability(0.5), unseen(20))),
+        Arguments.of(
+            "least recent", room(new Eviction.LeastRecent(), RowLimits.NONE.withClipNorm(0.01f))),
+        Arguments.of("least frequent", room(new Eviction.LeastFrequent(), RowLimits.NONE)));
+  }
+
+  private static RowLimits bounds() {
+    return RowLimits.NONE.withBounds(-0.1f, 0.1f);
+  }
+
+  private static Eviction unseen(long steps) {
+    return new Eviction.Unseen(steps);
+  }
+
+  private static Eviction score() {
+    return new Eviction.LowScore(0.5, 0.3f, 1, 2);
+  }
+
+  private static Network.Tables rows(Admission admission, Eviction eviction) {
+    RowPolicy policy = RowPolicy.ALL.withAdmission(admission).withEviction(eviction);
+    return with(ADAM, DType.F32, policy, RowLimits.NONE);
+  }
+
+  private static Network.Tables room(Eviction eviction, RowLimits limits) {
+    RowPolicy policy = new RowPolicy(new Admission.Always(), eviction, 12, WhenFull.UNKNOWN);
+    return with(ADAM, DType.F32, policy, limits);
+  }
+
+  private static Network.Tables with(
+      Optimizer optimizer, DType storage, RowPolicy policy, RowLimits limits) {
+    return new Network.Tables(
+        optimizer,
+        Optional.empty(),
+        0.0173f,
+        0,
+        Combiner.MEAN,
+        UnknownRow.ZEROS,
+        storage,
+        policy,
+        limits,
+        RowFormat.STORED,
+        Optional.empty());
+  }
+
+  private static Network.Tables firstPart(DType storage) {
+    return new Network.Tables(
+        ADAM,
+        Optional.of(Optimizer.ftrl(0.05f)),
+        0.0173f,
+        1e-5f,
+        Combiner.SUM,
+        UnknownRow.ZEROS,
+        storage,
+        RowPolicy.ALL,
+        RowLimits.NONE,
+        RowFormat.STORED,
+        Optional.empty());
+  }
+
   @ParameterizedTest
   @EnumSource(ModelConfig.Type.class)
   void aStepAllocatesNothingStartsNoThreadAndMapsNoMemory(ModelConfig.Type type) {
+    requireNothingAllocated(type, Network.Tables.of(ADAM), 64);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("tables")
+  void norDoesAStepOnTablesOfAnyKind(String name, Network.Tables tables) {
+    requireNothingAllocated(ModelConfig.Type.DEEPFM, tables, 16); // So few that ids stay away.
+  }
+
+  private void requireNothingAllocated(ModelConfig.Type type, Network.Tables tables, int rows) {
     FeatureEncoder encoder = TrainerTest.encoder(TrainerTest.planted(1, 100));
-    List<Batch> batches = encoded(encoder, 64);
-    Optimizer adam = Optimizer.lazyAdam(0.01f);
-    Network.Tables tables = Network.Tables.of(adam);
+    List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
         DenseOptimizer optimizer =
-            new DenseOptimizer(device, TrainOptions.of(adam), network.parameters());
+            new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup batchLookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, batchLookup, 64)) {
+        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows)) {
       lookup = batchLookup;
       run(step, optimizer, batches, 1);
       Allocator allocator = device.interpreter().allocator();

@@ -226,7 +226,9 @@ public final class Interpreter implements AutoCloseable {
     /** Runs it once. */
     public void run() {
       Execution open = execution();
-      written.forEach(Eager::beforeWrite);
+      for (int i = 0; i < written.size(); i++) {
+        Eager.beforeWrite(written.get(i));
+      }
       open.run();
       Reference.reachabilityFence(program);
     }
