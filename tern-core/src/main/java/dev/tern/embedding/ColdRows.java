@@ -4,6 +4,8 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows in a file. A record is a row as it lies in memory, then its id. Records are in partitions by
@@ -19,7 +21,11 @@ import dev.tern.internal.memory.ScratchFile;
  *
  * so to find a record is to read one block, rarely two. A record stays when its row comes back to
  * memory, and is replaced when that row leaves memory again; who looks for a row looks in memory
- * first. Any number of threads may {@link #find} while nothing else is done.
+ * first.
+ *
+ * <p>A {@link ColdMerge} gives rows of one partition records. Between its begin and its end, which
+ * are for the thread that changes the table, another thread runs it, and its rows are found where
+ * they are in memory. Any number of threads may {@link #find} while none is begun or ended.
  */
 final class ColdRows {
   /** Bits of the filter for each id, where there is memory. */
@@ -39,7 +45,14 @@ final class ColdRows {
   private final int blockRecords;
   private final int shift;
 
-  private final PartitionMerge merge;
+  /** Of the thread that runs merges, or while none is run. */
+  private final PartitionMerge merger;
+
+  /** Room for a block, of the thread that changes the table. */
+  private final long scratch;
+
+  /** Per partition: the merge that has begun. */
+  private final @Nullable ColdMerge[] merges;
 
   /** Per partition: its place in the file, offset there, records, summary, words of the filter. */
   private final long[] handles;
@@ -49,7 +62,7 @@ final class ColdRows {
   private final long[] summaries;
   private final int[] words;
 
-  /** Per partition: times that it was written. */
+  /** Per partition: times that a merge began. */
   private final long[] writes;
 
   private long records;
@@ -79,7 +92,9 @@ final class ColdRows {
     summaries = new long[partitions];
     words = new int[partitions];
     writes = new long[partitions];
-    merge = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
+    merges = new @Nullable ColdMerge[partitions];
+    scratch = allocator.allocate(blockBytes(), holder);
+    merger = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
   }
 
   int partitions() {
@@ -101,11 +116,12 @@ final class ColdRows {
 
   /** Bytes of memory. */
   long bytes() {
-    return fenceBytes + filterBytes + merge.bytes();
+    return fenceBytes + filterBytes + blockBytes() + merger.bytes();
   }
 
   /**
-   * How often the partition of an id with this hash was written: until it is again, records stay.
+   * How often a merge began in the partition of an id with this hash: until one does again, records
+   * stay as they are.
    */
   long writes(long hash) {
     return writes[partition(hash)];
@@ -132,19 +148,31 @@ final class ColdRows {
     return blockRecords * recordBytes;
   }
 
-  /** Such room, for the one thread that also merges, until it next does. */
+  /** Such room, for the thread that changes the table. */
   long scratch() {
-    return merge.scratch();
+    return scratch;
+  }
+
+  /** The merge of a partition that has begun and not ended. */
+  Optional<ColdMerge> merge(int p) {
+    return Optional.ofNullable(merges[p]);
   }
 
   /**
    * Reads the record of an id.
    *
    * @param buffer takes {@link #blockBytes}
-   * @return the record's address in the buffer, or {@link #NONE}
+   * @return the record's address, in the buffer or of a row that is on its way here, or {@link
+   *     #NONE}
    */
   long find(long hash, long id, long buffer) {
     int p = partition(hash);
+    ColdMerge merge = merges[p];
+    int leaving = merge == null ? -1 : merge.find(hash);
+    return leaving >= 0 ? merge.address(leaving) : findInFile(p, hash, id, buffer);
+  }
+
+  private long findInFile(int p, long hash, long id, long buffer) {
     int count = counts[p];
     if (count == 0 || !mayHold(p, hash)) {
       return NONE;
@@ -224,41 +252,52 @@ final class ColdRows {
   }
 
   /**
-   * Gives rows records, new ones or in the place of those that they have.
+   * Begins to give rows records, new ones or in the place of those that they have; where no merge
+   * of their partition has begun. Nothing has changed if that fails.
    *
-   * @param p the partition of them all
-   * @param hashes ascending (unsigned), each once
-   * @param rows their addresses
+   * @param rows of one partition, which stay as they are to the end
    * @param replaced how many of them have records
    * @param bits bits of the filter for each id, 0 to {@link #FILTER_BITS}
    */
-  void merge(int p, long[] hashes, long[] rows, int count, int replaced, int bits) {
-    int after = counts[p] + count - replaced;
-    int filterWords = (int) (((long) after * bits + 63) >>> 6);
-    long bytes = (long) after * recordBytes;
+  ColdMerge begin(int p, ColdMerge.Rows rows, int replaced, int bits) {
+    ColdMerge merge = new ColdMerge(p, rows, counts[p] + rows.count() - replaced, bits);
+    place(merge);
+    merges[p] = merge;
+    writes[p]++;
+    records += rows.count() - replaced;
+    return merge;
+  }
+
+  /** Finds room for what comes out. */
+  private void place(ColdMerge merge) {
+    long bytes = (long) merge.after() * recordBytes;
     long place = places.allocate(bytes, BlockArena.End.LOW, 0);
-    long to = places.offset(place);
-    long summary = 0;
     try {
-      file.makeRoom(to + bytes);
-      summary = newSummary(after, filterWords);
-      merge.summarize(summary, filter(summary, after), filterWords, after);
-      merge.run(offsets[p], counts[p], to, hashes, rows, count);
+      file.makeRoom(places.offset(place) + bytes);
+      long summary = newSummary(merge.after(), merge.words());
+      merge.setPlace(place, places.offset(place), summary, filter(summary, merge.after()));
     } catch (RuntimeException | Error e) {
-      if (summary != 0) {
-        freeSummary(summary, after, filterWords);
-      }
       places.free(place);
       throw e;
     }
+  }
+
+  /** Writes what comes out of a merge that has begun, which shows at its end; anew if it failed. */
+  void run(ColdMerge merge) {
+    int p = merge.partition();
+    merger.run(merge, offsets[p], counts[p]);
+  }
+
+  /** Ends a merge that was run: its rows are in the file. */
+  void end(ColdMerge merge) {
+    int p = merge.partition();
     release(p);
-    handles[p] = place;
-    offsets[p] = to;
-    counts[p] = after;
-    summaries[p] = summary;
-    words[p] = filterWords;
-    writes[p]++;
-    records += after;
+    handles[p] = merge.place();
+    offsets[p] = merge.offset();
+    counts[p] = merge.after();
+    summaries[p] = merge.summary();
+    words[p] = merge.words();
+    merges[p] = null;
   }
 
   private long newSummary(int count, int filterWords) {
@@ -278,22 +317,39 @@ final class ColdRows {
     if (counts[p] > 0) {
       places.free(handles[p]);
       freeSummary(summaries[p], counts[p], words[p]);
-      records -= counts[p];
       counts[p] = 0;
     }
   }
 
-  /** Gives the id of every record once, in no useful order. */
+  /** Gives the id of every record once, in no useful order; while no merge is run. */
   void forEachId(IdIndex.IdSink sink) {
     for (int p = 0; p < counts.length; p++) {
-      merge.read(offsets[p], counts[p], sink);
+      ColdMerge merge = merges[p];
+      if (merge == null) {
+        merger.read(offsets[p], counts[p], sink);
+        continue;
+      }
+      merger.read(
+          offsets[p],
+          counts[p],
+          id -> {
+            if (merge.find(IdIndex.hash(id)) < 0) {
+              sink.accept(id);
+            }
+          });
+      for (int i = 0; i < merge.count(); i++) {
+        sink.accept(Memory.getLong(merge.address(i) + idOffset));
+      }
     }
   }
 
+  /** While no merge is run. */
   void free() {
     for (int p = 0; p < counts.length; p++) {
       release(p);
+      merge(p).ifPresent(begun -> freeSummary(begun.summary(), begun.after(), begun.words()));
     }
-    merge.free();
+    allocator.free(scratch);
+    merger.free();
   }
 }

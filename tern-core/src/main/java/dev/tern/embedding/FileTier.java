@@ -2,25 +2,41 @@ package dev.tern.embedding;
 
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Where rows go that memory has no room for: a folder, and the memory that the tables made with
  * this tier share. A table takes of it as it grows, and what it took it keeps until it is closed;
- * once nothing is left each makes room for new rows by moving others to a file of its own. What is
- * in memory and what in a file never shows in a result. The files are no checkpoints, have no names
- * and are gone with their tables. Linux alone. Tables of one tier may be used by several threads at
- * once.
+ * once nothing is left each makes room for new rows by moving others to a file of its own, which a
+ * thread of the tier writes meanwhile. What is in memory and what in a file never shows in a
+ * result. The files are no checkpoints, have no names and are gone with their tables. Linux alone.
+ * Tables of one tier may be used by several threads at once.
  */
 public final class FileTier {
+  /** After which the thread that writes ends, until there is something to write again. */
+  private static final int IDLE_SECONDS = 1;
+
   private final Path folder;
   private final long memory;
   private final AtomicLong left;
+  private final ThreadPoolExecutor writer =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          Thread.ofPlatform().daemon().name("tern-spill").factory());
 
   private FileTier(Path folder, long memory) {
     this.folder = folder;
     this.memory = memory;
     left = new AtomicLong(memory);
+    writer.allowCoreThreadTimeOut(true);
   }
 
   /**
@@ -59,6 +75,11 @@ public final class FileTier {
   long take(long least, long most) {
     long before = left.getAndUpdate(bytes -> bytes < least ? bytes : bytes - Math.min(bytes, most));
     return before < least ? 0 : Math.min(before, most);
+  }
+
+  /** The thread that writes files, one thing at a time, while their tables are in use. */
+  Executor writer() {
+    return writer;
   }
 
   void giveBack(long bytes) {

@@ -69,16 +69,11 @@ final class PartitionMerge {
     return 2 * buffer;
   }
 
-  /** Room for a block of records, used by whatever is done next. */
-  long scratch() {
-    return input;
-  }
-
   /**
    * Says where the summary goes, fences and a filter of some words, and how many records it will
    * have.
    */
-  void summarize(long fences, long filterAt, int filterWords, int count) {
+  private void summarize(long fences, long filterAt, int filterWords, int count) {
     fence = fences;
     filter = filterAt;
     words = filterWords;
@@ -96,22 +91,24 @@ final class PartitionMerge {
   }
 
   /**
-   * Merges rows with {@code records} records at {@code from} in the file, to {@code toOffset}
-   * there.
+   * Merges rows with the {@code records} records at {@code from} in the file, to where the merge
+   * has its place, and writes its summary.
    *
    * @throws IllegalStateException if that makes other than the expected number of records
    */
-  void run(long from, int records, long toOffset, long[] hashes, long[] rows, int count) {
+  void run(ColdMerge merge, long from, int records) {
+    summarize(merge.summary(), merge.filter(), merge.words(), merge.after());
     startReading(from, records);
     to = output;
-    target = toOffset;
-    for (int i = 0; i < count; i++) {
-      copyBelow(hashes[i], false);
-      if (hasRecord() && hashAt(at) == hashes[i]) {
+    target = merge.offset();
+    for (int i = 0; i < merge.count(); i++) {
+      long hash = merge.hash(i);
+      copyBelow(hash, false);
+      if (hasRecord() && hashAt(at) == hash) {
         at += recordBytes;
       }
-      note(hashes[i]);
-      put(rows[i], recordBytes);
+      note(hash);
+      put(merge.address(i), recordBytes);
     }
     copyBelow(0, true);
     flush();

@@ -15,6 +15,10 @@ import java.util.function.IntConsumer;
  * So a step costs a partition to read and to write, and about half of the rows in memory, not just
  * the last ones, are those in use. A row that is looked up in training comes back; what scoring
  * looks up is copied.
+ *
+ * <p>A thread beside reads and writes the file ({@link WriteBehind}). Rows that leave stay where
+ * they are until they are in the file, so they leave before their room is needed, and some room is
+ * theirs. Which rows leave, and when, does not depend on how fast that goes.
  */
 final class Spilling {
   /** Rows in memory of a partition, about. */
@@ -28,6 +32,11 @@ final class Spilling {
 
   /** Memory grows by one part in so many, and at the end by one in the square of it. */
   private static final int GROWTH = 4;
+
+  /** Rows on their way to the file are at most so many, and one part of all that have room. */
+  private static final int MOST_LEAVING = 1 << 14;
+
+  private static final int LEAVING_SHARE = 16;
 
   /** Ids looked for in the file at once before others get their turn. */
   private static final int READ_AHEAD = 16;
@@ -55,11 +64,16 @@ final class Spilling {
   /** None while all rows are in memory. */
   private Optional<ColdRows> cold = Optional.empty();
 
+  private Optional<WriteBehind> behind = Optional.empty();
+
   /** Counts lookups in training. */
   private int now;
 
   /** The next partition to make room in. */
   private int hand;
+
+  /** Whether all rows in memory are of the last lookup. */
+  private boolean stuck;
 
   /** Rows in memory of which the file has a record. */
   private long old;
@@ -72,8 +86,6 @@ final class Spilling {
   private long[] hashes = new long[2 * PARTITION_ROWS];
   private int[] numbers = new int[2 * PARTITION_ROWS];
   private long[] order = new long[2 * PARTITION_ROWS];
-  private long[] sorted = new long[2 * PARTITION_ROWS];
-  private long[] addresses = new long[2 * PARTITION_ROWS];
   private int count;
   private int movable;
 
@@ -173,6 +185,7 @@ final class Spilling {
    */
   void see(Lookup lookup) {
     now = (now + 1) & Integer.MAX_VALUE >> 1;
+    stuck = false;
     int unique = lookup.unique();
     for (int u = 0; u < unique; u++) {
       if (lookup.rows[u] >= 0) {
@@ -302,30 +315,32 @@ final class Spilling {
     return still;
   }
 
-  /** Whether the file has the row of an id that has none in memory. */
-  boolean has(long hash, long id) {
-    return cold.isPresent() && cold.get().find(hash, id, cold.get().scratch()) != ColdRows.NONE;
-  }
-
   /**
    * Makes sure that memory has room for more rows.
    *
    * @param gone takes the numbers of rows that leave for them
    */
   void makeRoom(int wanted, IntConsumer gone) {
-    int without = 0;
-    while (index.size() + wanted > most) {
-      if (!grow()) {
-        ColdRows records = cold();
-        without = spill(records, gone) ? 0 : without + 1;
-        if (without > records.partitions()) {
-          throw new IllegalStateException(
-              "table %s: got a batch of more different ids than the %d rows that memory has room for;"
-                      .formatted(config.name(), most)
-                  + " give the table more memory, or use smaller batches");
-        }
+    while (index.size() + wanted > most - reserve() && (grow() || spill(cold(), gone))) {}
+    while (index.size() + leaving() + wanted > most) {
+      if (leaving() == 0) {
+        throw new IllegalStateException(
+            "table %s: got a batch of more different ids than the %d rows that memory has room for;"
+                    .formatted(config.name(), most)
+                + " give the table more memory, or use smaller batches");
       }
+      behind.orElseThrow().endFirst(rows::release);
     }
+  }
+
+  /** Rows that have left for the file and are still in memory. */
+  int leaving() {
+    return behind.isPresent() ? behind.get().rows() : 0;
+  }
+
+  /** Room that is left to such rows. */
+  private int reserve() {
+    return cold.isPresent() ? Math.min(MOST_LEAVING, most / LEAVING_SHARE) : 0;
   }
 
   /** Takes more memory, if there is any left. */
@@ -349,8 +364,20 @@ final class Spilling {
               allocator,
               holder);
       cold = Optional.of(records);
+      behind = Optional.of(new WriteBehind(records, tier.writer()));
     }
     return cold.get();
+  }
+
+  /** Has rows of the next partition leave that has any to spare; returns whether one had. */
+  private boolean spill(ColdRows records, IntConsumer gone) {
+    for (int tried = 0; !stuck && tried < records.partitions(); tried++) {
+      if (spillNext(records, gone)) {
+        return true;
+      }
+    }
+    stuck = true;
+    return false;
   }
 
   /**
@@ -358,7 +385,7 @@ final class Spilling {
    * bits, as partitions are longest full when it comes to them, and neighbours among them are
    * neighbours in the index, whose buckets would overflow.
    */
-  private boolean spill(ColdRows records, IntConsumer gone) {
+  private boolean spillNext(ColdRows records, IntConsumer gone) {
     int partitions = records.partitions();
     int partition = (int) ((Integer.reverse(hand) & 0xFFFFFFFFL) * partitions >>> 32);
     int width = (1 << IdIndex.BUCKET_BITS) / partitions;
@@ -367,11 +394,17 @@ final class Spilling {
     index.forEachRow(partition * width, width, collector);
     int leaving = Math.min(movable, (count + 1) / 2);
     if (leaving > 0) {
+      WriteBehind writes = behind.orElseThrow();
+      while (records.merge(partition).isPresent()
+          || (writes.rows() > 0 && writes.rows() + leaving > reserve())) {
+        writes.endFirst(rows::release);
+      }
       Arrays.sort(order, 0, movable);
       int replaced = replaced(movable - leaving);
-      sortByHash(movable - leaving, leaving);
-      records.merge(
-          partition, sorted, addresses, leaving, replaced, filterBits(records, partition, leaving));
+      ColdMerge.Rows sorted = sortedByHash(movable - leaving, leaving);
+      ColdMerge merge =
+          records.begin(partition, sorted, replaced, filterBits(records, partition, leaving));
+      writes.add(merge);
       for (int i = movable - leaving; i < movable; i++) {
         leave((int) order[i], gone);
       }
@@ -386,8 +419,6 @@ final class Spilling {
       hashes = Arrays.copyOf(hashes, 2 * count);
       numbers = Arrays.copyOf(numbers, 2 * count);
       order = Arrays.copyOf(order, 2 * count);
-      sorted = new long[2 * count];
-      addresses = new long[2 * count];
     }
     hashes[count] = hash;
     numbers[count] = row;
@@ -408,23 +439,30 @@ final class Spilling {
     return sum;
   }
 
-  /** Puts the rows at a part of the order by their hashes. */
-  private void sortByHash(int from, int length) {
+  /** The rows at a part of the order, by their hashes. */
+  private ColdMerge.Rows sortedByHash(int from, int length) {
     for (int i = 0; i < length; i++) {
       int at = (int) order[from + i];
       order[from + i] = (hashes[at] ^ Long.MIN_VALUE) & -1L << 32 | at;
     }
     Arrays.sort(order, from, from + length);
+    long[] sorted = new long[length];
+    int[] sortedRows = new int[length];
     for (int i = 0; i < length; i++) {
       int at = (int) order[from + i];
       int place = i;
       for (; place > 0 && Long.compareUnsigned(sorted[place - 1], hashes[at]) > 0; place--) {
         sorted[place] = sorted[place - 1];
-        addresses[place] = addresses[place - 1];
+        sortedRows[place] = sortedRows[place - 1];
       }
       sorted[place] = hashes[at];
-      addresses[place] = rows.address(numbers[at]);
+      sortedRows[place] = numbers[at];
     }
+    long[] addresses = new long[length];
+    for (int i = 0; i < length; i++) {
+      addresses[i] = rows.address(sortedRows[i]);
+    }
+    return new ColdMerge.Rows(sorted, addresses, sortedRows);
   }
 
   private void leave(int at, IntConsumer gone) {
@@ -435,7 +473,6 @@ final class Spilling {
     }
     index.erase(hashes[at], Memory.getLong(address + config.idOffset()));
     gone.accept(row);
-    rows.release(row);
   }
 
   /**
@@ -456,6 +493,7 @@ final class Spilling {
 
   /** Gives the ids whose rows are not in memory, in no useful order. */
   void forEachId(IdIndex.IdSink sink) {
+    behind.ifPresent(WriteBehind::await);
     cold.ifPresent(records ->
         records.forEachId(id -> {
           if (index.find(IdIndex.hash(id), id) < 0) {
@@ -465,7 +503,10 @@ final class Spilling {
   }
 
   void free() {
+    behind.ifPresent(WriteBehind::await);
     cold.ifPresent(ColdRows::free);
+    behind = Optional.empty();
+    cold = Optional.empty();
     file.close();
     tier.giveBack(memory);
   }

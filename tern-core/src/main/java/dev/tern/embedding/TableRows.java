@@ -531,7 +531,8 @@ final class TableRows {
   /** Checks that the index is sound and names every row in memory. For tests. */
   void requireSound() {
     index.requireSound();
-    if (rows.inUse() - config.unknown().buckets() != index.size()) {
+    int leaving = tier.isPresent() ? tier.get().leaving() : 0;
+    if (rows.inUse() - config.unknown().buckets() - leaving != index.size()) {
       throw new IllegalStateException(
           "table " + config.name() + ": got " + rows.inUse() + " rows of " + index.size() + " ids");
     }

@@ -93,7 +93,10 @@ final class ColdRowsTest {
       Memory.setLong(rows[i] + idOffset, idOf(sorted[i]));
       replaced += expected.put(sorted[i], value) == null ? 0 : 1;
     }
-    cold.merge(partition, sorted, rows, rows.length, replaced, filterBits);
+    ColdMerge.Rows leaving = new ColdMerge.Rows(sorted, rows, new int[rows.length]);
+    ColdMerge merge = cold.begin(partition, leaving, replaced, filterBits);
+    cold.run(merge);
+    cold.end(merge);
     assertThat(cold.records()).isEqualTo(expected.size());
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
  * A file without a name, for bytes that have no room in memory; gone when it is closed, however the
  * process ends. Bytes are copied between it and addresses, so that what was read counts as memory
  * of the process nowhere else. No interrupt of a thread disturbs it. Any number of threads may
- * read; one at a time may write, or make room, elsewhere than where others read. Linux alone.
+ * read, one may write elsewhere than where these read, and one may make room. Linux alone.
  */
 public final class ScratchFile implements AutoCloseable {
   private static final long ROOM = 1L << 20;
@@ -23,7 +23,7 @@ public final class ScratchFile implements AutoCloseable {
   /** Bytes from the start for which the disk keeps room. */
   private long room;
 
-  private long written;
+  private final LongAdder written = new LongAdder();
   private final LongAdder read = new LongAdder();
 
   private ScratchFile(Path folder, String holder, int descriptor) {
@@ -71,7 +71,7 @@ public final class ScratchFile implements AutoCloseable {
 
   /** Bytes written so far. */
   public long written() {
-    return written;
+    return written.sum();
   }
 
   /** Bytes read so far. */
@@ -126,7 +126,7 @@ public final class ScratchFile implements AutoCloseable {
       }
       done += copied;
     }
-    written += bytes;
+    written.add(bytes);
   }
 
   private UncheckedIOException failed(String what, String cause, String cure) {
