@@ -124,7 +124,8 @@ final class TierRun implements AutoCloseable {
 
   /**
    * Nanoseconds an id of the second half of the steps. With {@code ahead} a batch is looked up
-   * between lookup and update of the one before, where a model computes; that does not count.
+   * between lookup and update of the one before, where a model computes; that does not count, nor
+   * does what a thread writes to the file meanwhile.
    */
   private double train(int steps, boolean ahead) {
     Ids stream = Ids.zipf(ids, EXPONENT, 3);

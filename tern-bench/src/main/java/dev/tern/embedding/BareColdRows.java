@@ -16,9 +16,7 @@ public final class BareColdRows implements AutoCloseable {
 
   private final ColdRows records;
   private final ScratchFile file;
-  private long[] hashes = new long[0];
   private long[] order = new long[0];
-  private long[] addresses = new long[0];
 
   /**
    * No rows.
@@ -65,11 +63,11 @@ public final class BareColdRows implements AutoCloseable {
    */
   public void write(int partition, long[] ids, int first, int end, long from, int replaced) {
     int count = end - first;
-    if (hashes.length < count) {
-      hashes = new long[2 * count];
+    if (order.length < count) {
       order = new long[2 * count];
-      addresses = new long[2 * count];
     }
+    long[] hashes = new long[count];
+    long[] addresses = new long[count];
     for (int i = 0; i < count; i++) {
       order[i] = (IdIndex.hash(ids[first + i]) ^ Long.MIN_VALUE) & -1L << 32 | i;
     }
@@ -85,7 +83,10 @@ public final class BareColdRows implements AutoCloseable {
       hashes[place] = hash;
       addresses[place] = from + (long) at * records.recordBytes();
     }
-    records.merge(partition, hashes, addresses, count, replaced, ColdRows.FILTER_BITS);
+    ColdMerge.Rows rows = new ColdMerge.Rows(hashes, addresses, new int[count]);
+    ColdMerge merge = records.begin(partition, rows, replaced, ColdRows.FILTER_BITS);
+    records.run(merge);
+    records.end(merge);
   }
 
   public long records() {

@@ -23,20 +23,14 @@ public final class FileTier {
   private final Path folder;
   private final long memory;
   private final AtomicLong left;
-  private final ThreadPoolExecutor writer =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          IDLE_SECONDS,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
-          Thread.ofPlatform().daemon().name("tern-spill").factory());
+  private final Executor writer;
 
-  private FileTier(Path folder, long memory) {
+  /** With a thread that writes the files, one thing at a time. */
+  FileTier(Path folder, long memory, Executor writer) {
     this.folder = folder;
     this.memory = memory;
+    this.writer = writer;
     left = new AtomicLong(memory);
-    writer.allowCoreThreadTimeOut(true);
   }
 
   /**
@@ -53,7 +47,20 @@ public final class FileTier {
       throw new IllegalArgumentException(
           "file tier: got " + memory + " bytes of memory, expected 1 or more");
     }
-    return new FileTier(folder, memory);
+    return new FileTier(folder, memory, newWriter());
+  }
+
+  private static Executor newWriter() {
+    ThreadPoolExecutor writer =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon().name("tern-spill").factory());
+    writer.allowCoreThreadTimeOut(true);
+    return writer;
   }
 
   /** Takes the files. */
@@ -77,7 +84,7 @@ public final class FileTier {
     return before < least ? 0 : Math.min(before, most);
   }
 
-  /** The thread that writes files, one thing at a time, while their tables are in use. */
+  /** The thread that writes files. */
   Executor writer() {
     return writer;
   }

@@ -6,15 +6,17 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,14 +32,14 @@ final class ColdRowsTest {
   private final Map<Long, Long> expected = new HashMap<>();
   private ScratchFile file;
   private ColdRows cold;
+  private final ArrayDeque<ColdMerge> begun = new ArrayDeque<>();
+  private final Set<ColdMerge> run = new HashSet<>();
   private long buffer;
   private long memory;
   private int idOffset;
 
-  @BeforeEach
-  void noRows() {
-    expected.clear();
-  }
+  /** Rows of the memory that are, or were, of merges. */
+  private int used;
 
   @AfterEach
   void allMemoryIsGivenBack() {
@@ -79,14 +81,21 @@ final class ColdRowsTest {
     return x;
   }
 
-  /** Gives the ids of some hashes rows whose bytes {@code value} stands for. */
-  private void merge(int partition, TreeSet<Long> hashes, long value, int filterBits) {
+  /** Begins to give the ids of some hashes rows whose bytes {@code value} stands for. */
+  private void begin(int partition, TreeSet<Long> hashes, long value, int filterBits) {
+    while (cold.merge(partition).isPresent()) {
+      endFirst();
+    }
     long[] sorted =
         hashes.stream().sorted(Long::compareUnsigned).mapToLong(Long::longValue).toArray();
+    if (used + sorted.length > MOST) {
+      endAll();
+      used = 0;
+    }
     long[] rows = new long[sorted.length];
     int replaced = 0;
     for (int i = 0; i < rows.length; i++) {
-      rows[i] = memory + (long) i * (idOffset + 8);
+      rows[i] = memory + (long) used++ * (idOffset + 8);
       for (int j = 0; j < idOffset; j++) {
         Memory.setByte(rows[i] + j, content(sorted[i], value, j));
       }
@@ -94,10 +103,35 @@ final class ColdRowsTest {
       replaced += expected.put(sorted[i], value) == null ? 0 : 1;
     }
     ColdMerge.Rows leaving = new ColdMerge.Rows(sorted, rows, new int[rows.length]);
-    ColdMerge merge = cold.begin(partition, leaving, replaced, filterBits);
-    cold.run(merge);
-    cold.end(merge);
+    begun.add(cold.begin(partition, leaving, replaced, filterBits));
     assertThat(cold.records()).isEqualTo(expected.size());
+  }
+
+  private void merge(int partition, TreeSet<Long> hashes, long value, int filterBits) {
+    begin(partition, hashes, value, filterBits);
+    endAll();
+  }
+
+  /** Runs a merge that has begun, if it was not yet. */
+  private void run(ColdMerge merge) {
+    if (run.add(merge)) {
+      cold.run(merge);
+    }
+  }
+
+  private void endFirst() {
+    ColdMerge first = begun.remove();
+    run(first);
+    cold.end(first);
+    for (int i = 0; i < first.count() * (idOffset + 8); i++) {
+      Memory.setByte(first.address(0) + i, (byte) 0);
+    }
+  }
+
+  private void endAll() {
+    while (!begun.isEmpty()) {
+      endFirst();
+    }
   }
 
   private static byte content(long hash, long value, int column) {
@@ -143,6 +177,7 @@ final class ColdRowsTest {
     for (int i = 0; i < 3000; i++) {
       universe.add(random.nextLong());
     }
+    int found = 0;
     for (int round = 0; round < 40; round++) {
       Map<Integer, TreeSet<Long>> parts = new HashMap<>();
       for (int i = random.nextInt(100); i >= 0; i--) {
@@ -150,8 +185,18 @@ final class ColdRowsTest {
         parts.computeIfAbsent(cold.partition(hash), _ -> new TreeSet<>()).add(hash);
       }
       long value = round;
-      parts.forEach((partition, hashes) -> merge(partition, hashes, value, filterBits));
+      parts.forEach((partition, hashes) -> begin(partition, hashes, value, filterBits));
+      begun.stream().filter(_ -> random.nextBoolean()).forEach(this::run);
+      for (int i = random.nextInt(begun.size() + 1); i > 0; i--) {
+        endFirst();
+      }
+      if (round % 4 == 3) {
+        requireAll();
+        found += begun.size();
+      }
     }
+    assertThat(found).isPositive();
+    endAll();
     requireAll();
     for (long hash : universe) {
       if (!expected.containsKey(hash)) {

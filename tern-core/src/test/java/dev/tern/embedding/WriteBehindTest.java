@@ -1,0 +1,199 @@
+package dev.tern.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.ScratchFile;
+import dev.tern.optim.Optimizer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rows that leave for a file which another thread writes, at any speed. */
+final class WriteBehindTest {
+  private static final int BATCH = 256;
+  private static final int WIDTH = 8;
+  private static final long MEMORY = 700_000;
+  private static final int[] ONE_EACH = IntStream.rangeClosed(0, BATCH).toArray();
+
+  @TempDir private Path folder;
+
+  private final Allocator allocator = Allocator.of(1L << 28);
+
+  @AfterEach
+  void allMemoryIsGivenBack() {
+    assertThat(allocator.live()).isZero();
+  }
+
+  /** Runs nothing before a thread waits: as late as can be. */
+  private static final class Late implements Executor, AutoCloseable {
+    private final Thread waiting = Thread.currentThread();
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+    private final Thread runner = Thread.ofPlatform().daemon().start(this::run);
+    private volatile int runs;
+
+    private void run() {
+      while (!Thread.currentThread().isInterrupted()) {
+        Runnable task = waiting.getState() == Thread.State.WAITING ? tasks.poll() : null;
+        if (task == null) {
+          Thread.yield();
+        } else {
+          runs++;
+          task.run();
+        }
+      }
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public void close() {
+      runner.interrupt();
+    }
+  }
+
+  /** What a run shows: all rows and what it pooled, digested, and statistics. */
+  private record Outcome(int digest, TableStatistics statistics) {}
+
+  private static TableConfig config() {
+    return new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+  }
+
+  private EmbeddingTable table(Executor writer) {
+    return EmbeddingTable.create(config(), new FileTier(folder, MEMORY, writer), allocator);
+  }
+
+  /** Trains, scores and exports. */
+  private Outcome outcome(EmbeddingTable table) {
+    long memory = allocator.allocate(4L * BATCH * WIDTH, "pooled and gradients");
+    SplittableRandom random = new SplittableRandom(3);
+    int[] digest = {0};
+    Lookup lookup = new Lookup();
+    Lookup next = new Lookup();
+    for (int step = 1; step <= 300; step++) {
+      long[] ids = random.longs(BATCH, 0, 40_000).map(id -> id * id / 9_000).toArray();
+      table.lookAhead(ids, BATCH, next);
+      table.find(next, true);
+      table.pool(next, ONE_EACH, 0, BATCH, Combiner.SUM, memory, WIDTH);
+      digest[0] = 31 * digest[0] + digest(memory, BATCH * WIDTH);
+      table.apply(next, ONE_EACH, BATCH, Combiner.SUM, memory, WIDTH, 0.1f, step);
+      table.find(ids, BATCH, lookup, false);
+      assertThat(lookup.isComplete()).isTrue();
+      table.ragged(lookup, memory);
+      digest[0] = 31 * digest[0] + digest(memory, BATCH * WIDTH);
+      if (step % 100 == 50) {
+        export(table, digest);
+      }
+      table.requireSound();
+    }
+    export(table, digest);
+    allocator.free(memory);
+    return new Outcome(digest[0], table.statistics());
+  }
+
+  private static void export(EmbeddingTable table, int[] digest) {
+    int floats = table.config().rowFloats();
+    table.exportTo((ids, values, count) -> {
+      digest[0] = 31 * digest[0] + Arrays.hashCode(Arrays.copyOf(ids, count));
+      digest[0] = 31 * digest[0] + digest(values, count * floats);
+    });
+  }
+
+  private static int digest(long address, int floats) {
+    float[] values = new float[floats];
+    Memory.copyOut(address, values, 0, floats);
+    return Arrays.hashCode(values);
+  }
+
+  @Test
+  @Timeout(60)
+  void neitherRowsNorStatisticsDependOnTheSpeedOfTheFile() {
+    Outcome atOnce;
+    try (EmbeddingTable table = table(Runnable::run)) {
+      atOnce = outcome(table);
+    }
+    assertThat(atOnce.statistics.file().fetched()).isGreaterThan(10_000);
+    try (Late late = new Late();
+        EmbeddingTable table = table(late)) {
+      assertThat(outcome(table)).isEqualTo(atOnce);
+      assertThat(late.runs).isPositive();
+    }
+    try (EmbeddingTable table =
+        EmbeddingTable.create(config(), FileTier.of(folder, MEMORY), allocator)) {
+      assertThat(outcome(table)).isEqualTo(atOnce);
+    }
+    try (EmbeddingTable table = EmbeddingTable.create(config(), allocator)) {
+      assertThat(outcome(table).digest).isEqualTo(atOnce.digest);
+    }
+  }
+
+  @Test
+  void aTableIsClosedWhileRowsAreOnTheirWay() {
+    List<Runnable> tasks = new ArrayList<>();
+    try (Late late = new Late();
+        EmbeddingTable table =
+            table(task -> {
+              tasks.add(task);
+              late.execute(task);
+            })) {
+      Lookup lookup = new Lookup();
+      for (int i = 0; table.statistics().file().spilled() == 0 || late.tasks.isEmpty(); i++) {
+        long first = (long) i * BATCH;
+        table.find(
+            IntStream.range(0, BATCH).mapToLong(j -> first + j).toArray(), BATCH, lookup, true);
+      }
+      assertThat(tasks).isNotEmpty();
+      table.close();
+      assertThat(late.tasks).isEmpty();
+      assertThat(table.size()).isZero();
+    }
+  }
+
+  @Test
+  void aMergeThatFailsIsRunAgainAndItsRowsStayWhereTheyAre() {
+    ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    try (ScratchFile file = ScratchFile.in(folder, "test")) {
+      ColdRows cold = new ColdRows(4, 0, 1 << 13, file, allocator, "test");
+      WriteBehind behind =
+          new WriteBehind(
+              cold,
+              task -> {
+                tasks.add(task);
+                task.run();
+              });
+      long row = allocator.allocate(12, "row");
+      Memory.setLong(row + 4, 77);
+      long hash = IdIndex.hash(77);
+      ColdMerge.Rows rows = new ColdMerge.Rows(new long[] {hash}, new long[] {row}, new int[] {5});
+      // More records in the end than there are: as if the file had lost one.
+      behind.add(cold.begin(0, rows, -1, 8));
+      for (int runs = 1; runs <= 3; runs++) {
+        assertThat(cold.find(hash, 77, cold.scratch())).isEqualTo(row);
+        assertThat(behind.rows()).isEqualTo(1);
+        assertThat(tasks).hasSize(runs);
+        assertThatThrownBy(() -> behind.endFirst(_ -> {}))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageContaining("its file was damaged");
+      }
+      behind.await();
+      cold.free();
+      allocator.free(row);
+    }
+  }
+}
