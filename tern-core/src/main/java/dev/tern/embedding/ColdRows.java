@@ -66,6 +66,10 @@ final class ColdRows {
   private final long[] writes;
 
   private long records;
+
+  /** Bytes written to the file, those of merges that have begun included. */
+  private long written;
+
   private long fenceBytes;
   private long filterBytes;
 
@@ -108,6 +112,11 @@ final class ColdRows {
   /** Records, those of rows in memory among them. */
   long records() {
     return records;
+  }
+
+  /** Bytes of the file that merges wrote or are about to. */
+  long written() {
+    return written;
   }
 
   int recordBytes() {
@@ -265,6 +274,7 @@ final class ColdRows {
     merges[p] = merge;
     writes[p]++;
     records += rows.count() - replaced;
+    written += (long) merge.after() * recordBytes;
     return merge;
   }
 

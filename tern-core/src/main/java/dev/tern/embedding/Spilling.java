@@ -177,7 +177,8 @@ final class Spilling {
   }
 
   FileStatistics statistics() {
-    return new FileStatistics(size(), file.bytes(), spilled, fetched, file.written(), file.read());
+    long written = cold.map(ColdRows::written).orElse(0L);
+    return new FileStatistics(size(), file.bytes(), spilled, fetched, written, file.read());
   }
 
   /**

@@ -23,7 +23,6 @@ public final class ScratchFile implements AutoCloseable {
   /** Bytes from the start for which the disk keeps room. */
   private long room;
 
-  private final LongAdder written = new LongAdder();
   private final LongAdder read = new LongAdder();
 
   private ScratchFile(Path folder, String holder, int descriptor) {
@@ -67,11 +66,6 @@ public final class ScratchFile implements AutoCloseable {
   /** Bytes on the disk. */
   public long bytes() {
     return room;
-  }
-
-  /** Bytes written so far. */
-  public long written() {
-    return written.sum();
   }
 
   /** Bytes read so far. */
@@ -126,7 +120,6 @@ public final class ScratchFile implements AutoCloseable {
       }
       done += copied;
     }
-    written.add(bytes);
   }
 
   private UncheckedIOException failed(String what, String cause, String cure) {
