@@ -106,7 +106,7 @@ final class TrainCommand implements Callable<Integer> {
                     + Format.fixed(limit.auc(), 4)
                     + ", log loss "
                     + Format.fixed(limit.logLoss(), 4)));
-    if (!config.model().rows().isAll()) {
+    if (!config.model().keepsAllRows()) {
       out.println(tables(outcome.tables()));
     }
     out.println("report " + config.run().dir().resolve("report.html"));

@@ -15,6 +15,7 @@ import dev.tern.data.FeatureEncoder;
 import dev.tern.data.TextDictionary;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.model.ModelConfig;
@@ -32,6 +33,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** One run of training: its folder, its progress, its report. */
@@ -289,10 +291,11 @@ final class TrainRun {
   static TrainOptions options(TrainConfig train, dev.tern.cli.config.ModelConfig model) {
     TrainOptions options =
         TrainOptions.of(train.optimizer()).tableOptimizer(train.tableOptimizer());
-    return train
-        .linearOptimizer()
-        .map(options::firstPartOptimizer)
-        .orElse(options)
+    options = train.linearOptimizer().map(options::firstPartOptimizer).orElse(options);
+    for (Map.Entry<String, RowPolicy> rule : model.rowsOf().entrySet()) {
+      options = options.rows(rule.getKey(), rule.getValue());
+    }
+    return options
         .batch(train.batch())
         .epochs(train.epochs())
         .schedule(train.learningRate())

@@ -7,6 +7,7 @@ import dev.tern.cli.config.KeyPaths;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.model.ModelConfig;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -133,72 +135,85 @@ final class TrainRunTest {
   }
 
   private static List<Setting> rows() {
-    String count = "model.admission.type=count";
-    String scored = "model.eviction.type=low-score";
-    Function<Told, Object> admission = t -> t.options.rows().admission();
-    Function<Told, Object> eviction = t -> t.options.rows().eviction();
-    return List.of(
-        setting("model.unknown", "mean", t -> t.options.unknown(), UnknownRow.MEAN),
+    List<Setting> all = new ArrayList<>();
+    all.add(setting("model.unknown", "mean", t -> t.options.unknown(), UnknownRow.MEAN));
+    all.add(
         new Setting(
             "model.unknown_buckets",
             "17",
-            count + " model.unknown=hash",
+            "model.admission.type=count model.unknown=hash",
             t -> t.options.unknown(),
-            new UnknownRow.Hashed(17)),
-        setting("model.admission.type", "count", admission, new Admission.ByCount(10, 1_000_000)),
-        new Setting(
-            "model.admission.count", "3", count, admission, new Admission.ByCount(3, 1_000_000)),
-        new Setting(
-            "model.admission.expected", "500", count, admission, new Admission.ByCount(10, 500)),
-        new Setting(
-            "model.admission.click_weight",
-            "4",
-            count,
-            admission,
-            new Admission.ByCount(10, 1_000_000, 4)),
-        new Setting(
-            "model.admission.probability",
-            "0.25",
-            "model.admission.type=probability",
-            admission,
-            new Admission.ByProbability(0.25)),
-        setting("model.eviction.type", "unseen", eviction, new Eviction.Unseen(100_000)),
-        new Setting(
-            "model.eviction.steps",
-            "9",
-            "model.eviction.type=unseen",
-            eviction,
-            new Eviction.Unseen(9)),
-        new Setting(
-            "model.eviction.time",
-            "3h",
-            "model.eviction.type=unseen-for",
-            t -> ((Eviction.UnseenFor) t.options.rows().eviction()).time(),
-            Duration.ofHours(3)),
-        new Setting(
-            "model.eviction.norm",
-            "0.5",
-            "model.eviction.type=small-norm",
-            eviction,
-            new Eviction.SmallNorm(0.5f, 100_000)),
-        new Setting(
-            "model.eviction.decay", "0.5", scored, eviction, new Eviction.LowScore(0.5, 0.1f)),
-        new Setting(
-            "model.eviction.score", "0.25", scored, eviction, new Eviction.LowScore(0.9999, 0.25f)),
-        new Setting(
-            "model.eviction.show_weight",
-            "0.75",
-            scored,
-            eviction,
-            new Eviction.LowScore(0.9999, 0.1f, 0.75f, 1)),
-        new Setting(
-            "model.eviction.click_weight",
-            "2.5",
-            scored,
-            eviction,
-            new Eviction.LowScore(0.9999, 0.1f, 1, 2.5f)),
-        setting("model.max_rows", "77", t -> t.options.rows().maxRows(), 77L),
-        setting("model.when_full", "unknown", t -> t.options.rows().whenFull(), WhenFull.UNKNOWN));
+            new UnknownRow.Hashed(17)));
+    all.addAll(new RowSettings("model", "", t -> t.options.rows()).all());
+    String columns = "model.tables.columns=city";
+    RowSettings own =
+        new RowSettings(
+            "model.tables",
+            columns + " ",
+            t -> Objects.requireNonNull(t.options.rowsOf().get("city")));
+    all.addAll(own.all());
+    all.add(
+        setting("model.tables.columns", "city", t -> t.options.rowsOf().keySet(), Set.of("city")));
+    return all;
+  }
+
+  /**
+   * Of one of the sections that say which ids have rows, and where the engine has it.
+   *
+   * @param context settings that the section needs
+   */
+  private record RowSettings(String section, String context, Function<Told, RowPolicy> got) {
+    List<Setting> all() {
+      List<Setting> all = new ArrayList<>(admission());
+      all.addAll(eviction());
+      all.add(of("max_rows", "77", "", RowPolicy::maxRows, 77L));
+      all.add(of("when_full", "unknown", "", RowPolicy::whenFull, WhenFull.UNKNOWN));
+      return all;
+    }
+
+    private Setting of(
+        String key, String value, String type, Function<RowPolicy, Object> part, Object expected) {
+      String others = context + (type.isEmpty() ? "" : section + "." + type);
+      return new Setting(
+          section + "." + key, value, others.strip(), t -> part.apply(got.apply(t)), expected);
+    }
+
+    private Setting admission(String key, String value, String type, Admission expected) {
+      return of("admission." + key, value, type, RowPolicy::admission, expected);
+    }
+
+    private Setting eviction(String key, String value, String type, Eviction expected) {
+      return of("eviction." + key, value, type, RowPolicy::eviction, expected);
+    }
+
+    private List<Setting> admission() {
+      String count = "admission.type=count";
+      return List.of(
+          admission("type", "count", "", new Admission.ByCount(10, 1_000_000)),
+          admission("count", "3", count, new Admission.ByCount(3, 1_000_000)),
+          admission("expected", "500", count, new Admission.ByCount(10, 500)),
+          admission("click_weight", "4", count, new Admission.ByCount(10, 1_000_000, 4)),
+          admission(
+              "probability",
+              "0.25",
+              "admission.type=probability",
+              new Admission.ByProbability(0.25)));
+    }
+
+    private List<Setting> eviction() {
+      String scored = "eviction.type=low-score";
+      Function<RowPolicy, Object> time = rows -> ((Eviction.UnseenFor) rows.eviction()).time();
+      return List.of(
+          eviction("type", "unseen", "", new Eviction.Unseen(100_000)),
+          eviction("steps", "9", "eviction.type=unseen", new Eviction.Unseen(9)),
+          of("eviction.time", "3h", "eviction.type=unseen-for", time, Duration.ofHours(3)),
+          eviction(
+              "norm", "0.5", "eviction.type=small-norm", new Eviction.SmallNorm(0.5f, 100_000)),
+          eviction("decay", "0.5", scored, new Eviction.LowScore(0.5, 0.1f)),
+          eviction("score", "0.25", scored, new Eviction.LowScore(0.9999, 0.25f)),
+          eviction("show_weight", "0.75", scored, new Eviction.LowScore(0.9999, 0.1f, 0.75f, 1)),
+          eviction("click_weight", "2.5", scored, new Eviction.LowScore(0.9999, 0.1f, 1, 2.5f)));
+    }
   }
 
   private static List<Setting> optimizer() {

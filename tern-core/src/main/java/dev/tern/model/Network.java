@@ -22,6 +22,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -38,7 +39,8 @@ public final class Network implements AutoCloseable {
    * @param combiner how several ids of one slot become one vector
    * @param unknown what an id without a row reads as
    * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
-   * @param rows which ids have rows in each table
+   * @param rows which ids have rows, in tables that have no rule of their own
+   * @param rowsOf such rules by the names of their tables
    * @param limits what updates of rows must keep to
    * @param format how rows lie in memory
    * @param tier where rows go that memory has no room for; none where all are to be in memory
@@ -52,9 +54,14 @@ public final class Network implements AutoCloseable {
       UnknownRow unknown,
       DType storage,
       RowPolicy rows,
+      Map<String, RowPolicy> rowsOf,
       RowLimits limits,
       RowFormat format,
       Optional<FileTier> tier) {
+    public Tables {
+      rowsOf = Map.copyOf(rowsOf);
+    }
+
     /**
      * Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, no limits, in memory.
      */
@@ -68,9 +75,20 @@ public final class Network implements AutoCloseable {
           UnknownRow.ZEROS,
           DType.F32,
           RowPolicy.ALL,
+          Map.of(),
           RowLimits.NONE,
           RowFormat.STORED,
           Optional.empty());
+    }
+
+    private void requireNames(List<String> tables) {
+      for (String name : rowsOf.keySet()) {
+        if (!tables.contains(name)) {
+          throw new IllegalArgumentException(
+              "network: got rows of table %s, expected names of tables, which are %s"
+                  .formatted(name, String.join(", ", tables)));
+        }
+      }
     }
   }
 
@@ -97,6 +115,7 @@ public final class Network implements AutoCloseable {
     Parameters parameters = new Parameters(device, seed);
     Model model = factory.create(schema, parameters);
     RowRule rule = rule(model, options);
+    options.requireNames(schema.tables());
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
       for (String table : schema.tables()) {
@@ -111,7 +130,7 @@ public final class Network implements AutoCloseable {
                 options.l2(),
                 options.unknown(),
                 options.storage(),
-                options.rows(),
+                options.rowsOf().getOrDefault(table, options.rows()),
                 options.limits(),
                 options.format());
         tables.add(newTable(config, options.tier(), device.interpreter().allocator()));

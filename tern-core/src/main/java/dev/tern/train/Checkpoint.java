@@ -183,6 +183,7 @@ public final class Checkpoint {
             tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
             // Scoring inserts, evicts and updates nothing.
             RowPolicy.ALL,
+            Map.of(),
             RowLimits.NONE,
             format,
             Optional.empty());

@@ -80,6 +80,11 @@ final class RunFacts {
     if (!options.rows().isAll()) {
       tables.put("rows", RowPolicyJson.write(options.rows()));
     }
+    if (!options.rowsOf().isEmpty()) {
+      Json.Obj rowsOf = Json.object();
+      options.rowsOf().forEach((table, policy) -> rowsOf.put(table, RowPolicyJson.write(policy)));
+      tables.put("rowsOf", rowsOf);
+    }
     if (!options.rowLimits().equals(RowLimits.NONE)) {
       tables.put("limits", limits(options.rowLimits()));
     }

@@ -9,7 +9,10 @@ import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.DType;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** What a training run is told. Immutable; start from {@link #of} and change what differs. */
 public final class TrainOptions {
@@ -30,6 +33,7 @@ public final class TrainOptions {
   private UnknownRow unknown = UnknownRow.ZEROS;
   private DType tableStorage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
+  private Map<String, RowPolicy> rowsOf = Map.of();
   private RowLimits rowLimits = RowLimits.NONE;
   private Optional<FileTier> tier = Optional.empty();
   private int shuffleRows = 1 << 17;
@@ -62,6 +66,7 @@ public final class TrainOptions {
     unknown = other.unknown;
     tableStorage = other.tableStorage;
     rows = other.rows;
+    rowsOf = other.rowsOf;
     rowLimits = other.rowLimits;
     tier = other.tier;
     shuffleRows = other.shuffleRows;
@@ -262,10 +267,22 @@ public final class TrainOptions {
     return changed;
   }
 
-  /** Which ids have rows in each table; every id by default. */
+  /** Which ids have rows, in tables without a rule of their own; every id by default. */
   public TrainOptions rows(RowPolicy policy) {
     TrainOptions changed = new TrainOptions(this);
     changed.rows = policy;
+    return changed;
+  }
+
+  /**
+   * Which ids have rows in the table {@code name}, that of the slot of this name. Without such a
+   * table {@link Trainer#create} throws an IllegalArgumentException.
+   */
+  public TrainOptions rows(String name, RowPolicy policy) {
+    TrainOptions changed = new TrainOptions(this);
+    Map<String, RowPolicy> rules = new TreeMap<>(rowsOf);
+    rules.put(name, policy);
+    changed.rowsOf = Collections.unmodifiableMap(rules);
     return changed;
   }
 
@@ -399,6 +416,11 @@ public final class TrainOptions {
 
   public RowPolicy rows() {
     return rows;
+  }
+
+  /** Rules of single tables, in the order of their names. */
+  public Map<String, RowPolicy> rowsOf() {
+    return rowsOf;
   }
 
   public RowLimits rowLimits() {

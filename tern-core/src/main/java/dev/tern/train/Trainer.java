@@ -52,6 +52,7 @@ public final class Trainer implements AutoCloseable {
             options.unknown(),
             options.tableStorage(),
             options.rows(),
+            options.rowsOf(),
             options.rowLimits(),
             RowFormat.STORED,
             options.tier());

@@ -33,6 +33,7 @@ import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,7 @@ final class LookAheadTrainingTest {
         UnknownRow.INITIAL,
         DType.F32,
         kind.policy,
+        Map.of(),
         RowLimits.NONE,
         RowFormat.STORED,
         kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty());

@@ -180,6 +180,45 @@ final class RowPolicyTrainingTest {
     assertThat(ends).allMatch(end -> Arrays.equals(end, ends.getFirst()));
   }
 
+  @Test
+  void aTableMayHaveARuleOfItsOwnWhichOthersDoNotFeel() throws IOException {
+    RowPolicy few = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
+    TrainOptions own = options(RowPolicy.ALL).rows("ad", few).rows("tags", policies().getFirst());
+    List<byte[]> ends = new ArrayList<>();
+    for (int threads = 1; threads <= 2; threads++) {
+      Path target = folder.resolve("own-" + threads);
+      try (Device device = Device.cpu(threads, 1L << 27);
+          Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, own)) {
+        trainer.fit(Readers.inMemory(TRAIN));
+        trainer.save(target);
+        List<TableStatistics> tables = trainer.network().tables().statistics();
+        assertThat(trainer.network().schema().tables()).containsExactly("site", "ad", "tags");
+        assertThat(tables.get(0).rejected()).isZero();
+        assertThat(tables.get(0).rows()).isEqualTo(20);
+        assertThat(tables.get(1).rows()).isEqualTo(5);
+        assertThat(tables.get(1).rejected()).isPositive();
+        assertThat(tables.get(2).rows()).isEqualTo(10);
+        assertThat(tables.get(2).rejected()).isPositive();
+      }
+      ends.add(TrainerTest.contents(target));
+    }
+    assertThat(ends.get(1)).isEqualTo(ends.get(0));
+    assertThat(scores(folder.resolve("own-1"))).doesNotContain(Float.NaN);
+    try (Device device = Device.cpu(1, 1L << 27)) {
+      Trainer.resume(device, folder.resolve("own-1"), MODEL, own).close();
+      TrainOptions other = own.rows("ad", few.withMaxRows(6, WhenFull.UNKNOWN));
+      assertThatThrownBy(() -> Trainer.resume(device, folder.resolve("own-1"), MODEL, other))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("resume: got tables")
+          .hasMessageContaining("\"rowsOf\":{\"ad\"");
+      TrainOptions none = own.rows("adds", few);
+      assertThatThrownBy(() -> Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, none))
+          .hasMessage(
+              "network: got rows of table adds, expected names of tables, which are site, ad,"
+                  + " tags");
+    }
+  }
+
   private static float[] scores(Path checkpoint) {
     try (Predictor predictor = Predictor.open(checkpoint)) {
       return predictor.score(TEST);

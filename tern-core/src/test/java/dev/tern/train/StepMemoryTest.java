@@ -25,6 +25,7 @@ import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -132,6 +133,7 @@ final class StepMemoryTest {
         UnknownRow.ZEROS,
         storage,
         policy,
+        Map.of(),
         limits,
         RowFormat.STORED,
         Optional.empty());
@@ -147,6 +149,7 @@ final class StepMemoryTest {
         UnknownRow.ZEROS,
         storage,
         RowPolicy.ALL,
+        Map.of(),
         RowLimits.NONE,
         RowFormat.STORED,
         Optional.empty());

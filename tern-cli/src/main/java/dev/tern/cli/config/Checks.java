@@ -1,10 +1,15 @@
 package dev.tern.cli.config;
 
+import dev.tern.embedding.Eviction;
+import dev.tern.embedding.RowPolicy;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Checks that concern several keys at once. */
 final class Checks {
@@ -17,7 +22,7 @@ final class Checks {
       dlrm(settings);
     }
     experts(settings);
-    maxRows(settings);
+    tables(settings);
     unknown(settings);
     linearOptimizer(settings);
     tableMemory(settings);
@@ -27,9 +32,8 @@ final class Checks {
   /** Checks of the section {@code data} alone. */
   static void data(Settings settings) {
     columns(settings);
-    for (String section : Keys.GROUPS) {
-      everyColumnOnce(settings, section);
-    }
+    everyColumnOnce(settings, "data.dense");
+    everyColumnOnce(settings, "data.sparse");
   }
 
   /** At most one group is for all columns that no other names; none where files know no columns. */
@@ -129,20 +133,52 @@ final class Checks {
     }
   }
 
-  private static void maxRows(Settings s) {
-    String eviction = s.get(Keys.EVICTION);
-    if (eviction.startsWith("least") && s.get(Keys.MAX_ROWS) == 0) {
-      throw new ConfigException(
-          s.where("model.eviction.type")
-              + ": model.eviction.type: got "
-              + eviction
-              + " without a limit, at which rows would go, expected one; add model.max_rows");
+  /** Rules of single tables are of columns that have a table, each once. */
+  private static void tables(Settings s) {
+    Map<String, String> tables = new LinkedHashMap<>();
+    List<Settings.Group> sparse = s.all("data.sparse");
+    for (Settings.Group group : sparse) {
+      String table = group.get(Keys.TABLE);
+      group
+          .get(Keys.SPARSE_COLUMNS)
+          .forEach(column -> tables.put(column, table.isEmpty() ? column : table));
     }
+    boolean open =
+        sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(Keys.SPARSE_COLUMNS).isEmpty());
+    Set<String> seen = new HashSet<>();
+    for (Settings.Group group : s.all("model.tables")) {
+      for (String column : group.get(Keys.TABLE_COLUMNS)) {
+        String wrong = "";
+        if (!seen.add(column)) {
+          wrong = " a second time, expected each column once; remove it from one group";
+        } else if (!open && !tables.containsKey(column)) {
+          wrong = ", expected one of data.sparse.columns; list it there, or remove it here";
+        } else if (!tables.getOrDefault(column, column).equals(column)) {
+          wrong = ", which uses the table of " + tables.get(column) + "; name that one";
+        }
+        if (!wrong.isEmpty()) {
+          throw new ConfigException(
+              group.where(Keys.TABLE_COLUMNS)
+                  + ": model.tables.columns: got the column "
+                  + column
+                  + wrong);
+        }
+      }
+    }
+  }
+
+  /** The rules of all tables. */
+  private static List<RowPolicy> rowRules(Settings s) {
+    return Stream.concat(
+            Stream.of(Keys.ROW_RULES.read(s.top())),
+            s.all("model.tables").stream().map(Keys.TABLE_RULES::read))
+        .toList();
   }
 
   /** Buckets are for ids that training leaves without a row. */
   private static void unknown(Settings s) {
-    if (s.get(Keys.UNKNOWN).equals("hash") && !ModelConfig.rows(s).leavesIdsWithout()) {
+    boolean some = rowRules(s).stream().anyMatch(RowPolicy::leavesIdsWithout);
+    if (s.get(Keys.UNKNOWN).equals("hash") && !some) {
       throw new ConfigException(
           s.where("model.unknown")
               + ": model.unknown: got hash where training gives each id a row, expected ids without"
@@ -190,7 +226,7 @@ final class Checks {
     if (tables.walksTables(s)) {
       refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
     }
-    if (!s.get(Keys.EVICTION).equals("never")) {
+    if (!rowRules(s).stream().allMatch(rule -> rule.eviction() instanceof Eviction.Never)) {
       refuseTableMemory(s, "rows that go", "model.eviction.type: never");
     }
     if (s.get(Keys.UNKNOWN).equals("mean")) {

@@ -2,7 +2,6 @@ package dev.tern.cli.config;
 
 import dev.tern.embedding.UnknownRow;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -338,112 +337,14 @@ final class Keys {
           "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes. They"
               + " are computed with in f32.");
 
-  static final Key<String> ADMISSION =
-      Key.of(
-          "model.admission.type",
-          Kind.Choice.of("always", "count", "probability"),
-          "always",
-          "Which new ids get a row in training: all, those met often enough, or a share of them."
-              + " The others read as model.unknown.");
-  static final Key<Long> ADMISSION_COUNT =
-      Key.of(
-              "model.admission.count",
-              new Kind.Whole(1, 128),
-              10L,
-              "Times an id must be met, counted in about 2.3 bytes of each id expected.")
-          .when(ADMISSION, "count");
-  static final Key<Long> ADMISSION_EXPECTED =
-      Key.of(
-              "model.admission.expected",
-              new Kind.Whole(1, 1L << 40),
-              1_000_000L,
-              "Distinct ids of a table to count; with more, more of them get a row too early.")
-          .when(ADMISSION, "count");
-  static final Key<Long> ADMISSION_CLICK_WEIGHT =
-      Key.of(
-              "model.admission.click_weight",
-              new Kind.Whole(1, 128),
-              1L,
-              "As how many times it counts that an id is met in a clicked row, one of label 1.")
-          .when(ADMISSION, "count");
-  static final Key<Double> ADMISSION_PROBABILITY =
-      Key.of(
-              "model.admission.probability",
-              new Kind.Real(1e-9, 1),
-              0.5,
-              "Share of ids, drawn once for each by train.seed.")
-          .when(ADMISSION, "probability");
-  static final Key<String> EVICTION =
-      Key.of(
-          "model.eviction.type",
-          Kind.Choice.of(
-              "never",
-              "unseen",
-              "unseen-for",
-              "small-norm",
-              "low-score",
-              "least-recent",
-              "least-frequent"),
-          "never",
-          "Which rows go: those unseen for some steps, or for a time by the clock, those unseen for"
-              + " some steps that are small, those with a low score, or, where a table is full, the"
-              + " least recent or least frequent.");
-  static final Key<Long> EVICTION_STEPS =
-      Key.of(
-              "model.eviction.steps",
-              new Kind.Whole(1, 1L << 30),
-              100_000L,
-              "Steps that a row must be unseen.")
-          .when(EVICTION, "unseen", "small-norm");
-  static final Key<Duration> EVICTION_TIME =
-      Key.of(
-              "model.eviction.time",
-              new Kind.Time(),
-              Duration.ofDays(30),
-              "Time that a row must be unseen, that between a run and its resumption included. Runs"
-                  + " are alike only with the same times.")
-          .when(EVICTION, "unseen-for");
-  static final Key<Double> EVICTION_NORM =
-      Key.of(
-              "model.eviction.norm",
-              new Kind.Real(1e-9, 1e9),
-              0.01,
-              "L2 norm of its weights below which it goes.")
-          .when(EVICTION, "small-norm");
-  static final Key<Double> EVICTION_DECAY =
-      Key.of(
-              "model.eviction.decay",
-              new Kind.Real(1e-6, 1 - 1e-6),
-              0.9999,
-              "By what the score of a row, the times it was met, is multiplied in each step.")
-          .when(EVICTION, "low-score");
-  static final Key<Double> EVICTION_SCORE =
-      Key.of("model.eviction.score", new Kind.Real(1e-9, 1e9), 0.1, "Score below which it goes.")
-          .when(EVICTION, "low-score");
-  static final Key<Double> EVICTION_SHOW_WEIGHT =
-      Key.of(
-              "model.eviction.show_weight",
-              new Kind.Real(1e-3, 1e3),
-              1.0,
-              "What it adds to the score that an id is met in a row of label 0.")
-          .when(EVICTION, "low-score");
-  static final Key<Double> EVICTION_CLICK_WEIGHT =
-      Key.of(
-              "model.eviction.click_weight",
-              new Kind.Real(1e-3, 1e3),
-              1.0,
-              "What it adds to the score that an id is met in a clicked row, one of label 1.")
-          .when(EVICTION, "low-score");
-  static final Key<Long> MAX_ROWS =
-      Key.of(
-          "model.max_rows", COUNT, 0L, "Rows of a table at most; 0 for as many as fit the memory.");
-  static final Key<String> WHEN_FULL =
-      Key.of(
-          "model.when_full",
-          Kind.Choice.of("error", "unknown"),
-          "error",
-          "What an id that finds no room in a table does: end the training, or read as"
-              + " model.unknown.");
+  static final RowKeys ROW_RULES = RowKeys.of("model");
+  static final Key<List<String>> TABLE_COLUMNS =
+      Key.required(
+          "model.tables.columns",
+          new Kind.Columns(),
+          "Columns whose tables have rules of their own, those beside this key, in the place of"
+              + " model.admission, eviction, max_rows and when_full.");
+  static final RowKeys TABLE_RULES = RowKeys.of("model.tables");
 
   static final Key<Path> DIR =
       Key.required(
@@ -665,25 +566,11 @@ final class Keys {
                   COMBINER,
                   UNKNOWN,
                   UNKNOWN_BUCKETS,
-                  TABLE_STORAGE,
-                  ADMISSION,
-                  ADMISSION_COUNT,
-                  ADMISSION_EXPECTED,
-                  ADMISSION_CLICK_WEIGHT,
-                  ADMISSION_PROBABILITY,
-                  EVICTION,
-                  EVICTION_STEPS,
-                  EVICTION_TIME,
-                  EVICTION_NORM,
-                  EVICTION_DECAY,
-                  EVICTION_SCORE,
-                  EVICTION_SHOW_WEIGHT,
-                  EVICTION_CLICK_WEIGHT,
-                  MAX_ROWS,
-                  WHEN_FULL,
-                  DIR,
-                  BATCH,
-                  EPOCHS),
+                  TABLE_STORAGE),
+              ROW_RULES.all(),
+              keys(TABLE_COLUMNS),
+              TABLE_RULES.all(),
+              keys(DIR, BATCH, EPOCHS),
               OPTIMIZER.all(),
               TABLE_OPTIMIZER.all(),
               LINEAR_OPTIMIZER.all(),
@@ -742,7 +629,7 @@ final class Keys {
           HOTNESS);
 
   /** Sections that may hold a list of groups. */
-  static final List<String> GROUPS = List.of("data.dense", "data.sparse");
+  static final List<String> GROUPS = List.of("data.dense", "data.sparse", "model.tables");
 
   /** Keys that a resumed run may change: its weights after the same steps stay the same. */
   static final Set<String> MAY_CHANGE =
@@ -779,6 +666,11 @@ final class Keys {
   static Optional<Key<?>> find(String path) {
     String plain = plain(path);
     return ALL.stream().filter(key -> key.path().equals(plain)).findFirst();
+  }
+
+  /** The section of groups in which a key stands. */
+  static Optional<String> groupsOf(Key<?> key) {
+    return GROUPS.stream().filter(section -> key.path().startsWith(section + ".")).findFirst();
   }
 
   /** Whether {@code path} names a section. */

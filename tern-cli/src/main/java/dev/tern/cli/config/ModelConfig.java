@@ -1,13 +1,13 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The model and its sizes; members that the model has no use for hold their defaults.
@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
  * @param combiner {@code sum}, {@code mean} or {@code sqrtn}
  * @param unknown what an id without a row reads as
  * @param tableStorage how embeddings are stored: {@code f32}, {@code f16} or {@code bf16}
- * @param rows which ids have rows in a table
+ * @param rows which ids have rows in a table without a rule of its own
+ * @param rowsOf such rules by the names of columns
  */
 public record ModelConfig(
     String type,
@@ -46,7 +47,8 @@ public record ModelConfig(
     String combiner,
     UnknownRow unknown,
     String tableStorage,
-    RowPolicy rows) {
+    RowPolicy rows,
+    Map<String, RowPolicy> rowsOf) {
   static ModelConfig of(Settings s) {
     return new ModelConfig(
         s.get(Keys.MODEL),
@@ -64,7 +66,8 @@ public record ModelConfig(
         s.get(Keys.COMBINER),
         unknown(s),
         s.get(Keys.TABLE_STORAGE),
-        rows(s));
+        Keys.ROW_RULES.read(s.top()),
+        rowsOf(s));
   }
 
   private static UnknownRow unknown(Settings s) {
@@ -74,37 +77,18 @@ public record ModelConfig(
         : UnknownRow.Derived.valueOf(name.toUpperCase(Locale.ROOT));
   }
 
-  static RowPolicy rows(Settings s) {
-    Admission admission =
-        switch (s.get(Keys.ADMISSION)) {
-          case "count" ->
-              new Admission.ByCount(
-                  s.get(Keys.ADMISSION_COUNT).intValue(),
-                  s.get(Keys.ADMISSION_EXPECTED),
-                  s.get(Keys.ADMISSION_CLICK_WEIGHT).intValue());
-          case "probability" -> new Admission.ByProbability(s.get(Keys.ADMISSION_PROBABILITY));
-          default -> new Admission.Always();
-        };
-    long steps = s.get(Keys.EVICTION_STEPS);
-    Eviction eviction =
-        switch (s.get(Keys.EVICTION)) {
-          case "unseen" -> new Eviction.Unseen(steps);
-          case "unseen-for" -> new Eviction.UnseenFor(s.get(Keys.EVICTION_TIME));
-          case "small-norm" ->
-              new Eviction.SmallNorm(s.get(Keys.EVICTION_NORM).floatValue(), steps);
-          case "low-score" ->
-              new Eviction.LowScore(
-                  s.get(Keys.EVICTION_DECAY),
-                  s.get(Keys.EVICTION_SCORE).floatValue(),
-                  s.get(Keys.EVICTION_SHOW_WEIGHT).floatValue(),
-                  s.get(Keys.EVICTION_CLICK_WEIGHT).floatValue());
-          case "least-recent" -> new Eviction.LeastRecent();
-          case "least-frequent" -> new Eviction.LeastFrequent();
-          default -> new Eviction.Never();
-        };
-    long most = s.get(Keys.MAX_ROWS);
-    WhenFull full = WhenFull.valueOf(s.get(Keys.WHEN_FULL).toUpperCase(Locale.ROOT));
-    return new RowPolicy(admission, eviction, most == 0 ? Long.MAX_VALUE : most, full);
+  private static Map<String, RowPolicy> rowsOf(Settings s) {
+    Map<String, RowPolicy> rules = new LinkedHashMap<>();
+    for (Settings.Group group : s.all("model.tables")) {
+      RowPolicy rule = Keys.TABLE_RULES.read(group);
+      group.get(Keys.TABLE_COLUMNS).forEach(column -> rules.put(column, rule));
+    }
+    return rules;
+  }
+
+  /** Whether every id has a row for good in each table. */
+  public boolean keepsAllRows() {
+    return Stream.concat(Stream.of(rows), rowsOf.values().stream()).allMatch(RowPolicy::isAll);
   }
 
   /** The model in one line, with what matters to its type. */

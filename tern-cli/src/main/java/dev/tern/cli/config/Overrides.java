@@ -3,6 +3,7 @@ package dev.tern.cli.config;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** Puts {@code --set path=value} over what a file says. */
@@ -71,7 +72,8 @@ final class Overrides {
 
   private static List<String> targets(
       Key<?> key, String path, Map<String, Raw> written, Raw.Source source) {
-    if (!Keys.GROUPS.contains(key.section())) {
+    Optional<String> section = Keys.groupsOf(key);
+    if (section.isEmpty()) {
       if (!path.equals(key.path())) {
         throw new ConfigException(
             source.text()
@@ -82,11 +84,8 @@ final class Overrides {
       }
       return List.of(path);
     }
-    int groups = Math.max(1, Settings.groups(key.section(), written));
-    List<String> all =
-        IntStream.range(0, groups)
-            .mapToObj(i -> key.section() + "[" + i + "]." + key.name())
-            .toList();
+    int groups = Math.max(1, Settings.groups(section.get(), written));
+    List<String> all = IntStream.range(0, groups).mapToObj(i -> Settings.path(key, i)).toList();
     if (path.equals(key.path())) {
       return all;
     }
@@ -100,7 +99,7 @@ final class Overrides {
               + ", as the file has "
               + groups
               + " in "
-              + key.section()
+              + section.get()
               + "; give one of them, or none for all");
     }
     return List.of(path);

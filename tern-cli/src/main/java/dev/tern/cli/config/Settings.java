@@ -1,14 +1,15 @@
 package dev.tern.cli.config;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * The values of all keys that apply: from the file, then overrides, then defaults; each read by its
@@ -58,13 +59,43 @@ final class Settings {
 
   /** The value of a key in group {@code index} of its section. */
   <T> T get(Key<T> key, int index) {
-    return value(key, key.section() + "[" + index + "]." + key.name());
+    return value(key, path(key, index));
+  }
+
+  /** The path of a key in group {@code index} of its section. */
+  static String path(Key<?> key, int index) {
+    String section = Keys.groupsOf(key).orElseThrow();
+    return section + "[" + index + "]" + key.path().substring(section.length());
   }
 
   @SuppressWarnings("unchecked") // resolve() put what the key's own kind gave
   private <T> T value(Key<T> key, String path) {
     Object value = values.get(path);
     return value == null ? key.fallback().orElseThrow(() -> missing(key, path)) : (T) value;
+  }
+
+  /** The values of one group of a section, or of keys that stand in none. */
+  record Group(Settings settings, OptionalInt index) {
+    <T> T get(Key<T> key) {
+      return index.isPresent() ? settings.get(key, index.getAsInt()) : settings.get(key);
+    }
+
+    /** Where the value of a key was written, for messages. */
+    String where(Key<?> key) {
+      return settings.where(index.isPresent() ? path(key, index.getAsInt()) : key.path());
+    }
+  }
+
+  /** Keys that stand in no group. */
+  Group top() {
+    return new Group(this, OptionalInt.empty());
+  }
+
+  /** The groups of a section, in order. */
+  List<Group> all(String section) {
+    return IntStream.range(0, groups(section))
+        .mapToObj(i -> new Group(this, OptionalInt.of(i)))
+        .toList();
   }
 
   /** Groups of a section that may hold a list. */
@@ -90,14 +121,9 @@ final class Settings {
   }
 
   private List<String> paths(Key<?> key) {
-    if (!Keys.GROUPS.contains(key.section())) {
-      return List.of(key.path());
-    }
-    List<String> paths = new ArrayList<>();
-    for (int i = 0; i < groups(key.section()); i++) {
-      paths.add(key.section() + "[" + i + "]." + key.name());
-    }
-    return paths;
+    return Keys.groupsOf(key)
+        .map(section -> IntStream.range(0, groups(section)).mapToObj(i -> path(key, i)).toList())
+        .orElseGet(() -> List.of(key.path()));
   }
 
   private <T> void resolve(Key<T> key, String path) {
