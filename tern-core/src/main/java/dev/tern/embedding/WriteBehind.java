@@ -34,14 +34,18 @@ final class WriteBehind {
     return rows;
   }
 
-  /** Has a merge run that has begun. */
+  /** Has a merge run that has begun; that it cannot be run shows at its end. */
   void add(ColdMerge merge) {
     queue.add(submit(merge));
     rows += merge.count();
   }
 
   private Pending submit(ColdMerge merge) {
-    return new Pending(merge, CompletableFuture.runAsync(() -> records.run(merge), thread));
+    try {
+      return new Pending(merge, CompletableFuture.runAsync(() -> records.run(merge), thread));
+    } catch (RuntimeException | Error e) { // Where there can be no thread, say.
+      return new Pending(merge, CompletableFuture.failedFuture(e));
+    }
   }
 
   /**
