@@ -73,8 +73,9 @@ public final class Main {
   }
 
   /**
-   * Has kernels run in their vector form from the first call on, not only once compiled; to be
-   * called before the first kernel is made.
+   * Has kernels run in their vector form from the first call on, not only once compiled, for checks
+   * of what they compute: how fast they are then is not what users get. To be called before the
+   * first kernel is made.
    */
   static void vectorsAtOnce() {
     if (System.getProperty("tern.kernels") == null) {

@@ -97,7 +97,6 @@ final class SnapshotBench implements AutoCloseable {
     if (!arguments.json()) {
       System.out.println(Main.machine());
     }
-    Main.vectorsAtOnce();
     try (SnapshotBench bench = new SnapshotBench(arguments)) {
       bench.run();
     } catch (IOException e) {

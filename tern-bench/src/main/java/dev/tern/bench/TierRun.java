@@ -63,7 +63,6 @@ final class TierRun implements AutoCloseable {
    * batches are looked up ahead.
    */
   public static void main(String[] args) throws IOException {
-    Main.vectorsAtOnce();
     int steps = Integer.parseInt(args[1]);
     try (TierRun run =
         new TierRun(

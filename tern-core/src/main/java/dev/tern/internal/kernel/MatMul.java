@@ -80,10 +80,7 @@ public final class MatMul {
         form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
   }
 
-  /**
-   * Has vector code made ready. Best before any other vector code has run: what the JIT has seen of
-   * the Vector API by then can keep it from compiling the tile without boxes.
-   */
+  /** Has vector code made ready, which takes a second or two: best before it is needed. */
   public static void prepare() {
     Tiles.active();
   }

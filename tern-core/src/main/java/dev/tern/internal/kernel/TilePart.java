@@ -3,6 +3,7 @@ package dev.tern.internal.kernel;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -44,6 +45,9 @@ final class TilePart<K> implements Warmup.Candidate {
   private static final int SHALLOW = 13;
   private static final int GROUPS = DEPTH / 4;
 
+  /** A machine that is always busy must not keep the JIT so. */
+  private static final int MOST_WITHDRAWALS = 3;
+
   private static final List<Idle> IDLE = List.of(new Idle(), new OtherIdle(), new ThirdIdle());
 
   static final Code<TileLoops> LOOPS =
@@ -63,17 +67,18 @@ final class TilePart<K> implements Warmup.Candidate {
           TilePart::drive);
 
   private final Code<K> code;
-  private final Consumer<K> use;
+  private final Consumer<Optional<K>> use;
   private final Runnable end;
   private final List<K> turns = new ArrayList<>();
   private final Arena arena = Arena.ofConfined();
   private final Operands operands = new Operands(arena);
+  private int withdrawals;
 
   /**
-   * @param use takes the kernel into use
-   * @param end runs after that, or if there will be none
+   * @param use takes the kernel into use, or, given none, out of use
+   * @param end runs after it first was, or if there will be none
    */
-  TilePart(Code<K> code, Consumer<K> use, Runnable end) {
+  TilePart(Code<K> code, Consumer<Optional<K>> use, Runnable end) {
     this.code = code;
     this.use = use;
     this.end = end;
@@ -92,8 +97,24 @@ final class TilePart<K> implements Warmup.Candidate {
 
   @Override
   public void adopt() {
-    use.accept(turns.get(0));
-    giveUp();
+    use.accept(Optional.of(turns.get(0)));
+    if (withdrawals == 0) {
+      end.run();
+    }
+    if (!isWatched()) {
+      arena.close();
+    }
+  }
+
+  @Override
+  public boolean isWatched() {
+    return withdrawals < MOST_WITHDRAWALS;
+  }
+
+  @Override
+  public void withdraw() {
+    withdrawals++;
+    use.accept(Optional.empty());
   }
 
   @Override
@@ -108,7 +129,9 @@ final class TilePart<K> implements Warmup.Candidate {
 
   @Override
   public void giveUp() {
-    end.run();
+    if (withdrawals == 0) {
+      end.run();
+    }
     arena.close();
   }
 

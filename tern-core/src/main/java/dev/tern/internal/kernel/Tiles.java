@@ -24,10 +24,10 @@ final class Tiles {
 
   static {
     if (VectorSupport.available() && !Warmup.EAGER) {
-      enqueue(TilePart.LOOPS, each -> loops = each);
-      enqueue(TilePart.PACKED, each -> packed = Optional.of(each));
-      enqueue(TilePart.BLOCKS, each -> blocks = each);
-      enqueue(TilePart.DOTS, each -> dots = each);
+      enqueue(TilePart.LOOPS, each -> loops = each.orElse(SCALAR));
+      enqueue(TilePart.PACKED, each -> packed = each);
+      enqueue(TilePart.BLOCKS, each -> blocks = each.orElse(SCALAR));
+      enqueue(TilePart.DOTS, each -> dots = each.orElse(SCALAR));
     }
   }
 
@@ -53,7 +53,7 @@ final class Tiles {
     return new TileKernel(all, new VectorBlocks(), new VectorDots());
   }
 
-  private static <K> void enqueue(TilePart.Code<K> code, Consumer<K> use) {
+  private static <K> void enqueue(TilePart.Code<K> code, Consumer<Optional<K>> use) {
     PENDING.incrementAndGet();
     Warmup.enqueue(() ->
         Optional.of(

@@ -22,6 +22,14 @@ import jdk.incubator.vector.VectorSpecies;
  * access to {@link Memory#ALL} needs no test of its own. Library calls stand in the open, not in
  * methods of their own, which would count against the limit of what may be inlined here.
  *
+ * <p>Until late C2 does not know the class of a vector that was loaded, broadcast from a species,
+ * or carried around the loop. Meanwhile it goes by what the methods of the JDK saw in the whole
+ * process, and once rows of tables have been computed on, those are vectors of 8 lanes: where
+ * others are used here, it compiles calls for 8 lanes, which fail each time, or stay calls with a
+ * vector object for each argument. Casts to {@link #TYPE} tell it at once, and cost nothing once
+ * compiled: of what multiplies and is multiplied, of sums where a turn begins with them and where
+ * they are stored. {@code b0.broadcast} has the class of {@code b0}.
+ *
  * <p>A call costs C2 some 500 nodes of its graph while it parses, a read of a number 600. Past
  * 18,000 nodes ({@code NodeCountInliningCutoff}) it inlines only what the JDK marks with
  * {@code @ForceInline}, which the last step of a read is not: that would stay a call in the middle
@@ -30,6 +38,7 @@ import jdk.incubator.vector.VectorSpecies;
  */
 final class VectorTile implements TileLoops {
   private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final Class<?> TYPE = FLOATS.vectorType();
   private static final int BYTES = 4 * FLOATS.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -65,50 +74,52 @@ final class VectorTile implements TileLoops {
     long nextB = b;
     for (int p = 0; p < k; p++) {
       long y = Objects.checkIndex(nextB, LIMIT);
-      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
-      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
+      FloatVector b0 =
+          (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER));
+      FloatVector b1 =
+          (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER));
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x));
-      s00 = v.fma(b0, s00);
-      s01 = v.fma(b1, s01);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 4));
-      s10 = v.fma(b0, s10);
-      s11 = v.fma(b1, s11);
+      FloatVector v = b0.broadcast(ALL.get(FLOAT, x));
+      s00 = v.fma(b0, (FloatVector) TYPE.cast(s00));
+      s01 = v.fma(b1, (FloatVector) TYPE.cast(s01));
+      v = b0.broadcast(ALL.get(FLOAT, x + 4));
+      s10 = v.fma(b0, (FloatVector) TYPE.cast(s10));
+      s11 = v.fma(b1, (FloatVector) TYPE.cast(s11));
       x = Objects.checkIndex(x, LIMIT_2);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 8));
-      s20 = v.fma(b0, s20);
-      s21 = v.fma(b1, s21);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 12));
-      s30 = v.fma(b0, s30);
-      s31 = v.fma(b1, s31);
+      v = b0.broadcast(ALL.get(FLOAT, x + 8));
+      s20 = v.fma(b0, (FloatVector) TYPE.cast(s20));
+      s21 = v.fma(b1, (FloatVector) TYPE.cast(s21));
+      v = b0.broadcast(ALL.get(FLOAT, x + 12));
+      s30 = v.fma(b0, (FloatVector) TYPE.cast(s30));
+      s31 = v.fma(b1, (FloatVector) TYPE.cast(s31));
       x = Objects.checkIndex(x, LIMIT_4);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 16));
-      s40 = v.fma(b0, s40);
-      s41 = v.fma(b1, s41);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + 20));
-      s50 = v.fma(b0, s50);
-      s51 = v.fma(b1, s51);
+      v = b0.broadcast(ALL.get(FLOAT, x + 16));
+      s40 = v.fma(b0, (FloatVector) TYPE.cast(s40));
+      s41 = v.fma(b1, (FloatVector) TYPE.cast(s41));
+      v = b0.broadcast(ALL.get(FLOAT, x + 20));
+      s50 = v.fma(b0, (FloatVector) TYPE.cast(s50));
+      s51 = v.fma(b1, (FloatVector) TYPE.cast(s51));
       nextA += aStep;
       nextB += bStep;
     }
     t = Objects.checkIndex(c, LIMIT);
-    s00.intoMemorySegment(ALL, t, ORDER);
-    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s00)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s01)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s10.intoMemorySegment(ALL, t, ORDER);
-    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s10)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s11)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s20.intoMemorySegment(ALL, t, ORDER);
-    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s20)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s21)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s30.intoMemorySegment(ALL, t, ORDER);
-    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s30)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s31)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s40.intoMemorySegment(ALL, t, ORDER);
-    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s40)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s41)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s50.intoMemorySegment(ALL, t, ORDER);
-    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s50)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s51)).intoMemorySegment(ALL, t + BYTES, ORDER);
   }
 
   @Override
@@ -150,50 +161,52 @@ final class VectorTile implements TileLoops {
     long nextB = b;
     for (int p = 0; p < k; p++) {
       long y = Objects.checkIndex(nextB, LIMIT);
-      FloatVector b0 = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
-      FloatVector b1 = FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER);
+      FloatVector b0 =
+          (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER));
+      FloatVector b1 =
+          (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, y + BYTES, ORDER));
       long x = Objects.checkIndex(nextA, LIMIT);
-      FloatVector v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x));
-      s00 = v.fma(b0, s00);
-      s01 = v.fma(b1, s01);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r1));
-      s10 = v.fma(b0, s10);
-      s11 = v.fma(b1, s11);
+      FloatVector v = b0.broadcast(ALL.get(FLOAT, x));
+      s00 = v.fma(b0, (FloatVector) TYPE.cast(s00));
+      s01 = v.fma(b1, (FloatVector) TYPE.cast(s01));
+      v = b0.broadcast(ALL.get(FLOAT, x + r1));
+      s10 = v.fma(b0, (FloatVector) TYPE.cast(s10));
+      s11 = v.fma(b1, (FloatVector) TYPE.cast(s11));
       x = Objects.checkIndex(x, LIMIT_2);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r2));
-      s20 = v.fma(b0, s20);
-      s21 = v.fma(b1, s21);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r3));
-      s30 = v.fma(b0, s30);
-      s31 = v.fma(b1, s31);
+      v = b0.broadcast(ALL.get(FLOAT, x + r2));
+      s20 = v.fma(b0, (FloatVector) TYPE.cast(s20));
+      s21 = v.fma(b1, (FloatVector) TYPE.cast(s21));
+      v = b0.broadcast(ALL.get(FLOAT, x + r3));
+      s30 = v.fma(b0, (FloatVector) TYPE.cast(s30));
+      s31 = v.fma(b1, (FloatVector) TYPE.cast(s31));
       x = Objects.checkIndex(x, LIMIT_4);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r4));
-      s40 = v.fma(b0, s40);
-      s41 = v.fma(b1, s41);
-      v = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r5));
-      s50 = v.fma(b0, s50);
-      s51 = v.fma(b1, s51);
+      v = b0.broadcast(ALL.get(FLOAT, x + r4));
+      s40 = v.fma(b0, (FloatVector) TYPE.cast(s40));
+      s41 = v.fma(b1, (FloatVector) TYPE.cast(s41));
+      v = b0.broadcast(ALL.get(FLOAT, x + r5));
+      s50 = v.fma(b0, (FloatVector) TYPE.cast(s50));
+      s51 = v.fma(b1, (FloatVector) TYPE.cast(s51));
       nextA += aStep;
       nextB += bStep;
     }
     t = Objects.checkIndex(c, LIMIT);
-    s00.intoMemorySegment(ALL, t, ORDER);
-    s01.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s00)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s01)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s10.intoMemorySegment(ALL, t, ORDER);
-    s11.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s10)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s11)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s20.intoMemorySegment(ALL, t, ORDER);
-    s21.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s20)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s21)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s30.intoMemorySegment(ALL, t, ORDER);
-    s31.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s30)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s31)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s40.intoMemorySegment(ALL, t, ORDER);
-    s41.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s40)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s41)).intoMemorySegment(ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s50.intoMemorySegment(ALL, t, ORDER);
-    s51.intoMemorySegment(ALL, t + BYTES, ORDER);
+    ((FloatVector) TYPE.cast(s50)).intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s51)).intoMemorySegment(ALL, t + BYTES, ORDER);
   }
 
   @Override
@@ -229,28 +242,28 @@ final class VectorTile implements TileLoops {
     long nextB = b;
     for (int p = 0; p < k; p++) {
       long y = Objects.checkIndex(nextB, LIMIT);
-      FloatVector f = FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER);
+      FloatVector f = (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, y, ORDER));
       long x = Objects.checkIndex(nextA, LIMIT);
-      s0 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x)).fma(f, s0);
-      s1 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r1)).fma(f, s1);
-      s2 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r2)).fma(f, s2);
-      s3 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r3)).fma(f, s3);
-      s4 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r4)).fma(f, s4);
-      s5 = FloatVector.broadcast(FLOATS, ALL.get(FLOAT, x + r5)).fma(f, s5);
+      s0 = f.broadcast(ALL.get(FLOAT, x)).fma(f, (FloatVector) TYPE.cast(s0));
+      s1 = f.broadcast(ALL.get(FLOAT, x + r1)).fma(f, (FloatVector) TYPE.cast(s1));
+      s2 = f.broadcast(ALL.get(FLOAT, x + r2)).fma(f, (FloatVector) TYPE.cast(s2));
+      s3 = f.broadcast(ALL.get(FLOAT, x + r3)).fma(f, (FloatVector) TYPE.cast(s3));
+      s4 = f.broadcast(ALL.get(FLOAT, x + r4)).fma(f, (FloatVector) TYPE.cast(s4));
+      s5 = f.broadcast(ALL.get(FLOAT, x + r5)).fma(f, (FloatVector) TYPE.cast(s5));
       nextA += aStep;
       nextB += bStep;
     }
     t = Objects.checkIndex(c, LIMIT);
-    s0.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s0)).intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s1.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s1)).intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s2.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s2)).intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s3.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s3)).intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s4.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s4)).intoMemorySegment(ALL, t, ORDER);
     t = Objects.checkIndex(t + cRow, LIMIT);
-    s5.intoMemorySegment(ALL, t, ORDER);
+    ((FloatVector) TYPE.cast(s5)).intoMemorySegment(ALL, t, ORDER);
   }
 }

@@ -1,12 +1,12 @@
 package dev.tern.internal.kernel;
 
 import com.sun.management.ThreadMXBean;
-import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * Vector API calls boxes every vector and runs a hundred times slower than scalar code, so a
  * background thread drives new code on memory of its own and hands it over once several rounds
  * allocate nothing. All that waits is driven in turns: what the JIT takes long over holds up
- * nobody.
+ * nobody. What is in use then may be looked after: see {@link Watch}.
  *
  * <p>The system property {@code tern.kernels=eager} uses vector code at once, for tests.
  */
@@ -53,15 +53,21 @@ final class Warmup {
 
     /** Says that the code will not be used. */
     void giveUp();
+
+    /**
+     * Whether the code is looked after once it is in use: if it comes to box for good, {@link
+     * #withdraw} and {@link #renew} follow, and it is driven again.
+     */
+    default boolean isWatched() {
+      return false;
+    }
+
+    /** Takes the code out of use. */
+    default void withdraw() {}
   }
 
   /** Bytes that a round may allocate, by other doings of the thread. */
   private static final long FEW_BYTES = 64;
-
-  /**
-   * Quiet rounds in a row after which the code is taken to be compiled; all but the first large.
-   */
-  private static final int QUIET = 4;
 
   /** Of code whose rounds take long. */
   private static final int BUSY_ROUNDS = 300;
@@ -69,31 +75,7 @@ final class Warmup {
   /** Of few short loops. */
   static final int MANY_ROUNDS = 1200;
 
-  /**
-   * Between two looks whether code is compiled. What is called much less often than it was the JIT
-   * takes off its list of what to compile ({@code CompilationPolicy::is_stale} of HotSpot).
-   */
-  private static final long POLL_NANOS = 500_000;
-
-  /** As long; then looks are rare, for code that may box for good is not to take a processor. */
-  private static final long STEADY_NANOS = 2_000_000_000L;
-
-  private static final long RARE_NANOS = 10_000_000;
-
   private static final long PAUSE_NANOS = 200_000;
-
-  /** Without anything from the JIT: then it is taken to be done, with the code boxing for good. */
-  private static final long PATIENCE_NANOS = 6_000_000_000L;
-
-  /** At most, while the JIT is kept busy by other code, or has too little of a processor. */
-  private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
-
-  /**
-   * As long, what a round allocates having become less but staying the same since: then a part is
-   * compiled such that it boxes for good, however busy the JIT is with other code. Twice as long
-   * for each further attempt, lest a slow machine never gets through.
-   */
-  private static final long STUCK_NANOS = 600_000_000L;
 
   /** Matrix products hardly go without. */
   private static final int ATTEMPTS = 20;
@@ -120,34 +102,79 @@ final class Warmup {
   }
 
   private static void serve() {
-    ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     List<Drive> drives = new ArrayList<>();
+    List<Watch> watches = new ArrayList<>();
     try {
       while (true) {
         if (drives.isEmpty()) {
-          admit(QUEUE.take(), drives);
+          await(watches).ifPresent(next -> admit(next, drives));
         }
         for (var next = QUEUE.poll(); next != null; next = QUEUE.poll()) {
           admit(next, drives);
         }
-        boolean ran = false;
-        boolean busy = false;
-        for (Drive drive : List.copyOf(drives)) {
-          boolean due = drive.isBusy() ? !busy : drive.isDue();
-          busy |= drive.isBusy();
-          ran |= due;
-          if (due && drive.round(bean)) {
-            drives.remove(drive);
-            PENDING.decrementAndGet();
-          }
-        }
-        if (!ran) {
+        look(watches, drives);
+        if (!drive(drives, watches) && !drives.isEmpty()) {
           LockSupport.parkNanos(PAUSE_NANOS);
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Waits for something new, or until it is time to look at what is in use. */
+  private static Optional<Supplier<Optional<? extends Candidate>>> await(List<Watch> watches)
+      throws InterruptedException {
+    if (watches.isEmpty()) {
+      return Optional.of(QUEUE.take());
+    }
+    long nanos = watches.stream().mapToLong(Watch::nanos).min().orElseThrow();
+    return Optional.ofNullable(QUEUE.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS));
+  }
+
+  /** Gives each a turn that is to have one; false if none was. */
+  private static boolean drive(List<Drive> drives, List<Watch> watches) {
+    boolean ran = false;
+    boolean busy = false;
+    for (Drive drive : List.copyOf(drives)) {
+      boolean due = drive.isBusy() ? !busy : drive.isDue();
+      busy |= drive.isBusy();
+      ran |= due;
+      if (due && drive.round()) {
+        drives.remove(drive);
+        PENDING.decrementAndGet();
+        if (drive.isAdopted() && drive.candidate().isWatched()) {
+          watches.add(new Watch(drive.candidate()));
+        }
+      }
+    }
+    return ran;
+  }
+
+  /** Has what boxes for good driven anew. */
+  private static void look(List<Watch> watches, List<Drive> drives) {
+    for (Watch watch : List.copyOf(watches)) {
+      try {
+        if (watch.boxes()) {
+          watches.remove(watch);
+          watch.candidate().withdraw();
+          watch.candidate().renew();
+          PENDING.incrementAndGet();
+          drives.add(new Drive(watch.candidate()));
+        }
+      } catch (RuntimeException | Error e) {
+        watches.remove(watch);
+        log(e);
+      }
+    }
+  }
+
+  /** Runs a round; returns the bytes that it allocated, 0 where other doings of the thread may. */
+  static long round(Candidate candidate, boolean large) {
+    long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
+    candidate.round(large);
+    long allocated = Heap.BEAN.getCurrentThreadAllocatedBytes() - before;
+    return allocated < FEW_BYTES ? 0 : allocated;
   }
 
   private static void admit(Supplier<Optional<? extends Candidate>> maker, List<Drive> drives) {
@@ -163,121 +190,12 @@ final class Warmup {
     PENDING.decrementAndGet();
   }
 
-  private static void log(Throwable e) {
+  static void log(Throwable e) {
     System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "code stays scalar", e);
   }
 
-  /** How far a candidate has come. */
-  private static final class Drive {
-    private final Candidate candidate;
-    private int rounds;
-    private int quiet;
-    private int attempts;
-    private long started = System.nanoTime();
-    private long due;
-
-    /** What the JIT had done at the last look, and when it had done more than before. */
-    private long jitMillis;
-
-    private long jitMoved = started;
-
-    /** What a round allocated: the first of this attempt, and the last, the same since a time. */
-    private long allocatedFirst;
-
-    private long allocatedLast;
-    private long allocatedSince;
-
-    Drive(Candidate candidate) {
-      this.candidate = candidate;
-    }
-
-    /** Whether the JIT has still to see more of it. */
-    boolean isBusy() {
-      return rounds < candidate.busyRounds();
-    }
-
-    /** Whether it is time to see whether it is compiled. */
-    boolean isDue() {
-      return quiet > 0 || System.nanoTime() >= due;
-    }
-
-    private boolean mayYetBeCompiled(long now) {
-      long millis = Jit.millis();
-      if (millis != jitMillis) {
-        jitMillis = millis;
-        jitMoved = now;
-      }
-      return now - Math.max(started, jitMoved) < PATIENCE_NANOS
-          && now - started < MOST_PATIENCE_NANOS
-          && !isStuck(now);
-    }
-
-    private boolean isStuck(long now) {
-      return !isBusy()
-          && allocatedLast < allocatedFirst
-          && now - allocatedSince > STUCK_NANOS << Math.min(attempts, 4);
-    }
-
-    private void note(long allocated) {
-      long now = System.nanoTime();
-      if (rounds == 0) {
-        allocatedFirst = allocated;
-      }
-      if (rounds == 0 || allocated != allocatedLast) {
-        allocatedLast = allocated;
-        allocatedSince = now;
-      }
-    }
-
-    /** Drives the candidate on; true when done with it. */
-    boolean round(ThreadMXBean bean) {
-      long start = System.nanoTime();
-      try {
-        long before = bean.getCurrentThreadAllocatedBytes();
-        candidate.round(quiet > 0);
-        long allocated = bean.getCurrentThreadAllocatedBytes() - before;
-        note(allocated);
-        rounds++;
-        quiet = allocated < FEW_BYTES ? quiet + 1 : 0;
-        if (quiet >= QUIET) {
-          candidate.adopt();
-          return true;
-        }
-        long now = System.nanoTime();
-        boolean steady = now - started < STEADY_NANOS;
-        due = now + (steady ? now - start + POLL_NANOS : 4 * (now - start) + RARE_NANOS);
-        if (isBusy()) {
-          started = now;
-        }
-        if (mayYetBeCompiled(now)) {
-          return false;
-        }
-        rounds = 0;
-        quiet = 0;
-        started = now;
-        if (++attempts < candidate.attempts()) {
-          candidate.renew();
-          return false;
-        }
-        candidate.giveUp();
-        return true;
-      } catch (RuntimeException | Error e) {
-        log(e);
-        candidate.giveUp();
-        return true;
-      }
-    }
-  }
-
-  /** The compilers of this process. */
-  private static final class Jit {
-    private static final Optional<CompilationMXBean> BEAN =
-        Optional.ofNullable(ManagementFactory.getCompilationMXBean())
-            .filter(CompilationMXBean::isCompilationTimeMonitoringSupported);
-
-    /** Time that they took for what they have finished. */
-    static long millis() {
-      return BEAN.map(CompilationMXBean::getTotalCompilationTime).orElse(0L);
-    }
+  /** What threads allocate. */
+  private static final class Heap {
+    static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   }
 }

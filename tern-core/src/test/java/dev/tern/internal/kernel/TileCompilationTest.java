@@ -21,13 +21,33 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What C2 makes of the tile kernels, by the log of a process that has them compiled. */
 final class TileCompilationTest {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final int OTHER_COPIES = 100;
+  private static final int OTHER_RUNS = 2000;
+
+  /**
+   * Calls that may be compiled for another length: of the load or store that the parser is in the
+   * middle of at its limit of nodes. The pass that inlines the rest sets that right.
+   */
+  private static final int FEW = 6;
+
   private static final Pattern TASK = Pattern.compile("<task ([^>]*)>.*?</task>", Pattern.DOTALL);
+  private static final Pattern CLASS =
+      Pattern.compile("<klass id='(\\d+)' name='(jdk\\.incubator\\.vector\\.Float\\d+Vector)'");
 
   @TempDir private static Path folder;
   private static String log = "";
 
-  /** The process. */
+  /**
+   * The process. Most of what the methods of the JDK see in it are vectors of another length: by
+   * copies of the code, for what the last tier has compiled no longer counts.
+   */
   public static void main(String[] args) throws InterruptedException {
+    for (int copy = 0; copy < OTHER_COPIES; copy++) {
+      Runnable other = (Runnable) FreshCode.copyOf(OtherLength.class);
+      for (int run = 0; run < OTHER_RUNS; run++) {
+        other.run();
+      }
+    }
     long start = System.nanoTime();
     while (Tiles.isPending()) {
       if (System.nanoTime() - start > PATIENCE_NANOS) {
@@ -85,6 +105,30 @@ final class TileCompilationTest {
     assertThat(tasks.stream().flatMap(String::lines))
         .filteredOn(line -> line.contains("NodeCountInliningCutoff"))
         .isEmpty();
+  }
+
+  /** Where vectors of another length are in most of what the JIT has seen. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tile", "rows", "narrow", "run"})
+  void noCallIsCompiledForVectorsOfAnotherLength(String method) {
+    assertThat(compiled(method))
+        .allSatisfy(task -> assertThat(otherLengths(task)).hasSizeLessThanOrEqualTo(FEW));
+  }
+
+  /** The calls of which C2 guessed that they are on vectors of floats of another length. */
+  private static List<String> otherLengths(String task) {
+    String own = Vectors.SPECIES.vectorType().getName();
+    List<String> others =
+        CLASS
+            .matcher(task)
+            .results()
+            .filter(found -> !found.group(2).equals(own))
+            .map(found -> "klass='" + found.group(1) + "'")
+            .toList();
+    return task.lines()
+        .filter(line -> line.startsWith("<predicted_call"))
+        .filter(line -> others.stream().anyMatch(line::contains))
+        .toList();
   }
 
   @Test

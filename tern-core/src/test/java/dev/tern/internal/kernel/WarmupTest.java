@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -66,6 +69,57 @@ final class WarmupTest {
     public void giveUp() {
       done.countDown();
     }
+  }
+
+  /** Comes to allocate once it is in use, as code does that the JIT takes back. */
+  private static final class Spoilt implements Warmup.Candidate {
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final List<String> events = Collections.synchronizedList(new ArrayList<>());
+    private volatile byte[] boxed;
+
+    @Override
+    public void round(boolean large) {
+      if (events.equals(List.of("adopted"))) {
+        boxed = new byte[1024];
+      }
+    }
+
+    @Override
+    public void adopt() {
+      events.add("adopted");
+      if (!isWatched()) {
+        done.countDown();
+      }
+    }
+
+    @Override
+    public boolean isWatched() {
+      return !events.contains("withdrawn");
+    }
+
+    @Override
+    public void withdraw() {
+      events.add("withdrawn");
+    }
+
+    @Override
+    public void renew() {
+      events.add("renewed");
+    }
+
+    @Override
+    public void giveUp() {
+      events.add("given up");
+      done.countDown();
+    }
+  }
+
+  @Test
+  void codeThatComesToBoxInUseIsWithdrawnAndDrivenAnew() throws InterruptedException {
+    Spoilt candidate = new Spoilt();
+    Warmup.enqueue(() -> Optional.of(candidate));
+    assertTrue(candidate.done.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    assertEquals(List.of("adopted", "withdrawn", "renewed", "adopted"), candidate.events);
   }
 
   @Test
