@@ -97,8 +97,13 @@ final class ColdRows {
     words = new int[partitions];
     writes = new long[partitions];
     merges = new @Nullable ColdMerge[partitions];
-    scratch = allocator.allocate(blockBytes(), holder);
     merger = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
+    try {
+      scratch = allocator.allocate(blockBytes(), holder);
+    } catch (RuntimeException | Error e) {
+      merger.free();
+      throw e;
+    }
   }
 
   int partitions() {
