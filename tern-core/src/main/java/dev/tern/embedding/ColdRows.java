@@ -67,6 +67,9 @@ final class ColdRows {
 
   private long records;
 
+  /** Records of the partitions in which merges have begun: each of these has two summaries. */
+  private long twice;
+
   /** Bytes written to the file, those of merges that have begun included. */
   private long written;
 
@@ -97,8 +100,13 @@ final class ColdRows {
     words = new int[partitions];
     writes = new long[partitions];
     merges = new @Nullable ColdMerge[partitions];
-    scratch = allocator.allocate(blockBytes(), holder);
     merger = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
+    try {
+      scratch = allocator.allocate(blockBytes(), holder);
+    } catch (RuntimeException | Error e) {
+      merger.free();
+      throw e;
+    }
   }
 
   int partitions() {
@@ -112,6 +120,16 @@ final class ColdRows {
   /** Records, those of rows in memory among them. */
   long records() {
     return records;
+  }
+
+  /** Records that a partition has in the file. */
+  int records(int p) {
+    return counts[p];
+  }
+
+  /** Those of all partitions in which merges have begun and not ended: with two summaries. */
+  long twice() {
+    return twice;
   }
 
   /** Bytes of the file that merges wrote or are about to. */
@@ -273,6 +291,7 @@ final class ColdRows {
     place(merge);
     merges[p] = merge;
     writes[p]++;
+    twice += counts[p];
     records += rows.count() - replaced;
     written += (long) merge.after() * recordBytes;
     return merge;
@@ -301,6 +320,7 @@ final class ColdRows {
   /** Ends a merge that was run: its rows are in the file. */
   void end(ColdMerge merge) {
     int p = merge.partition();
+    twice -= counts[p];
     release(p);
     handles[p] = merge.place();
     offsets[p] = merge.offset();

@@ -1,9 +1,11 @@
 package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.memory.ScratchFile;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -260,5 +262,15 @@ final class ColdRowsTest {
     }
     assertThat(file.bytes()).isLessThan(2 * cold.records() * 108 + (2 << 20));
     requireAll();
+  }
+
+  @Test
+  void whatCannotBeMadeHoldsNoMemory() {
+    open(4, 0);
+    try (Allocator small = Allocator.of(8192)) {
+      assertThatThrownBy(() -> new ColdRows(4, 0, 1 << 13, file, small, "test"))
+          .isInstanceOf(OutOfBudgetException.class);
+      assertThat(small.live()).isZero();
+    }
   }
 }

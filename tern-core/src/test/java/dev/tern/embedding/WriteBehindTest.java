@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -166,22 +168,26 @@ final class WriteBehindTest {
 
   @Test
   void aTableIsClosedWhileRowsAreOnTheirWay() {
-    List<Runnable> tasks = new ArrayList<>();
+    List<List<String>> holders = Collections.synchronizedList(new ArrayList<>());
     try (Late late = new Late();
         EmbeddingTable table =
-            table(task -> {
-              tasks.add(task);
-              late.execute(task);
-            })) {
+            table(task ->
+                late.execute(() -> {
+                  holders.add(
+                      allocator.holdings().stream().map(Allocator.Holding::holder).toList());
+                  task.run();
+                }))) {
       Lookup lookup = new Lookup();
       for (int i = 0; table.statistics().file().spilled() == 0 || late.tasks.isEmpty(); i++) {
         long first = (long) i * BATCH;
         table.find(
             IntStream.range(0, BATCH).mapToLong(j -> first + j).toArray(), BATCH, lookup, true);
       }
-      assertThat(tasks).isNotEmpty();
       table.close();
       assertThat(late.tasks).isEmpty();
+      assertThat(holders)
+          .isNotEmpty()
+          .allSatisfy(each -> assertThat(each).contains("table t rows"));
       assertThat(table.size()).isZero();
     }
   }
@@ -215,6 +221,90 @@ final class WriteBehindTest {
       behind.await();
       cold.free();
       allocator.free(row);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void nothingIsLostWhereNoThreadCanBeStarted() {
+    boolean[] refuses = {false};
+    int[] refused = {0};
+    try (EmbeddingTable table =
+            table(task -> {
+              if (refuses[0]) {
+                refused[0]++;
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              task.run();
+            });
+        EmbeddingTable plain = EmbeddingTable.create(config(), allocator)) {
+      SplittableRandom random = new SplittableRandom(5);
+      Lookup lookup = new Lookup();
+      int failed = 0;
+      for (int step = 0; step < 300; step++) {
+        long[] ids = random.longs(BATCH, 0, 20_000).toArray();
+        plain.find(ids, BATCH, lookup, true);
+        refuses[0] = step % 3 == 2;
+        try {
+          table.find(ids, BATCH, lookup, true);
+        } catch (OutOfMemoryError e) {
+          failed++;
+          refuses[0] = false;
+          table.find(ids, BATCH, lookup, true);
+        }
+        table.requireSound();
+        assertThat(table.size()).isEqualTo(plain.size());
+      }
+      assertThat(refused[0]).isGreaterThan(failed);
+      assertThat(failed).isPositive();
+      assertThat(exported(table)).isEqualTo(exported(plain));
+    }
+  }
+
+  private static int exported(EmbeddingTable table) {
+    int[] digest = {0};
+    export(table, digest);
+    return digest[0];
+  }
+
+  @Test
+  void memoryBesideRowsStaysInItsShareWhereFewRowsOfManyPartitionsLeave() {
+    FileTier tier = new FileTier(folder, MEMORY, Runnable::run);
+    try (EmbeddingTable table = EmbeddingTable.create(config(), tier, allocator)) {
+      Lookup lookup = new Lookup();
+      int most = most(table);
+      long next = 0;
+      for (; next < 20L * most; next += BATCH) {
+        table.find(range(next, BATCH), BATCH, lookup, true);
+      }
+      long share = (MEMORY - tier.left()) / 8;
+      int window = most * 88 / 100;
+      long highest = 0;
+      for (int step = 0; step < 60; step++) {
+        next += 20;
+        table.find(range(next - window, window), window, lookup, true);
+        long held =
+            allocator.holdings().stream()
+                .filter(each -> each.holder().equals("table t file tier"))
+                .mapToLong(Allocator.Holding::bytes)
+                .sum();
+        highest = Math.max(highest, held);
+      }
+      assertThat(highest).isLessThanOrEqualTo(share);
+    }
+  }
+
+  private static long[] range(long first, int count) {
+    return LongStream.range(first, first + count).toArray();
+  }
+
+  /** Rows that memory has room for, once it grows no more. */
+  private static int most(EmbeddingTable table) {
+    try {
+      table.find(range(0, 100_000), 100_000, new Lookup(), true);
+      throw new AssertionError("100000 rows in " + MEMORY + " bytes");
+    } catch (IllegalStateException e) {
+      return Integer.parseInt(e.getMessage().replaceAll("(?s).*than the (\\d+) rows.*", "$1"));
     }
   }
 }
