@@ -503,8 +503,13 @@ final class Spilling {
         }));
   }
 
-  void free() {
+  /** Waits until no thread reads rows, none of which may be freed before. */
+  void await() {
     behind.ifPresent(WriteBehind::await);
+  }
+
+  /** After {@link #await}. */
+  void free() {
     cold.ifPresent(ColdRows::free);
     behind = Optional.empty();
     cold = Optional.empty();

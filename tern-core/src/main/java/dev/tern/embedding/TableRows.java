@@ -519,6 +519,7 @@ final class TableRows {
   void close() {
     if (!closed) {
       closed = true;
+      tier.ifPresent(Spilling::await);
       index.free();
       rows.free();
       residents.free();

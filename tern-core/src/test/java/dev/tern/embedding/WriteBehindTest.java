@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
@@ -145,22 +146,26 @@ final class WriteBehindTest {
 
   @Test
   void aTableIsClosedWhileRowsAreOnTheirWay() {
-    List<Runnable> tasks = new ArrayList<>();
+    List<List<String>> holders = Collections.synchronizedList(new ArrayList<>());
     try (Late late = new Late();
         EmbeddingTable table =
-            table(task -> {
-              tasks.add(task);
-              late.execute(task);
-            })) {
+            table(task ->
+                late.execute(() -> {
+                  holders.add(
+                      allocator.holdings().stream().map(Allocator.Holding::holder).toList());
+                  task.run();
+                }))) {
       Lookup lookup = new Lookup();
       for (int i = 0; table.statistics().file().spilled() == 0 || late.tasks.isEmpty(); i++) {
         long first = (long) i * BATCH;
         table.find(
             IntStream.range(0, BATCH).mapToLong(j -> first + j).toArray(), BATCH, lookup, true);
       }
-      assertThat(tasks).isNotEmpty();
       table.close();
       assertThat(late.tasks).isEmpty();
+      assertThat(holders)
+          .isNotEmpty()
+          .allSatisfy(each -> assertThat(each).contains("table t rows"));
       assertThat(table.size()).isZero();
     }
   }
