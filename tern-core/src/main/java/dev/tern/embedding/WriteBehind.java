@@ -1,9 +1,7 @@
 package dev.tern.embedding;
 
 import java.util.ArrayDeque;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.IntConsumer;
 
@@ -17,7 +15,13 @@ final class WriteBehind {
   private final ArrayDeque<Pending> queue = new ArrayDeque<>();
   private int rows;
 
-  private record Pending(ColdMerge merge, CompletableFuture<Void> run) {}
+  private record Pending(ColdMerge merge, CompletableFuture<ColdMerge> run) {
+    /** Waits until it was run, well or not; whether it failed. */
+    boolean fails() {
+      run.handle((_, _) -> this).join();
+      return run.isCompletedExceptionally();
+    }
+  }
 
   /**
    * Nothing.
@@ -34,39 +38,48 @@ final class WriteBehind {
     return rows;
   }
 
-  /** Has a merge run that has begun. */
+  /** Has a merge run that has begun. Where no thread can be had, that is a run that failed. */
   void add(ColdMerge merge) {
     queue.add(submit(merge));
     rows += merge.count();
   }
 
   private Pending submit(ColdMerge merge) {
-    return new Pending(merge, CompletableFuture.runAsync(() -> records.run(merge), thread));
+    CompletableFuture<ColdMerge> run = new CompletableFuture<>();
+    try {
+      run.completeAsync(
+          () -> {
+            records.run(merge);
+            return merge;
+          },
+          thread);
+    } catch (RuntimeException | Error e) {
+      run.completeExceptionally(e);
+    }
+    return new Pending(merge, run);
   }
 
   /**
-   * Ends the oldest merge, once it was run. One that failed is run again first; where that fails,
-   * too, all is as before.
+   * Ends the oldest merge, once it was run. One that failed is run again first, once; where that
+   * fails, too, all is as before.
    *
    * @param release takes the numbers of its rows, which are free then
    */
   void endFirst(IntConsumer release) {
-    Pending first = queue.remove();
-    if (first.run.isCompletedExceptionally()) {
-      first = submit(first.merge);
-    }
-    queue.addFirst(first);
-    try {
-      first.run.join();
-    } catch (CompletionException e) {
-      switch (Objects.requireNonNull(e.getCause())) {
-        case RuntimeException failure -> throw failure;
-        case Error failure -> throw failure;
-        default -> throw e;
+    ColdMerge merge = queue.element().merge;
+    if (queue.element().fails()) {
+      Pending again = submit(merge);
+      queue.remove();
+      queue.addFirst(again);
+      if (again.fails()) {
+        switch (again.run.exceptionNow()) {
+          case RuntimeException failure -> throw failure;
+          case Error failure -> throw failure;
+          case Throwable failure -> throw new IllegalStateException(failure);
+        }
       }
     }
     queue.remove();
-    ColdMerge merge = first.merge;
     records.end(merge);
     rows -= merge.count();
     for (int i = 0; i < merge.count(); i++) {
@@ -76,6 +89,6 @@ final class WriteBehind {
 
   /** Waits until no merge is run, well or not. */
   void await() {
-    queue.forEach(each -> each.run.exceptionally(_ -> null).join());
+    queue.forEach(Pending::fails);
   }
 }

@@ -201,4 +201,47 @@ final class WriteBehindTest {
       allocator.free(row);
     }
   }
+
+  @Test
+  @Timeout(60)
+  void nothingIsLostWhereNoThreadCanBeStarted() {
+    boolean[] refuses = {false};
+    int[] refused = {0};
+    try (EmbeddingTable table =
+            table(task -> {
+              if (refuses[0]) {
+                refused[0]++;
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              task.run();
+            });
+        EmbeddingTable plain = EmbeddingTable.create(config(), allocator)) {
+      SplittableRandom random = new SplittableRandom(5);
+      Lookup lookup = new Lookup();
+      int failed = 0;
+      for (int step = 0; step < 300; step++) {
+        long[] ids = random.longs(BATCH, 0, 20_000).toArray();
+        plain.find(ids, BATCH, lookup, true);
+        refuses[0] = step % 3 == 2;
+        try {
+          table.find(ids, BATCH, lookup, true);
+        } catch (OutOfMemoryError e) {
+          failed++;
+          refuses[0] = false;
+          table.find(ids, BATCH, lookup, true);
+        }
+        table.requireSound();
+        assertThat(table.size()).isEqualTo(plain.size());
+      }
+      assertThat(refused[0]).isGreaterThan(failed);
+      assertThat(failed).isPositive();
+      assertThat(exported(table)).isEqualTo(exported(plain));
+    }
+  }
+
+  private static int exported(EmbeddingTable table) {
+    int[] digest = {0};
+    export(table, digest);
+    return digest[0];
+  }
 }
