@@ -67,6 +67,9 @@ final class ColdRows {
 
   private long records;
 
+  /** Records of the partitions in which merges have begun: each of these has two summaries. */
+  private long twice;
+
   /** Bytes written to the file, those of merges that have begun included. */
   private long written;
 
@@ -117,6 +120,16 @@ final class ColdRows {
   /** Records, those of rows in memory among them. */
   long records() {
     return records;
+  }
+
+  /** Records that a partition has in the file. */
+  int records(int p) {
+    return counts[p];
+  }
+
+  /** Those of all partitions in which merges have begun and not ended: with two summaries. */
+  long twice() {
+    return twice;
   }
 
   /** Bytes of the file that merges wrote or are about to. */
@@ -278,6 +291,7 @@ final class ColdRows {
     place(merge);
     merges[p] = merge;
     writes[p]++;
+    twice += counts[p];
     records += rows.count() - replaced;
     written += (long) merge.after() * recordBytes;
     return merge;
@@ -306,6 +320,7 @@ final class ColdRows {
   /** Ends a merge that was run: its rows are in the file. */
   void end(ColdMerge merge) {
     int p = merge.partition();
+    twice -= counts[p];
     release(p);
     handles[p] = merge.place();
     offsets[p] = merge.offset();

@@ -38,6 +38,12 @@ final class Spilling {
 
   private static final int LEAVING_SHARE = 16;
 
+  /**
+   * Partitions that they join have one part in so many of all records, or are one: their summaries
+   * are in memory twice. Where half of a partition's rows leave, that is of no more effect.
+   */
+  private static final int TWICE_SHARE = LEAVING_SHARE / 2;
+
   /** Ids looked for in the file at once before others get their turn. */
   private static final int READ_AHEAD = 16;
 
@@ -395,17 +401,13 @@ final class Spilling {
     index.forEachRow(partition * width, width, collector);
     int leaving = Math.min(movable, (count + 1) / 2);
     if (leaving > 0) {
-      WriteBehind writes = behind.orElseThrow();
-      while (records.merge(partition).isPresent()
-          || (writes.rows() > 0 && writes.rows() + leaving > reserve())) {
-        writes.endFirst(rows::release);
-      }
+      endMerges(records, partition, leaving);
       Arrays.sort(order, 0, movable);
       int replaced = replaced(movable - leaving);
       ColdMerge.Rows sorted = sortedByHash(movable - leaving, leaving);
       ColdMerge merge =
           records.begin(partition, sorted, replaced, filterBits(records, partition, leaving));
-      writes.add(merge);
+      behind.orElseThrow().add(merge);
       for (int i = movable - leaving; i < movable; i++) {
         leave((int) order[i], gone);
       }
@@ -413,6 +415,18 @@ final class Spilling {
     }
     hand = hand + 1 == partitions ? 0 : hand + 1;
     return leaving > 0;
+  }
+
+  /** Ends merges until another may begin, of some rows of a partition. */
+  private void endMerges(ColdRows records, int partition, int leaving) {
+    WriteBehind writes = behind.orElseThrow();
+    while (records.merge(partition).isPresent()
+        || (writes.rows() > 0
+            && (writes.rows() + leaving > reserve()
+                || records.twice() + records.records(partition)
+                    > records.records() / TWICE_SHARE))) {
+      writes.endFirst(rows::release);
+    }
   }
 
   private void collect(long hash, int row) {
@@ -483,13 +497,15 @@ final class Spilling {
   private int filterBits(ColdRows records, int partition, int leaving) {
     long rest = memory / SHARE - bytes() + records.filterBytes();
     // A partition's old summary stays until the new one is complete; rows to come need fences.
-    rest -= records.summaryBytes(partition, leaving) + 4L * most / records.blockRecords();
+    long twice = records.records() / TWICE_SHARE;
+    long toCome = most + Math.max(0, twice - records.twice());
+    rest -= records.summaryBytes(partition, leaving) + 4 * toCome / records.blockRecords();
     if (rest < 0) {
       throw new IllegalStateException(
           "table %s: got %d rows in a file, for which %d bytes of memory are not enough; give it more"
               .formatted(config.name(), records.records(), memory));
     }
-    return (int) Math.min(ColdRows.FILTER_BITS, 8 * rest / (records.records() + most));
+    return (int) Math.min(ColdRows.FILTER_BITS, 8 * rest / (records.records() + twice + most));
   }
 
   /** Gives the ids whose rows are not in memory, in no useful order. */

@@ -18,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -243,5 +244,46 @@ final class WriteBehindTest {
     int[] digest = {0};
     export(table, digest);
     return digest[0];
+  }
+
+  @Test
+  void memoryBesideRowsStaysInItsShareWhereFewRowsOfManyPartitionsLeave() {
+    FileTier tier = new FileTier(folder, MEMORY, Runnable::run);
+    try (EmbeddingTable table = EmbeddingTable.create(config(), tier, allocator)) {
+      Lookup lookup = new Lookup();
+      int most = most(table);
+      long next = 0;
+      for (; next < 20L * most; next += BATCH) {
+        table.find(range(next, BATCH), BATCH, lookup, true);
+      }
+      long share = (MEMORY - tier.left()) / 8;
+      int window = most * 88 / 100;
+      long highest = 0;
+      for (int step = 0; step < 60; step++) {
+        next += 20;
+        table.find(range(next - window, window), window, lookup, true);
+        long held =
+            allocator.holdings().stream()
+                .filter(each -> each.holder().equals("table t file tier"))
+                .mapToLong(Allocator.Holding::bytes)
+                .sum();
+        highest = Math.max(highest, held);
+      }
+      assertThat(highest).isLessThanOrEqualTo(share);
+    }
+  }
+
+  private static long[] range(long first, int count) {
+    return LongStream.range(first, first + count).toArray();
+  }
+
+  /** Rows that memory has room for, once it grows no more. */
+  private static int most(EmbeddingTable table) {
+    try {
+      table.find(range(0, 100_000), 100_000, new Lookup(), true);
+      throw new AssertionError("100000 rows in " + MEMORY + " bytes");
+    } catch (IllegalStateException e) {
+      return Integer.parseInt(e.getMessage().replaceAll("(?s).*than the (\\d+) rows.*", "$1"));
+    }
   }
 }
