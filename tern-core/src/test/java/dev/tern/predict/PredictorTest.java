@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
@@ -23,7 +22,6 @@ import dev.tern.tensor.Device;
 import dev.tern.train.Metrics;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,7 +32,6 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +47,7 @@ final class PredictorTest {
   private static final Batch TRAIN = rows(1, 500, 30);
 
   /** Of ids up to 60, of which training has seen half. */
-  private static final Batch HELD = rows(2, 700, 60);
+  static final Batch HELD = rows(2, 700, 60);
 
   @TempDir Path folder;
 
@@ -71,7 +68,7 @@ final class PredictorTest {
     return batch;
   }
 
-  private static Map<String, Object> row(Batch batch, int row) {
+  static Map<String, Object> row(Batch batch, int row) {
     Map<String, Object> columns = new HashMap<>();
     columns.put("age", batch.dense()[2 * row]);
     if (!Float.isNaN(batch.dense()[2 * row + 1])) {
@@ -105,6 +102,11 @@ final class PredictorTest {
   }
 
   private Path saved(ModelConfig.Type type, UnknownRow unknown) {
+    return saved(folder, type, unknown);
+  }
+
+  /** A checkpoint in a folder. */
+  static Path saved(Path folder, ModelConfig.Type type, UnknownRow unknown) {
     Path checkpoint = folder.resolve(type + "-" + unknown);
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = trained(device, type, unknown)) {
@@ -312,25 +314,5 @@ final class PredictorTest {
     assertThatThrownBy(() -> predictor.score(Map.of("age", 1, "site", 3)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("after close");
-  }
-
-  @Test
-  void scoringMakesNoGarbageOnceItIsCompiled() {
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    Map<String, Object> row = row(HELD, 0);
-    float[] scores = new float[HELD.size()];
-    try (Predictor predictor = Predictor.open(saved(ModelConfig.Type.DEEPFM, UnknownRow.ZEROS))) {
-      long least = Long.MAX_VALUE;
-      long patience = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-      while (least >= 1000 && System.nanoTime() < patience) {
-        long before = threads.getCurrentThreadAllocatedBytes();
-        for (int i = 0; i < 1000; i++) {
-          predictor.score(row);
-        }
-        predictor.score(HELD, scores);
-        least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-      }
-      assertThat(least).as("bytes for 1000 rows and a batch").isLessThan(1000);
-    }
   }
 }

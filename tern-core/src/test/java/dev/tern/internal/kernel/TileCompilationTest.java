@@ -92,7 +92,8 @@ final class TileCompilationTest {
   }
 
   private static boolean isOf(String method, String task) {
-    return task.contains(" " + method + " (")
+    return task.contains("method='dev.tern.internal.kernel.Vector")
+        && task.contains(" " + method + " (")
         && !task.contains(" level=")
         && !task.contains(" osr_bci=");
   }
