@@ -146,27 +146,6 @@ final class WriteBehindTest {
   }
 
   @Test
-  @Timeout(60)
-  void mergesForWhichThereWasNoThreadAreRunWhenTheirRoomIsNeeded() {
-    Outcome expected;
-    try (EmbeddingTable table = table(Runnable::run)) {
-      expected = outcome(table);
-    }
-    int[] tasks = {0};
-    Executor unreliable =
-        task -> {
-          if (++tasks[0] % 2 == 1) {
-            throw new OutOfMemoryError("unable to create native thread");
-          }
-          task.run();
-        };
-    try (EmbeddingTable table = table(unreliable)) {
-      assertThat(outcome(table)).isEqualTo(expected);
-    }
-    assertThat(tasks[0]).isGreaterThan(20);
-  }
-
-  @Test
   void aTableIsClosedWhileRowsAreOnTheirWay() {
     List<List<String>> holders = Collections.synchronizedList(new ArrayList<>());
     try (Late late = new Late();

@@ -226,8 +226,17 @@ final class Checks {
     if (tables.walksTables(s)) {
       refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
     }
-    if (!rowRules(s).stream().allMatch(rule -> rule.eviction() instanceof Eviction.Never)) {
+    if (!(Keys.ROW_RULES.read(s.top()).eviction() instanceof Eviction.Never)) {
       refuseTableMemory(s, "rows that go", "model.eviction.type: never");
+    }
+    for (Settings.Group group : s.all("model.tables")) {
+      if (!(Keys.TABLE_RULES.read(group).eviction() instanceof Eviction.Never)) {
+        String columns = String.join(", ", group.get(Keys.TABLE_COLUMNS));
+        refuseTableMemory(
+            s,
+            "rows that go in the table of " + columns,
+            "model.tables.eviction.type: never there");
+      }
     }
     if (s.get(Keys.UNKNOWN).equals("mean")) {
       refuseTableMemory(s, "the mean of whole tables for unknown ids", "model.unknown: zeros");
