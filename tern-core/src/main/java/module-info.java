@@ -9,6 +9,7 @@ module dev.tern.core {
   requires jdk.jfr;
   requires jdk.management;
 
+  exports dev.tern.base;
   exports dev.tern.data;
   exports dev.tern.embedding;
   exports dev.tern.model;

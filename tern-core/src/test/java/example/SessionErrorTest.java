@@ -2,9 +2,9 @@ package example;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.Shape;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Session;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import org.junit.jupiter.api.Test;
 

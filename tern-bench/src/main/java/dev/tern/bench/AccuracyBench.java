@@ -1,5 +1,7 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -8,8 +10,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

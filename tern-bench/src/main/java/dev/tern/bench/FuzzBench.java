@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
@@ -7,7 +8,6 @@ import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;

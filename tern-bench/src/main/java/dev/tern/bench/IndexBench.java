@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
+import dev.tern.base.Workers;
 import dev.tern.embedding.BareIndex;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
-import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,11 +1,11 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
-import dev.tern.tensor.DType;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.tern.bench;
 
-import dev.tern.tensor.Shape;
+import dev.tern.base.Shape;
 import dev.tern.tensor.Tensor;
 import java.util.List;
 import java.util.Locale;

@@ -1,10 +1,10 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.kernel.Kernels;
 import dev.tern.tensor.Computation;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;

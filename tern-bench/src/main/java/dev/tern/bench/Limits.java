@@ -1,7 +1,7 @@
 package dev.tern.bench;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.kernel.VectorSupport;
-import dev.tern.internal.runtime.Workers;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 

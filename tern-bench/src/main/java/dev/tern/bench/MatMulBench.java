@@ -1,10 +1,10 @@
 package dev.tern.bench;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,7 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
@@ -10,8 +12,6 @@ import dev.tern.internal.ir.Sequences;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

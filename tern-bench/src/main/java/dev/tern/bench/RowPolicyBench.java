@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
@@ -13,7 +14,6 @@ import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

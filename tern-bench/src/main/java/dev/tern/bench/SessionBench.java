@@ -1,8 +1,8 @@
 package dev.tern.bench;
 
+import dev.tern.base.Shape;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Session;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableConfig;
@@ -8,7 +9,6 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;

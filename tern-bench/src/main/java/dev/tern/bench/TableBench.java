@@ -1,5 +1,7 @@
 package dev.tern.bench;
 
+import dev.tern.base.DType;
+import dev.tern.base.Workers;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
@@ -8,9 +10,7 @@ import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

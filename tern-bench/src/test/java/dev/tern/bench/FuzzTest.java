@@ -2,12 +2,12 @@ package dev.tern.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.Shape;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,9 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Names;
 import dev.tern.cli.run.RunException;
-import dev.tern.data.DataException;
 import dev.tern.internal.memory.OutOfBudgetException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

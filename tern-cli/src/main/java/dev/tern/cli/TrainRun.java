@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
@@ -20,7 +21,6 @@ import dev.tern.embedding.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;

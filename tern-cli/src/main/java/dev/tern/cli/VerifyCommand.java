@@ -1,9 +1,9 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.TextDictionary;
 import dev.tern.files.ReadPolicy;

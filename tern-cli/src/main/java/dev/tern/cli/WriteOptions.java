@@ -1,7 +1,7 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.data.DataException;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.files.CsvOptions;

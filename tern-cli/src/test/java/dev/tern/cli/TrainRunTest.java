@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.KeyPaths;
 import dev.tern.embedding.Admission;
@@ -15,7 +16,6 @@ import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.tern.data;
 
+import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package dev.tern.data;
 
+import dev.tern.base.DataException;
 import java.util.Arrays;
 
 /**

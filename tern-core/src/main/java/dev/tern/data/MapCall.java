@@ -1,5 +1,6 @@
 package dev.tern.data;
 
+import dev.tern.base.DataException;
 import java.util.Objects;
 
 /** Calls a {@link BatchMap} and says which row a failure is about. */

@@ -1,7 +1,7 @@
 package dev.tern.embedding;
 
+import dev.tern.base.Workers;
 import dev.tern.data.Batch;
-import dev.tern.internal.runtime.Workers;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.tern.embedding;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 
 /**
  * The loops of {@link RowLoops} that read or write weights of two bytes: columns go to {@link

@@ -1,8 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 import java.util.Arrays;
 
 /**

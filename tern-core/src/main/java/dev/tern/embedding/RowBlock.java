@@ -1,7 +1,7 @@
 package dev.tern.embedding;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

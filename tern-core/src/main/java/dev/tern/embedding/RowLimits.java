@@ -1,6 +1,6 @@
 package dev.tern.embedding;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 
 /**
  * Limits of the updates of rows.

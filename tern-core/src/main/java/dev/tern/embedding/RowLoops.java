@@ -1,8 +1,8 @@
 package dev.tern.embedding;
 
+import dev.tern.base.DType;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.Arrays;
 
 /**

@@ -1,6 +1,6 @@
 package dev.tern.embedding;
 
-import dev.tern.internal.runtime.Workers;
+import dev.tern.base.Workers;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;

@@ -1,7 +1,7 @@
 package dev.tern.embedding;
 
+import dev.tern.base.DType;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.Optional;
 
 /**

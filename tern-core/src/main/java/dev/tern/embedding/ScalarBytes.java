@@ -5,7 +5,7 @@ import static dev.tern.internal.memory.Memory.getFloat;
 import static dev.tern.internal.memory.Memory.setByte;
 import static dev.tern.internal.memory.Memory.setFloat;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 
 /**
  * Rows of {@link RowFormat#INT8}: {@code W} bytes, then at a multiple of 4 the scale. One of them,

@@ -5,8 +5,8 @@ import static dev.tern.internal.memory.Memory.getShort;
 import static dev.tern.internal.memory.Memory.setFloat;
 import static dev.tern.internal.memory.Memory.setShort;
 
+import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
-import dev.tern.tensor.DType;
 
 /** Weights as they are stored: one of them, or {@link HalfLoops} on one column, {@code j}. */
 final class ScalarHalves {

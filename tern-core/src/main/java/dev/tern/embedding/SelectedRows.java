@@ -354,7 +354,7 @@ public final class SelectedRows {
    * Reads rows in PaddlePaddle's format, to their end; what follows stays in the stream.
    *
    * @param name of the stream, for errors
-   * @throws dev.tern.data.DataException if they are not such rows, with the byte where it shows
+   * @throws dev.tern.base.DataException if they are not such rows, with the byte where it shows
    */
   public static SelectedRows readFrom(InputStream in, String name) throws IOException {
     return new SelectedRowsStream(in, name).read();

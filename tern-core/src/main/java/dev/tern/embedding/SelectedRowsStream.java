@@ -1,6 +1,6 @@
 package dev.tern.embedding;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,12 +1,12 @@
 package dev.tern.model;
 
+import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.nn.LayerNorm;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.nn.SelfAttention;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;

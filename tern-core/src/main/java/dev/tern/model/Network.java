@@ -1,5 +1,7 @@
 package dev.tern.model;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
@@ -15,9 +17,7 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.tern.model;
 
+import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.List;

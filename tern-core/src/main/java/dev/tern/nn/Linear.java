@@ -1,6 +1,6 @@
 package dev.tern.nn;
 
-import dev.tern.tensor.Shape;
+import dev.tern.base.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.Optional;

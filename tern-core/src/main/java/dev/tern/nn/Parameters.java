@@ -1,8 +1,8 @@
 package dev.tern.nn;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;

@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Sequences;
 import java.util.ArrayList;

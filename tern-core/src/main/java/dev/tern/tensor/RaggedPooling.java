@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Sequences;

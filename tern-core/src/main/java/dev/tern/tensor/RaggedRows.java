@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op.Index.Rule;

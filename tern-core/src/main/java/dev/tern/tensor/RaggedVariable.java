@@ -1,5 +1,7 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.MemorySegment;

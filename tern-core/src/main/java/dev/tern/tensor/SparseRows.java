@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.Shape;
 import java.util.Arrays;
 
 /**

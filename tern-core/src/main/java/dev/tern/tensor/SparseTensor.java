@@ -1,5 +1,8 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
+
 /**
  * A matrix that is mostly zeros, {@code [rows, columns]}, as compressed sparse rows: a {@link
  * Ragged} of one level with the values, and a column for each. Columns of a row may be in any

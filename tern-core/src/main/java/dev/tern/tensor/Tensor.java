@@ -1,5 +1,7 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;

@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.DType;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.UnknownRow;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,6 +1,7 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
@@ -15,7 +16,6 @@ import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.file.Files;

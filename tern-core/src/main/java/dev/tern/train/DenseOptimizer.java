@@ -1,8 +1,8 @@
 package dev.tern.train;
 
+import dev.tern.base.Shape;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.nio.file.Path;
 
 /** Walks over an array of ids that ascend, a block at a time. */

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.embedding.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.io.BufferedReader;

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;

@@ -1,9 +1,9 @@
 package dev.tern.train;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.RowBlock;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

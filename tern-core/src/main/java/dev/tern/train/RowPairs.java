@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.internal.memory.Memory;
 
 /** Walks over the ids of a table in two checkpoints, ascending, with the rows that each has. */

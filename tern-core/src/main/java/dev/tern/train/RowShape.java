@@ -1,8 +1,8 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.TableConfig;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.List;
 

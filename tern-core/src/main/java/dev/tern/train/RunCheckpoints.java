@@ -1,7 +1,7 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
-import dev.tern.internal.runtime.Workers;
+import dev.tern.base.DataException;
+import dev.tern.base.Workers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 package dev.tern.train;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.RowLimits;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 
 /** What checkpoints say of the run that wrote them. */

@@ -1,8 +1,8 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
-import dev.tern.tensor.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -1,13 +1,13 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.TableShard;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowLimits;
@@ -7,7 +8,6 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;

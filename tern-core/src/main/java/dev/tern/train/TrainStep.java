@@ -1,16 +1,16 @@
 package dev.tern.train;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
+import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import dev.tern.model.Features;
 import dev.tern.model.Network;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;

@@ -1,7 +1,7 @@
 package dev.tern.train;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Readers;

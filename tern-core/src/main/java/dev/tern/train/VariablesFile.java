@@ -1,7 +1,7 @@
 package dev.tern.train;
 
-import dev.tern.data.DataException;
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.tensor.Variable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

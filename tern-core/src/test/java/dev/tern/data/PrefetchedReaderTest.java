@@ -3,6 +3,7 @@ package dev.tern.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DataException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

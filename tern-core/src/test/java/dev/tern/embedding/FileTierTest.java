@@ -3,11 +3,11 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
-import dev.tern.tensor.DType;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

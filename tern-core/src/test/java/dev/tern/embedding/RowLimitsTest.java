@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

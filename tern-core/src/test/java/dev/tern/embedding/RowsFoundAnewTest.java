@@ -2,9 +2,9 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

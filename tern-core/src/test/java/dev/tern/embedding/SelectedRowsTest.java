@@ -3,7 +3,7 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.embedding.SelectedRows.Scatter;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;

@@ -3,14 +3,14 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;

@@ -2,6 +2,7 @@ package dev.tern.nn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -19,7 +20,6 @@ import dev.tern.tensor.Levels;
 import dev.tern.tensor.Pool;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.RaggedVariable;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.List;

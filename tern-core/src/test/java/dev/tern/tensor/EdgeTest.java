@@ -3,6 +3,8 @@ package dev.tern.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,8 @@ package dev.tern.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -3,11 +3,11 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.json.Json;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.DType;
 import dev.tern.data.Batch;
 import dev.tern.data.Readers;
 import dev.tern.embedding.Admission;
@@ -12,7 +13,6 @@ import dev.tern.embedding.WhenFull;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.Shape;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.Arrays;

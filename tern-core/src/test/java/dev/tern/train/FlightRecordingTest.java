@@ -2,9 +2,9 @@ package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;

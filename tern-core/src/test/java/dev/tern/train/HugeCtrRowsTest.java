@@ -3,7 +3,7 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.tensor.Device;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

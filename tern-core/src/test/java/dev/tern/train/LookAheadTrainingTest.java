@@ -3,8 +3,9 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
@@ -27,7 +28,6 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;

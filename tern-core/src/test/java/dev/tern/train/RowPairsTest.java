@@ -3,8 +3,8 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
 import dev.tern.data.NumberEncoding;

@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.DType;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
@@ -17,7 +18,6 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.file.Path;

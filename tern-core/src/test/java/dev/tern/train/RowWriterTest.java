@@ -3,7 +3,7 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Map;

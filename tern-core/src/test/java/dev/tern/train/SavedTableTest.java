@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.Readers;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;

@@ -3,6 +3,7 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.tern.base.DType;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.embedding.Admission;
@@ -18,7 +19,6 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;

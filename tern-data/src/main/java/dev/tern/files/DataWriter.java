@@ -17,7 +17,7 @@ public interface DataWriter extends AutoCloseable {
   /**
    * Appends the rows of {@code batch}, which stays the caller's.
    *
-   * @throws dev.tern.data.DataException where a value does not fit the format, or on a failed write
+   * @throws dev.tern.base.DataException where a value does not fit the format, or on a failed write
    */
   void write(Batch batch);
 

@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 
 /**
  * What becomes of a bad record. A reader reports each fault it finds; where {@link #report}

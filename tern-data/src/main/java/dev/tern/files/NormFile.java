@@ -1,7 +1,7 @@
 package dev.tern.files;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.Schema;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import io.airlift.compress.v3.MalformedInputException;
 import io.airlift.compress.v3.lz4.Lz4JavaDecompressor;
 import io.airlift.compress.v3.snappy.SnappyJavaDecompressor;

@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.parquet.format.ConvertedType;

@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -1,7 +1,7 @@
 package dev.tern.files;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import java.util.Arrays;
 
 /** Rows of a batch being filled column by column, and which of them turned out bad. */

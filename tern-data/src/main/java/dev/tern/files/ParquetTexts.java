@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.TextDictionary;
 import dev.tern.data.TextHash;
 import java.lang.invoke.MethodHandles;

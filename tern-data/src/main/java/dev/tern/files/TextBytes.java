@@ -1,6 +1,6 @@
 package dev.tern.files;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;

@@ -11,7 +11,7 @@ public final class WholeFile {
    * Writes {@code text} as UTF-8 beside {@code file}, forces it to disk and renames it; folders
    * above are made.
    *
-   * @throws dev.tern.data.DataException if it cannot be written; what was there before stays
+   * @throws dev.tern.base.DataException if it cannot be written; what was there before stays
    */
   public static void write(Path file, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);

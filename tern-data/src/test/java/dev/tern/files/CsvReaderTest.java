@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Slot;
 import dev.tern.data.TextDictionary;

@@ -4,7 +4,7 @@ import static dev.tern.files.Rows.row;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;

@@ -3,7 +3,7 @@ package dev.tern.files;
 import static dev.tern.files.Rows.row;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

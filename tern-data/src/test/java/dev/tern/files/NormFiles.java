@@ -3,7 +3,7 @@ package dev.tern.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.io.IOException;

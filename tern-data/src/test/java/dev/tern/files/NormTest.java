@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import com.sun.management.ThreadMXBean;
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;

@@ -3,8 +3,8 @@ package dev.tern.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.tern.files;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.util.HexFormat;
 import org.apache.parquet.format.CompressionCodec;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
 package dev.tern.bench.stress;
 
+import dev.tern.base.DType;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Eviction;
@@ -12,7 +13,6 @@ import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
-import dev.tern.tensor.DType;
 
 /**
  * One thread's use of a small table. Updates add 1 to all columns of a row, so what a row reads as

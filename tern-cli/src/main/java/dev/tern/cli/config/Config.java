@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;

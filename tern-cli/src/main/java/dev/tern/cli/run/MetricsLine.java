@@ -155,7 +155,7 @@ public record MetricsLine(
    * Reads a line.
    *
    * @param source what errors call it
-   * @throws dev.tern.data.DataException if it is none
+   * @throws dev.tern.base.DataException if it is none
    */
   public static MetricsLine parse(String json, String source) {
     Json.Obj line = Json.parseObject(json, source);

@@ -1,6 +1,6 @@
 package dev.tern.cli.run;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;

@@ -1,8 +1,8 @@
 package dev.tern.cli.run;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.data.DataException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;

@@ -1,7 +1,7 @@
 package dev.tern.internal.ir;
 
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Op.Index.Rule;
-import dev.tern.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

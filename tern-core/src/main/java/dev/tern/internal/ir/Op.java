@@ -1,8 +1,8 @@
 package dev.tern.internal.ir;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.memory.Buffer;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,9 +1,9 @@
 package dev.tern.internal.ir;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.IdentityHashMap;

@@ -1,6 +1,6 @@
 package dev.tern.internal.json;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

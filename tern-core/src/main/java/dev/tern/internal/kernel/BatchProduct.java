@@ -1,6 +1,6 @@
 package dev.tern.internal.kernel;
 
-import dev.tern.internal.runtime.Workers;
+import dev.tern.base.Workers;
 
 /**
  * Many small matrix products of equal sizes and strides, shared among threads by whole products:

@@ -1,6 +1,6 @@
 package dev.tern.internal.kernel;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.tern.internal.kernel;
 
-import dev.tern.tensor.DType;
+import dev.tern.base.DType;
 
 /** Conversion of dense elements between F32 and a type of two bytes. */
 interface HalfKernel {

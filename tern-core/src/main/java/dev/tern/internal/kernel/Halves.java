@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Pointwise;
-import dev.tern.tensor.DType;
 
 /**
  * The two-byte floats {@link DType#F16} and {@link DType#BF16} to binary32 and back. {@link

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 

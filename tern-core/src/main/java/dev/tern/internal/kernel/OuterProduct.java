@@ -1,6 +1,6 @@
 package dev.tern.internal.kernel;
 
-import dev.tern.internal.runtime.Workers;
+import dev.tern.base.Workers;
 
 /**
  * A matrix product of one term, which only writes: rows of C in chunks, in the order of memory, as

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 
 /**
  * One matrix product, cut into blocks. B is packed into panels as wide as a tile, a slab of it at a

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 
 /**
  * Moves rows of floats by an index, I32 or I64.

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 
 /** {@link HalfKernel} one element at a time. */
 final class ScalarHalfKernel implements HalfKernel {

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 
 /**
  * A product of many terms whose C is small, such as the gradient of weights over a batch. The terms

@@ -1,7 +1,7 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 
 /**
  * Product of a matrix and one vector, y = M x (+ y), and by exchange of roles of one row and a

@@ -1,5 +1,6 @@
 package dev.tern.internal.plan;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.Epilogue;
@@ -9,7 +10,6 @@ import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.Kernels;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;

@@ -1,9 +1,9 @@
 package dev.tern.internal.plan;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;

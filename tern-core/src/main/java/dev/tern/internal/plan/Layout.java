@@ -1,7 +1,7 @@
 package dev.tern.internal.plan;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Op;
-import dev.tern.tensor.Shape;
 import java.util.Arrays;
 import java.util.Optional;
 

@@ -1,10 +1,10 @@
 package dev.tern.internal.plan;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;

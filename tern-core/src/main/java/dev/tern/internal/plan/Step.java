@@ -1,9 +1,9 @@
 package dev.tern.internal.plan;
 
+import dev.tern.base.DType;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.Epilogue;
-import dev.tern.tensor.DType;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,6 +1,6 @@
 package dev.tern.internal.replay;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import java.io.BufferedInputStream;
 import java.io.BufferedReader;

@@ -1,10 +1,10 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.DType;
 import dev.tern.internal.kernel.HalfCasts;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
-import dev.tern.tensor.DType;
 
 /** Conversions between element types. Integers are read as doubles, exact below 2^53. */
 final class Casts {

@@ -1,5 +1,6 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Allocator;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,7 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.DType;
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
@@ -10,7 +12,6 @@ import dev.tern.internal.residency.Policy;
 import dev.tern.internal.residency.Recipes;
 import dev.tern.internal.residency.Residency;
 import dev.tern.internal.residency.Space;
-import dev.tern.tensor.DType;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;

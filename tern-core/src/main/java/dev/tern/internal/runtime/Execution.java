@@ -1,5 +1,6 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;

@@ -1,5 +1,6 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.Sums;

@@ -1,5 +1,8 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
+import dev.tern.base.Workers;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -14,8 +17,6 @@ import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.residency.NoRoomException;
 import dev.tern.internal.residency.Step;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

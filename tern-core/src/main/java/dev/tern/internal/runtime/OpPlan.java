@@ -1,5 +1,6 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.plan.Plan;
 
 /** The plan of one op on operands of known sizes, and what a run of it takes. */

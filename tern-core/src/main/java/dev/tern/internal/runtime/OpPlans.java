@@ -1,5 +1,7 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -7,8 +9,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;

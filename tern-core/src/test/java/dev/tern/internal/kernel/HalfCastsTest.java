@@ -3,11 +3,11 @@ package dev.tern.internal.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.Computation;
-import dev.tern.tensor.DType;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.lang.foreign.Arena;

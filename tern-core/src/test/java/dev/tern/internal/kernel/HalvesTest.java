@@ -3,9 +3,9 @@ package dev.tern.internal.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import jdk.incubator.vector.FloatVector;

@@ -2,8 +2,8 @@ package dev.tern.internal.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Workers;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,12 +3,12 @@ package dev.tern.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

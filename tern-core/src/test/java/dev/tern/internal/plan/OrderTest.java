@@ -4,10 +4,10 @@ import static dev.tern.internal.plan.EpiloguesTest.leaf;
 import static dev.tern.internal.plan.EpiloguesTest.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
-import dev.tern.tensor.Shape;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

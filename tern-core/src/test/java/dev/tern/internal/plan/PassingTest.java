@@ -6,13 +6,13 @@ import static dev.tern.internal.plan.EpiloguesTest.product;
 import static dev.tern.internal.plan.EpiloguesTest.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,8 @@ package dev.tern.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -10,8 +12,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

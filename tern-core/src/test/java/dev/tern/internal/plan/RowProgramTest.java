@@ -2,6 +2,7 @@ package dev.tern.internal.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
@@ -10,7 +11,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Interpreter;
-import dev.tern.tensor.Shape;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;

@@ -3,7 +3,7 @@ package dev.tern.internal.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.data.DataException;
+import dev.tern.base.DataException;
 import dev.tern.internal.residency.Step;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -3,13 +3,13 @@ package dev.tern.internal.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
-import dev.tern.tensor.DType;
-import dev.tern.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

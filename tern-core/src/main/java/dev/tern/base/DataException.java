@@ -1,4 +1,4 @@
-package dev.tern.data;
+package dev.tern.base;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;

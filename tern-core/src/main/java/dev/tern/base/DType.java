@@ -1,4 +1,4 @@
-package dev.tern.tensor;
+package dev.tern.base;
 
 /**
  * Element types. Arithmetic is done in {@link #F32}; {@link #F16} and {@link #BF16} are storage

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.base;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,4 +1,4 @@
-package dev.tern.tensor;
+package dev.tern.base;
 
 import java.util.Arrays;
 
