@@ -17,6 +17,7 @@ import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.Variable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -199,10 +200,14 @@ public final class Checkpoint {
     return network;
   }
 
-  /** Fills a fresh network and optimizer; returns where the run stands. */
-  RunState restore(Network network, DenseOptimizer optimizer) {
+  /**
+   * Fills the network and the optimizer state of a new run; returns the state of the run to resume.
+   *
+   * @param optimizer state of the dense parameters, in the order of {@link Network#parameters()}
+   */
+  public RunState restore(Network network, List<Variable> optimizer) {
     readWeights(network);
-    VariablesFile.read(chain.last().file(OPTIMIZER), optimizer.state());
+    VariablesFile.read(chain.last().file(OPTIMIZER), optimizer);
     chain.requireUnchanged();
     return RunFacts.state(chain.last().json());
   }
@@ -240,19 +245,21 @@ public final class Checkpoint {
   /**
    * The optimizer state of a new row of a table.
    *
-   * @throws DataException if rows of {@code shape} have none of that size
+   * @param width weights of the row
+   * @param floats floats of optimizer state that rows have in the table's file
+   * @throws DataException if the optimizer keeps another number of floats
    */
-  float[] initialState(RowShape shape) {
+  float[] initialState(int width, int floats) {
     float[] state;
     try {
-      state = rowRule().initialState(shape.width());
+      state = rowRule().initialState(width);
     } catch (IllegalArgumentException e) {
       throw new DataException(folder() + ": " + e.getMessage() + "; the checkpoint is damaged", e);
     }
-    if (state.length != shape.state()) {
+    if (state.length != floats) {
       throw new DataException(
           "%s: got rows with %d floats of optimizer state, expected %d as its optimizers keep; the checkpoint is damaged"
-              .formatted(folder(), shape.state(), state.length));
+              .formatted(folder(), floats, state.length));
     }
     return state;
   }
@@ -358,11 +365,16 @@ public final class Checkpoint {
   }
 
   /** Throws if a run of this model and these options would not go on as this one stopped. */
-  void requireSame(Model.Factory factory, TrainOptions options) {
+  public void requireSame(Model.Factory factory, RunSettings options) {
     RunFacts.requireSame(chain.last().json(), folder(), factory, options);
   }
 
-  CheckpointChain chain() {
-    return chain;
+  /**
+   * Checks that no other checkpoint has taken its place since it was opened.
+   *
+   * @throws DataException if one has, or if it is gone
+   */
+  void requireUnchanged() {
+    chain.requireUnchanged();
   }
 }

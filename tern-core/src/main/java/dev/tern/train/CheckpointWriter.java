@@ -5,6 +5,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
+import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,17 +15,17 @@ import java.util.Optional;
  * Makes checkpoints of a run, full ones or of what changed in its tables.
  *
  * @param network the model and its tables
- * @param optimizer of its parameters
+ * @param optimizer state of its parameters
  * @param factory what made the model
  * @param encoder what turns rows into its features
  * @param options what the run was told
  */
 record CheckpointWriter(
     Network network,
-    DenseOptimizer optimizer,
+    List<Variable> optimizer,
     Model.Factory factory,
     FeatureEncoder encoder,
-    TrainOptions options) {
+    RunSettings options) {
 
   /** Writes all of it as folder {@code target}, complete or not at all. */
   void write(Path target, RunState state) {
@@ -48,7 +49,7 @@ record CheckpointWriter(
       return new CheckpointImage(
           RunFacts.of(network, factory, state, options),
           VariablesFile.copy(network.variables()),
-          VariablesFile.copy(optimizer.state()),
+          VariablesFile.copy(optimizer),
           changes ? Optional.empty() : Optional.of(encoder),
           tables);
     } catch (RuntimeException | Error e) {

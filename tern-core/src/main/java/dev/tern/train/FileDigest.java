@@ -6,7 +6,9 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -119,7 +121,18 @@ final class FileDigest {
     sums[block] = (int) sum.getValue();
   }
 
-  static MessageDigest sha256() {
+  /** The SHA-256 of all bytes of a file, in hexadecimal. */
+  static String sha256(Path file) throws IOException {
+    try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), sha256())) {
+      byte[] buffer = new byte[1 << 16];
+      while (in.read(buffer) >= 0) {
+        // Reading feeds the digest.
+      }
+      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    }
+  }
+
+  private static MessageDigest sha256() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {

@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -236,13 +234,8 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   }
 
   static String sha256(Path file) {
-    try (DigestInputStream in =
-        new DigestInputStream(Files.newInputStream(file), FileDigest.sha256())) {
-      byte[] buffer = new byte[1 << 16];
-      while (in.read(buffer) >= 0) {
-        // Reading feeds the digest.
-      }
-      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    try {
+      return FileDigest.sha256(file);
     } catch (IOException e) {
       throw unreadable(file, e);
     }

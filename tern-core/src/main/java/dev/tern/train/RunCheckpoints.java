@@ -43,9 +43,9 @@ final class RunCheckpoints {
   }
 
   /** Goes on after a checkpoint that the run was resumed from, where that is one of this folder. */
-  void goOnFrom(CheckpointChain resumed) {
-    List<Path> parts = resumed.parts().stream().map(Manifest::folder).toList();
-    lastStep = RunFacts.state(resumed.last().json()).step();
+  void goOnFrom(Checkpoint resumed) {
+    List<Path> parts = resumed.parts();
+    lastStep = resumed.step();
     if (schedule.isNever() || !parts.stream().allMatch(this::isMine)) {
       return;
     }

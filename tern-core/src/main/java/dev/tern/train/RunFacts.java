@@ -21,7 +21,7 @@ final class RunFacts {
   private RunFacts() {}
 
   /** The model, what the run was told, and where it stands. */
-  static Json.Obj of(Network network, Model.Factory factory, RunState state, TrainOptions options) {
+  static Json.Obj of(Network network, Model.Factory factory, RunState state, RunSettings options) {
     Json.Obj facts = Json.object();
     if (factory instanceof ModelConfig config) {
       facts.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
@@ -56,7 +56,7 @@ final class RunFacts {
   }
 
   /** What a resumed run must be told again, or its weights would be others. */
-  private static Json.Obj told(TrainOptions options) {
+  private static Json.Obj told(RunSettings options) {
     Json.Obj optimizer = OptimizerJson.write(options.optimizer());
     if (options.weightDecay() > 0) {
       optimizer.put("weightDecay", (double) options.weightDecay());
@@ -112,8 +112,7 @@ final class RunFacts {
   }
 
   /** Throws if a run of this model and these options would not go on as that of {@code facts}. */
-  static void requireSame(
-      Json.Obj facts, Path folder, Model.Factory factory, TrainOptions options) {
+  static void requireSame(Json.Obj facts, Path folder, Model.Factory factory, RunSettings options) {
     Json.Obj given = told(options);
     if (factory instanceof ModelConfig config) {
       given.put("modelConfig", ModelJson.write(config));

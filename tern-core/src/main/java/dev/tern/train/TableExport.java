@@ -37,7 +37,7 @@ public final class TableExport {
         target,
         writing -> {
           count[0] = writeTable(checkpoint, slot, format, target, writing);
-          checkpoint.chain().requireUnchanged();
+          checkpoint.requireUnchanged();
         });
     return count[0];
   }
@@ -72,8 +72,8 @@ public final class TableExport {
             } else {
               ChangesExport.safetensors(since, checkpoint, slot, count[0], writing);
             }
-            since.chain().requireUnchanged();
-            checkpoint.chain().requireUnchanged();
+            since.requireUnchanged();
+            checkpoint.requireUnchanged();
           } catch (IOException e) {
             throw AtomicFolder.unwritten(target, e);
           }

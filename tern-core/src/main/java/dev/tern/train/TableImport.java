@@ -80,7 +80,7 @@ public final class TableImport {
               ? ImportedRows.text(source, shape.width())
               : HugeCtrRows.read(
                   source, shape.width(), Set.copyOf(checkpoint.slotsOf(slot)), layout);
-      float[] state = checkpoint.initialState(shape);
+      float[] state = checkpoint.initialState(shape.width(), shape.state());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);
       return rows.count();

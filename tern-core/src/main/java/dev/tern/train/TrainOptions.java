@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** What a training run is told. Immutable; start from {@link #of} and change what differs. */
-public final class TrainOptions {
+public final class TrainOptions implements RunSettings {
   private int batch = 1024;
   private int epochs = 1;
   private final Optimizer optimizer;
@@ -344,6 +344,7 @@ public final class TrainOptions {
     return changed;
   }
 
+  @Override
   public int batch() {
     return batch;
   }
@@ -352,10 +353,12 @@ public final class TrainOptions {
     return epochs;
   }
 
+  @Override
   public Optimizer optimizer() {
     return optimizer;
   }
 
+  @Override
   public Optimizer tableOptimizer() {
     return tableOptimizer;
   }
@@ -366,14 +369,17 @@ public final class TrainOptions {
     return same ? rate : rate * (tableOptimizer.lr() / optimizer.lr());
   }
 
+  @Override
   public Optional<Optimizer> firstPartOptimizer() {
     return firstPartOptimizer;
   }
 
+  @Override
   public LearningRate schedule() {
     return schedule;
   }
 
+  @Override
   public long seed() {
     return seed;
   }
@@ -386,43 +392,53 @@ public final class TrainOptions {
     return earlyStop;
   }
 
+  @Override
   public float l2() {
     return l2;
   }
 
+  @Override
   public float weightDecay() {
     return weightDecay;
   }
 
+  @Override
   public float clipNorm() {
     return clipNorm;
   }
 
+  @Override
   public float initRange() {
     return initRange;
   }
 
+  @Override
   public Combiner combiner() {
     return combiner;
   }
 
+  @Override
   public UnknownRow unknown() {
     return unknown;
   }
 
+  @Override
   public DType tableStorage() {
     return tableStorage;
   }
 
+  @Override
   public RowPolicy rows() {
     return rows;
   }
 
   /** Rules of single tables, in the order of their names. */
+  @Override
   public Map<String, RowPolicy> rowsOf() {
     return rowsOf;
   }
 
+  @Override
   public RowLimits rowLimits() {
     return rowLimits;
   }
@@ -431,6 +447,7 @@ public final class TrainOptions {
     return tier;
   }
 
+  @Override
   public int shuffleRows() {
     return shuffleRows;
   }

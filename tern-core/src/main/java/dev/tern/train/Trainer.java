@@ -59,7 +59,7 @@ public final class Trainer implements AutoCloseable {
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
-    writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
+    writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
   }
@@ -83,9 +83,9 @@ public final class Trainer implements AutoCloseable {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {
-      trainer.state = saved.restore(trainer.network, trainer.optimizer);
+      trainer.state = saved.restore(trainer.network, trainer.optimizer.state());
       saved.requireSame(factory, options);
-      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved.chain()));
+      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved));
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;

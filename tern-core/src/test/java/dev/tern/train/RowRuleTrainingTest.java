@@ -103,13 +103,13 @@ final class RowRuleTrainingTest {
     Path saved = trained(options(), 1, "saved");
     Path rows = folder.resolve("rows.txt");
     TableExport.write(Checkpoint.open(saved), 0, TableFormat.TEXT, rows);
-    Path manifest = saved.resolve(Manifest.NAME);
+    Path manifest = saved.resolve("manifest.json");
     String text = Files.readString(manifest);
     for (int width : new int[] {2, 0, 9, -1}) {
       String edited = text.replaceAll("\"firstPartWidth\":\\s*1", "\"firstPartWidth\":" + width);
       assertThat(edited).isNotEqualTo(text);
       Files.writeString(manifest, edited);
-      Files.writeString(saved.resolve("manifest.sha256"), Manifest.sha256(manifest));
+      Files.writeString(saved.resolve("manifest.sha256"), FileDigest.sha256(manifest));
       Checkpoint damaged = Checkpoint.open(saved);
       Path target = folder.resolve("imported");
       assertThatThrownBy(() -> TableImport.write(damaged, 0, TableFormat.TEXT, rows, target))
