@@ -330,20 +330,4 @@ final class BucketTrainingTest {
       assertThat(TrainerTest.contents(after)).isEqualTo(TrainerTest.contents(before));
     }
   }
-
-  @Test
-  void aManifestThatNamesNoRowOfUnknownIdsIsRefused() {
-    for (String text :
-        List.of(
-            "\"unknown\":\"HASH\",\"buckets\":0", "\"unknown\":\"HASH\",\"buckets\":4294967297")) {
-      var json = dev.tern.internal.json.Json.parseObject("{" + text + "}", "test");
-      assertThatThrownBy(() -> UnknownRowJson.read(json))
-          .isInstanceOf(DataException.class)
-          .hasMessageContaining("\"unknown\": got HASH (");
-    }
-    var other = dev.tern.internal.json.Json.parseObject("{\"unknown\":\"HASHED\"}", "test");
-    assertThatThrownBy(() -> UnknownRowJson.read(other))
-        .isInstanceOf(DataException.class)
-        .hasMessageContaining("\"unknown\": got HASHED (");
-  }
 }
