@@ -10,6 +10,8 @@ module dev.tern.core {
   requires jdk.management;
 
   exports dev.tern.base;
+  exports dev.tern.checkpoint;
+  exports dev.tern.checkpoint.tools;
   exports dev.tern.data;
   exports dev.tern.embedding;
   exports dev.tern.model;

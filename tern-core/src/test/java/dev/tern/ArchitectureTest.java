@@ -31,6 +31,9 @@ final class ArchitectureTest {
       List.of(
           "predict",
           "train",
+          "checkpoint.tools",
+          "checkpoint",
+          "internal.checkpoint",
           "model",
           "nn",
           "embedding",

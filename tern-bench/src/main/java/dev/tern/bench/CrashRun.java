@@ -1,5 +1,7 @@
 package dev.tern.bench;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
@@ -15,8 +17,6 @@ import dev.tern.embedding.UnknownRow;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.DeltaSchedule;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.nio.file.Path;

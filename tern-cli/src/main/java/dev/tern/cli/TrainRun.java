@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
@@ -22,7 +23,6 @@ import dev.tern.files.Optimum;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;

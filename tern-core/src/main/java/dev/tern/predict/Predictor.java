@@ -1,5 +1,6 @@
 package dev.tern.predict;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Schema;
@@ -9,7 +10,6 @@ import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;

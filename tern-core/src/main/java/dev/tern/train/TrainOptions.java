@@ -1,6 +1,8 @@
 package dev.tern.train;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.DeltaSchedule;
+import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowLimits;

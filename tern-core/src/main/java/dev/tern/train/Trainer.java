@@ -1,6 +1,10 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.CheckpointWriter;
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.FeatureEncoder;

@@ -8,6 +8,7 @@ import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Readers;
+import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;

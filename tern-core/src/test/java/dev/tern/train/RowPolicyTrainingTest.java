@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
 import dev.tern.data.Readers;
 import dev.tern.embedding.Admission;
@@ -13,6 +14,8 @@ import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
+import dev.tern.internal.checkpoint.SafeTensors;
+import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;

@@ -3,6 +3,8 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
 import dev.tern.data.FeatureEncoder;
 import dev.tern.data.IdEncoding;
