@@ -33,13 +33,13 @@ final class BatchedReader extends PositionedReader {
   }
 
   @Override
-  Optional<Batch> readView() {
+  protected Optional<Batch> readView() {
     Optional<Batch> whole = cursor.takeWhole(size);
     return whole.isPresent() ? whole : readFrom(pool);
   }
 
   @Override
-  boolean readInto(Batch target) {
+  protected boolean readInto(Batch target) {
     int rows = cursor.fill(target, size);
     return rows == size || rows > 0 && !dropLast;
   }

@@ -68,7 +68,7 @@ final class ComposedReader extends PositionedReader {
       return Optional.empty();
     }
     Batch joined = pool.take();
-    joined.ensureRows(count);
+    joined.resize(count);
     int label = 0;
     int dense = 0;
     int slot = 0;
@@ -82,7 +82,6 @@ final class ComposedReader extends PositionedReader {
       label += columns.labelDim();
       dense += columns.denseDim();
     }
-    joined.endRows(count);
     return Optional.of(joined);
   }
 

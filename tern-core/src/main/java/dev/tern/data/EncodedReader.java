@@ -24,8 +24,8 @@ final class EncodedReader extends DerivedReader {
   }
 
   @Override
-  boolean readInto(Batch target) {
-    Optional<Batch> next = view(source);
+  protected boolean readInto(Batch target) {
+    Optional<Batch> next = source.nextView();
     if (next.isEmpty()) {
       return false;
     }

@@ -196,7 +196,7 @@ public final class FeatureEncoder {
     requireEncoded(encoded.schema());
     int rows = raw.size();
     encoded.clear();
-    encoded.ensureRows(rows);
+    encoded.resize(rows);
     int labels = rows * schema.labelDim();
     if (raw.schema().labelDim() == schema.labelDim()) {
       System.arraycopy(raw.labels(), 0, encoded.labels(), 0, labels);
@@ -214,7 +214,6 @@ public final class FeatureEncoder {
     for (int s = 0; s < slots.size(); s++) {
       encodeSlot(raw, s, encoded);
     }
-    encoded.endRows(rows);
   }
 
   /**

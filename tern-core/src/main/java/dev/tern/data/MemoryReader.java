@@ -38,7 +38,7 @@ final class MemoryReader extends PositionedReader {
   }
 
   @Override
-  Optional<Batch> readView() {
+  protected Optional<Batch> readView() {
     return current == batches.size() ? Optional.empty() : Optional.of(batches.get(current++));
   }
 

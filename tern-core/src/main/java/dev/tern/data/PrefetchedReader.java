@@ -153,11 +153,7 @@ final class PrefetchedReader extends PositionedReader {
   private Optional<Batch> readCopy() {
     Batch copy = pool.take();
     try {
-      boolean any =
-          source instanceof PositionedReader reader
-              ? reader.nextInto(copy)
-              : PositionedReader.append(source.next(), copy);
-      if (any) {
+      if (source.nextInto(copy)) {
         return Optional.of(copy);
       }
     } catch (Throwable e) {

@@ -35,13 +35,13 @@ final class RepeatReader extends PositionedReader {
   }
 
   @Override
-  Optional<Batch> readView() {
+  protected Optional<Batch> readView() {
     return read(true);
   }
 
   private Optional<Batch> read(boolean view) {
     do {
-      Optional<Batch> next = view ? view(source) : source.next();
+      Optional<Batch> next = view ? source.nextView() : source.next();
       if (next.isPresent()) {
         return next;
       }

@@ -32,7 +32,7 @@ final class RowCursor {
   /** The batch that holds the next row; null at the end. */
   private @Nullable Batch peek() {
     if (held == null) {
-      held = PositionedReader.view(source).orElse(null);
+      held = source.nextView().orElse(null);
       at = 0;
     }
     return held;

@@ -136,7 +136,7 @@ final class ReadersTest {
   void rowsThatABatchedReaderDropsDoNotCountAsDelivered() {
     try (DataReader batched = Readers.batched(Rows.reader(30, 7), 8, true)) {
       Batch target = new Batch(Rows.SCHEMA, 8);
-      while (((PositionedReader) batched).nextInto(target)) {
+      while (batched.nextInto(target)) {
         target.clear();
       }
       assertThat(batched.state().rows()).isEqualTo(24);
