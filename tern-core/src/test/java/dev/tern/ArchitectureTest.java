@@ -38,6 +38,8 @@ final class ArchitectureTest {
           "nn",
           "embedding",
           "optim",
+          "data.readers",
+          "data.encode",
           "data",
           "tensor",
           "internal.replay",

@@ -2,8 +2,8 @@ package dev.tern.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowFormat;

@@ -1,7 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.base.DataException;
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.TableFile;

@@ -1,6 +1,6 @@
 package dev.tern.checkpoint;
 
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.VariablesFile;

@@ -2,8 +2,8 @@ package dev.tern.predict;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;

@@ -3,7 +3,7 @@ package dev.tern.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;

@@ -8,7 +8,7 @@ import dev.tern.checkpoint.tools.TableDifference;
 import dev.tern.checkpoint.tools.TableExport;
 import dev.tern.checkpoint.tools.TableFormat;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.RowLimits;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.json.Json;

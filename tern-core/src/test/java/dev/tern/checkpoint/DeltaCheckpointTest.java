@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.DType;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;

@@ -11,7 +11,7 @@ import dev.tern.checkpoint.tools.TableFormat;
 import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Eviction;

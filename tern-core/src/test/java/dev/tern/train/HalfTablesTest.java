@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.DeltaCheckpointTest;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.WhenFull;
