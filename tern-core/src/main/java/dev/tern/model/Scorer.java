@@ -58,7 +58,7 @@ public final class Scorer implements AutoCloseable {
           "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
     }
     Memory.copyIn(batch.dense(), 0, dense.address(), count * network.schema().denseDim());
-    lookup.find(network.device().interpreter().workers(), batch, false, rows);
+    lookup.find(network.device().workers(), batch, false, rows);
     computation.run();
     computation.copyOutput(0, logits, 0);
     System.arraycopy(logits, 0, target, at, count);

@@ -1,5 +1,7 @@
 package dev.tern.tensor;
 
+import dev.tern.base.Workers;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.runtime.Eager;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.concurrent.atomic.AtomicLong;
@@ -9,6 +11,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * budget. Closing it frees what was made on it.
  */
 public final class Device implements AutoCloseable {
+  static {
+    DeviceAccess.register(device -> ((Device) device).interpreter);
+  }
+
   private final Interpreter interpreter;
   private final AtomicLong variables = new AtomicLong();
 
@@ -39,6 +45,11 @@ public final class Device implements AutoCloseable {
   /** Threads that compute. */
   public int threads() {
     return interpreter.workers().threads();
+  }
+
+  /** The threads that compute; they end when the device is closed. */
+  public Workers workers() {
+    return interpreter.workers();
   }
 
   /** The hard limit, in bytes. */
@@ -95,9 +106,7 @@ public final class Device implements AutoCloseable {
     return interpreter.memorySnapshot();
   }
 
-  /** For Tern's own packages. */
-  @SuppressWarnings("exports")
-  public Interpreter interpreter() {
+  Interpreter interpreter() {
     return interpreter;
   }
 

@@ -48,7 +48,7 @@ final class TrainStep implements AutoCloseable {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
-    workers = device.interpreter().workers();
+    workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
