@@ -4,6 +4,8 @@ import dev.tern.base.Workers;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.runtime.Eager;
 import dev.tern.internal.runtime.Interpreter;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -17,6 +19,7 @@ public final class Device implements AutoCloseable {
 
   private final Interpreter interpreter;
   private final AtomicLong variables = new AtomicLong();
+  private final Set<LentMemory> lent = ConcurrentHashMap.newKeySet();
 
   private Device(Interpreter interpreter) {
     this.interpreter = interpreter;
@@ -115,8 +118,18 @@ public final class Device implements AutoCloseable {
     return variables.getAndIncrement();
   }
 
+  void lends(LentMemory memory) {
+    lent.add(memory);
+  }
+
+  /** Returns whether it was lent until now. */
+  boolean takesBack(LentMemory memory) {
+    return lent.remove(memory);
+  }
+
   @Override
   public void close() {
+    lent.forEach(LentMemory::close);
     interpreter.close();
   }
 }
