@@ -17,9 +17,6 @@ import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.residency.NoRoomException;
 import dev.tern.internal.residency.Step;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -89,45 +86,6 @@ public final class Interpreter implements AutoCloseable {
   /** What is in the memory, and its history as far as that was recorded, as JSON. */
   public String memorySnapshot() {
     return MemoryJson.of(allocator.snapshot()).toString();
-  }
-
-  /** A resident F32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, float[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT, 0, values.length);
-    return leaf(segment, shape, DType.F32);
-  }
-
-  /** A resident I64 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, long[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(8L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_LONG, 0, values.length);
-    return leaf(segment, shape, DType.I64);
-  }
-
-  /** A resident I32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, int[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_INT, 0, values.length);
-    return leaf(segment, shape, DType.I32);
-  }
-
-  private static MemorySegment garbageCollected(long bytes) {
-    return Arena.ofAuto().allocate(Math.max(1, bytes), ALIGNMENT);
-  }
-
-  private static Node leaf(MemorySegment segment, Shape shape, DType type) {
-    return Nodes.leaf(new Buffer(segment.address(), segment.byteSize(), segment), shape, type);
-  }
-
-  private static void requireCount(Shape shape, int count) {
-    if (count != shape.elements()) {
-      throw new IllegalArgumentException(
-          "tensor: got " + count + " values for " + shape + ", expected " + shape.elements());
-    }
   }
 
   /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
@@ -331,10 +289,5 @@ public final class Interpreter implements AutoCloseable {
       throw new IllegalStateException(
           what + ": got a closed device, expected an open one; close it after its last user");
     }
-  }
-
-  /** Copies {@code values} into the resident tensor {@code leaf}. */
-  public static void write(Node leaf, float[] values, int count) {
-    Memory.copyIn(values, 0, ((Op.Leaf) leaf.op()).buffer().address(), count);
   }
 }
