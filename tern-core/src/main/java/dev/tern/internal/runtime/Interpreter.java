@@ -116,7 +116,7 @@ public final class Interpreter implements AutoCloseable {
   }
 
   private static MemorySegment garbageCollected(long bytes) {
-    return Arena.ofAuto().allocate(Math.max(1, bytes), ALIGNMENT);
+    return Memory.allocate(Arena.ofAuto(), Math.max(1, bytes), ALIGNMENT, "tensor");
   }
 
   private static Node leaf(MemorySegment segment, Shape shape, DType type) {
