@@ -1,7 +1,6 @@
 package dev.tern.internal.memory;
 
 import dev.tern.internal.memory.AllocationHistory.Action;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -74,19 +73,6 @@ public final class Allocator implements AutoCloseable {
   /** An empty allocator that never holds more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
     return new Allocator(budgetBytes, SystemMemory.best());
-  }
-
-  /**
-   * An empty allocator whose memory lies in files of {@code folder}, so that the system may move it
-   * to the disk; it never holds more than {@code budgetBytes} there. Room on the disk is taken
-   * before memory is given out and given back as other memory is. Nothing stays in the folder, also
-   * where the process is killed.
-   *
-   * @throws java.io.UncheckedIOException when no file can be made there; by {@link #allocate} when
-   *     the disk is full, which changes nothing
-   */
-  public static Allocator mapped(Path folder, long budgetBytes) {
-    return new Allocator(budgetBytes, FileMemory.in(folder));
   }
 
   /** One that does and counts all the same, without memory behind the addresses it gives. */
