@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Residency;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Space;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;

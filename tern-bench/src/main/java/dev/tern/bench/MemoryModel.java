@@ -1,10 +1,10 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Space;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.tern.bench;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.AllocationTrace;
 import dev.tern.internal.replay.StepLog;
-import dev.tern.internal.residency.AllocationTrace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,13 +1,13 @@
 package dev.tern.internal.plan;
 
 import dev.tern.internal.plan.Step.Place;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Schedule;
-import dev.tern.internal.residency.Step.Event;
-import dev.tern.internal.residency.Step.Expire;
-import dev.tern.internal.residency.Step.Free;
-import dev.tern.internal.residency.Step.Pin;
-import dev.tern.internal.residency.Step.Run;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Schedule;
+import dev.tern.internal.remat.Step.Event;
+import dev.tern.internal.remat.Step.Expire;
+import dev.tern.internal.remat.Step.Free;
+import dev.tern.internal.remat.Step.Pin;
+import dev.tern.internal.remat.Step.Run;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -105,7 +105,7 @@ final class Fitting {
       List<Place> outputs,
       long budget) {
     Fitting fitting = new Fitting(steps, storages, over, leaves.length);
-    dev.tern.internal.residency.Step step = fitting.state(outputs);
+    dev.tern.internal.remat.Step step = fitting.state(outputs);
     long scratch = fitting.scratchBytes();
     Schedule schedule =
         Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
@@ -116,12 +116,12 @@ final class Fitting {
    * The steps as a step of a residency in which no value is written over; leaves and scratch memory
    * are no part of it.
    */
-  static dev.tern.internal.residency.Step stated(
+  static dev.tern.internal.remat.Step stated(
       List<Step> steps, Storages storages, int[] leaves, List<Place> outputs) {
     return new Fitting(steps, storages, Map.of(), leaves.length).state(outputs);
   }
 
-  private dev.tern.internal.residency.Step state(List<Place> outputs) {
+  private dev.tern.internal.remat.Step state(List<Place> outputs) {
     for (Place output : outputs) {
       lastUse[output.storage()] = steps.size();
     }
@@ -133,7 +133,7 @@ final class Fitting {
         events.add(new Pin(value));
       }
     }
-    return new dev.tern.internal.residency.Step(events, steps.stream().map(Step::label).toList());
+    return new dev.tern.internal.remat.Step(events, steps.stream().map(Step::label).toList());
   }
 
   private long scratchBytes() {

@@ -4,7 +4,7 @@ import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.residency.NoRoomException;
+import dev.tern.internal.remat.NoRoomException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -117,7 +117,7 @@ public final class Planner {
    * The steps of a program without a budget and the storages that they read and write, to be
    * replayed within budgets; leaves are no part of it.
    */
-  public static dev.tern.internal.residency.Step stated(Program program, int threads) {
+  public static dev.tern.internal.remat.Step stated(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads, true);
     List<Step> steps = planner.steps((storage, dying, step) -> {});
     return Fitting.stated(

@@ -2,12 +2,12 @@ package dev.tern.internal.replay;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Rehearsal;
-import dev.tern.internal.residency.Space;
-import dev.tern.internal.residency.Step;
-import dev.tern.internal.residency.Trial;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Rehearsal;
+import dev.tern.internal.remat.Space;
+import dev.tern.internal.remat.Step;
+import dev.tern.internal.remat.Trial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -2,7 +2,7 @@ package dev.tern.internal.replay;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
-import dev.tern.internal.residency.Step;
+import dev.tern.internal.remat.Step;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.tern.internal.replay;
 
 import dev.tern.internal.json.Json;
-import dev.tern.internal.residency.Step;
+import dev.tern.internal.remat.Step;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.internal.residency.Step;
-import dev.tern.internal.residency.Trial;
+import dev.tern.internal.remat.Step;
+import dev.tern.internal.remat.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
-import dev.tern.internal.residency.Step;
+import dev.tern.internal.remat.Step;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
