@@ -5,7 +5,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
-import dev.tern.internal.replay.StepLogWriter;
+import dev.tern.internal.replay.TraceLogWriter;
 import dev.tern.internal.runtime.Execution;
 import dev.tern.internal.runtime.Interpreter;
 import java.nio.file.Path;
@@ -150,7 +150,7 @@ public final class Computation implements AutoCloseable {
    * @throws java.io.UncheckedIOException when the file cannot be written
    */
   public void record(Path file) {
-    StepLogWriter.write(bound.recorded(), file);
+    TraceLogWriter.write(bound.recorded(), file);
   }
 
   /** Frees the computation's memory; variables stay. */

@@ -38,7 +38,7 @@ public final class Planner {
     this.threads = threads;
     this.passesRows = passesRows;
     groups = Fusion.of(lowered);
-    program = Recomputation.apply(lowered, groups);
+    program = InKernelRecomputation.apply(lowered, groups);
     for (Group group : groups) {
       for (Node node : group.nodes) {
         owner.put(node, group);
@@ -70,7 +70,7 @@ public final class Planner {
   public static Plan plan(Program program, int threads, long budget) {
     Program lowered = Lowering.lower(program);
     Plan plan = new Planner(lowered, threads, true).plan(program.leaves(), false);
-    return Epilogues.joined(
+    return EpilogueFusion.joined(
         plan.arenaBytes() <= budget ? plan : fitted(lowered, program.leaves(), threads, budget));
   }
 
@@ -107,20 +107,21 @@ public final class Planner {
   }
 
   private Plan fit(List<Node> original, long budget) {
-    Map<Integer, Fitting.Over> over = new HashMap<>();
+    Map<Integer, BudgetPlanner.Over> over = new HashMap<>();
     List<Step> steps =
-        steps((storage, dying, step) -> over.put(storage, new Fitting.Over(dying, step)));
-    return Fitting.plan(steps, sources, storages, over, leafOrder(original), outputs(), budget);
+        steps((storage, dying, step) -> over.put(storage, new BudgetPlanner.Over(dying, step)));
+    return BudgetPlanner.plan(
+        steps, sources, storages, over, leafOrder(original), outputs(), budget);
   }
 
   /**
    * The steps of a program without a budget and the storages that they read and write, to be
    * replayed within budgets; leaves are no part of it.
    */
-  public static dev.tern.internal.remat.Step stated(Program program, int threads) {
+  public static dev.tern.internal.remat.Trace stated(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads, true);
     List<Step> steps = planner.steps((storage, dying, step) -> {});
-    return Fitting.stated(
+    return BudgetPlanner.stated(
         steps, planner.storages, planner.leafOrder(program.leaves()), planner.outputs());
   }
 
@@ -154,11 +155,11 @@ public final class Planner {
       }
     }
     if (passesRows) {
-      new Passing(program, groups, owner, readers, this::layout, this::storedNodes, threads)
+      new ProductFusion(program, groups, owner, readers, this::layout, this::storedNodes, threads)
           .apply();
     }
-    List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
-    sources = Sources.of(order, late);
+    List<Group> order = GroupOrder.of(program, groups, this::layout, this::storedNodes, storages);
+    sources = Attributions.of(order, late);
     return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)
         .build(order, program, late);
   }

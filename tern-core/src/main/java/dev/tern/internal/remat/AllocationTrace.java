@@ -27,12 +27,12 @@ public final class AllocationTrace {
   private AllocationTrace() {}
 
   /** The trace of a step; storages of no bytes are left out. */
-  public static AllocationTrace of(Step step) {
+  public static AllocationTrace of(Trace step) {
     AllocationTrace trace = new AllocationTrace();
     int[] current = new int[step.recipes().storages()];
     Arrays.fill(current, NO_BLOCK);
-    Watcher watcher =
-        new Watcher() {
+    StorageListener watcher =
+        new StorageListener() {
           @Override
           public void settled(int storage, long size) {
             current[storage] = size == 0 ? NO_BLOCK : trace.take(size);
@@ -46,8 +46,8 @@ public final class AllocationTrace {
             }
           }
         };
-    Space space = new Space.Counted(Long.MAX_VALUE);
-    Trial.run(
+    StorageMemory space = new StorageMemory.Counted(Long.MAX_VALUE);
+    Simulation.run(
         step,
         space,
         Policy.NONE,

@@ -129,7 +129,7 @@ final class Annealing {
   /** Drops what a set does not hold over the moment of most memory. */
   boolean[] keeping(boolean[] isKept) {
     Recipes recipes = retention.facts().recipes();
-    int peakOp = Peak.of(retention.facts().step(), recipes).op();
+    int peakOp = MemoryPeak.of(retention.facts().step(), recipes).op();
     boolean[] decisions = retention.keepAll();
     for (int i = 0; i < retention.stretches(); i++) {
       boolean spans = retention.fromOp(i) < peakOp && retention.toOp(i) > peakOp;

@@ -20,19 +20,24 @@ final class Evictor {
   private static final int MOVES = 16;
 
   private final Recipes recipes;
-  private final Ledger ledger;
+  private final StorageStates ledger;
   private final Policy policy;
   private final Foresight foresight;
-  private final Costs costs;
+  private final RecomputeCosts costs;
   private final BinnedIndex candidates = new BinnedIndex(BINS);
   private final int[] seeds = new int[SEEDS];
   private final double[] seedScores = new double[SEEDS];
-  private final EvictionRun run = new EvictionRun();
+  private final EvictionWindow run = new EvictionWindow();
   private int[] knownBin = new int[0];
   private int[] victims = new int[16];
   private int victimCount;
 
-  Evictor(Recipes recipes, Ledger ledger, Policy policy, Foresight foresight, Costs costs) {
+  Evictor(
+      Recipes recipes,
+      StorageStates ledger,
+      Policy policy,
+      Foresight foresight,
+      RecomputeCosts costs) {
     this.recipes = recipes;
     this.ledger = ledger;
     this.policy = policy;
@@ -73,12 +78,12 @@ final class Evictor {
    *
    * @return how many; 0 where none may go
    */
-  int choose(Space space, long bytes, double now) {
+  int choose(StorageMemory space, long bytes, double now) {
     victimCount = 0;
     if (policy == Policy.NONE || candidates.size() == 0) {
       return 0;
     }
-    if (space instanceof Space.Placed placed && !placed.isFull(bytes)) {
+    if (space instanceof StorageMemory.Placed placed && !placed.isFull(bytes)) {
       chooseRun(placed.arena(), bytes, now);
     } else {
       chooseOne(now);

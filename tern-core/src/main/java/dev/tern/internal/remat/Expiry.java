@@ -8,16 +8,16 @@ import java.util.stream.IntStream;
  */
 final class Expiry {
   private final Recipes recipes;
-  private final Ledger ledger;
+  private final StorageStates ledger;
   private final boolean[] expires;
 
-  private Expiry(Recipes recipes, Ledger ledger) {
+  private Expiry(Recipes recipes, StorageStates ledger) {
     this.recipes = recipes;
     this.ledger = ledger;
     expires = new boolean[recipes.ops()];
   }
 
-  static Expiry of(Recipes recipes, Ledger ledger, int[] ops) {
+  static Expiry of(Recipes recipes, StorageStates ledger, int[] ops) {
     Expiry expiry = new Expiry(recipes, ledger);
     for (int op : ops) {
       expiry.expires[op] = true;

@@ -36,9 +36,9 @@ final class KeepSets {
   /** The least price for a byte at which what is kept fits, and the best bound on the way to it. */
   private record Price(double perByte, double bound) {}
 
-  KeepSets(StepFacts facts) {
+  KeepSets(TraceUses facts) {
     recipes = facts.recipes();
-    Peak peak = Peak.of(facts.step(), recipes);
+    MemoryPeak peak = MemoryPeak.of(facts.step(), recipes);
     peakOp = peak.op();
     born = countBorn();
     isNeeded = new boolean[recipes.storages()];

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * live at the same time overlap: largest first, each at the lowest offset free for its whole life
  * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
  */
-final class Lifetimes implements Watcher {
+final class Lifetimes implements StorageListener {
   private static final double BOOST = 2;
   private static final long WORK = 30_000_000;
   private static final int MOST_TRIES = 400;

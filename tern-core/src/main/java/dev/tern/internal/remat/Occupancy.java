@@ -6,30 +6,30 @@ import java.util.stream.IntStream;
 /** Which storages have memory: gives it to one and takes it from others where there is no room. */
 final class Occupancy {
   private final Recipes recipes;
-  private final Ledger ledger;
-  private final Space space;
+  private final StorageStates ledger;
+  private final StorageMemory space;
   private final Policy policy;
   private final Foresight foresight;
-  private Costs costs;
+  private RecomputeCosts costs;
   private Evictor evictor;
-  private final Watcher watcher;
+  private final StorageListener watcher;
   private long evictions;
   private long forRoom;
 
   Occupancy(
       Recipes recipes,
-      Ledger ledger,
-      Space space,
+      StorageStates ledger,
+      StorageMemory space,
       Policy policy,
       Foresight foresight,
-      Watcher watcher) {
+      StorageListener watcher) {
     this.recipes = recipes;
     this.ledger = ledger;
     this.space = space;
     this.policy = policy;
     this.foresight = foresight;
     this.watcher = watcher;
-    costs = new Costs(recipes, ledger, policy);
+    costs = new RecomputeCosts(recipes, ledger, policy);
     evictor = new Evictor(recipes, ledger, policy, foresight, costs);
   }
 
@@ -79,7 +79,7 @@ final class Occupancy {
   void settle(int op, int storage, WaitingOps waiting, double now) {
     long bytes = recipes.bytes(storage);
     int life = ledger.lives(storage);
-    long handle = bytes == 0 ? Space.NONE : room(op, storage, bytes, life, waiting, now);
+    long handle = bytes == 0 ? StorageMemory.NONE : room(op, storage, bytes, life, waiting, now);
     ledger.settle(storage, handle);
     watcher.settled(storage, bytes);
     costs.recomputed(storage);
@@ -88,7 +88,7 @@ final class Occupancy {
   /** Gives a result of an op the memory of another storage, which has none from then on. */
   void replace(int storage, int by) {
     long bytes = recipes.bytes(storage);
-    long handle = bytes == 0 ? Space.NONE : space.pass(ledger.handle(storage), bytes, by);
+    long handle = bytes == 0 ? StorageMemory.NONE : space.pass(ledger.handle(storage), bytes, by);
     ledger.vacate(storage);
     ledger.settle(by, handle);
     watcher.replaced(storage, by, bytes);
@@ -106,12 +106,12 @@ final class Occupancy {
   long workspace(int op, WaitingOps waiting, double now) {
     long bytes = recipes.workspace(op);
     // Nobody asks for the tag: it goes before the next choice of what to evict.
-    return bytes == 0 ? Space.NONE : room(op, recipes.storages(), bytes, 0, waiting, now);
+    return bytes == 0 ? StorageMemory.NONE : room(op, recipes.storages(), bytes, 0, waiting, now);
   }
 
   /** Takes the memory back that an op had besides its results. */
   void giveWorkspace(int op, long handle) {
-    if (handle != Space.NONE) {
+    if (handle != StorageMemory.NONE) {
       space.give(handle, recipes.workspace(op));
     }
   }
@@ -119,7 +119,7 @@ final class Occupancy {
   /** Takes on the numbers that the recipes gave to what they kept. */
   void renumber(Recipes.Renumbered to) {
     ledger.renumber(to);
-    costs = new Costs(recipes, ledger, policy);
+    costs = new RecomputeCosts(recipes, ledger, policy);
     evictor = new Evictor(recipes, ledger, policy, foresight, costs);
     for (int storage = 0; storage < recipes.storages(); storage++) {
       if (ledger.isResident(storage)) {
@@ -137,7 +137,7 @@ final class Occupancy {
     boolean isGathered = false;
     while (true) {
       long handle = space.take(storage, bytes, life);
-      if (handle != Space.NONE) {
+      if (handle != StorageMemory.NONE) {
         return handle;
       }
       int count = evictor.choose(space, bytes, now);
@@ -161,7 +161,7 @@ final class Occupancy {
    * that takes; false where it cannot.
    */
   private boolean gather(long bytes, double now) {
-    if (!(space instanceof Space.Placed placed) || placed.mover().isEmpty()) {
+    if (!(space instanceof StorageMemory.Placed placed) || placed.mover().isEmpty()) {
       return false;
     }
     while (space.capacity() - space.used() < BlockArena.rounded(bytes)) {
@@ -176,7 +176,7 @@ final class Occupancy {
   }
 
   /** Moves all that is not pinned to the lowest place there is below it. */
-  private void moveDown(BlockArena arena, Space.Mover mover) {
+  private void moveDown(BlockArena arena, StorageMemory.Mover mover) {
     IntStream.Builder found = IntStream.builder();
     for (int block = arena.firstBlock(); block != BlockArena.NONE; block = arena.after(block)) {
       if (arena.tag(block) != BlockArena.NONE) {

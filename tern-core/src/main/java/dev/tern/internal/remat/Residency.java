@@ -36,34 +36,34 @@ public final class Residency {
   private static final int[] NOTHING = {};
 
   private final Recipes recipes;
-  private final Ledger ledger;
+  private final StorageStates ledger;
   private final Occupancy occupancy;
   private final Executor executor;
   private final Foresight foresight;
-  private final Watcher watcher;
+  private final StorageListener watcher;
   private final WaitingOps waiting = new WaitingOps();
   private int runs;
   private double clock = 1;
-  private long workspace = Space.NONE;
+  private long workspace = StorageMemory.NONE;
 
   /** A residency that manages {@code space}, empty at first. */
   public Residency(
-      Recipes recipes, Space space, Policy policy, Foresight foresight, Executor executor) {
-    this(recipes, space, policy, foresight, executor, Watcher.NONE);
+      Recipes recipes, StorageMemory space, Policy policy, Foresight foresight, Executor executor) {
+    this(recipes, space, policy, foresight, executor, StorageListener.NONE);
   }
 
   Residency(
       Recipes recipes,
-      Space space,
+      StorageMemory space,
       Policy policy,
       Foresight foresight,
       Executor executor,
-      Watcher watcher) {
+      StorageListener watcher) {
     this.recipes = recipes;
     this.executor = executor;
     this.foresight = foresight;
     this.watcher = watcher;
-    ledger = new Ledger(recipes);
+    ledger = new StorageStates(recipes);
     occupancy = new Occupancy(recipes, ledger, space, policy, foresight, watcher);
   }
 
@@ -255,7 +255,7 @@ public final class Residency {
   /**
    * Makes a value resident, by running again what it takes.
    *
-   * @throws LostException when something that it takes cannot run again
+   * @throws LostValueException when something that it takes cannot run again
    */
   public void ensure(int value) {
     if (!ledger.isDefined(value)) {
@@ -377,7 +377,7 @@ public final class Residency {
 
   private void requireRepeatable(int op, int value) {
     if (!recipes.isRepeatable(op)) {
-      throw new LostException(
+      throw new LostValueException(
           op,
           "residency: got value "
               + value

@@ -18,7 +18,7 @@ import java.util.List;
 final class Retention {
   private static final int NONE = -1;
 
-  private final StepFacts facts;
+  private final TraceUses facts;
   private final Recipes recipes;
   private final int ops;
   private final int[][] reads;
@@ -75,7 +75,7 @@ final class Retention {
     void ran();
   }
 
-  Retention(StepFacts facts) {
+  Retention(TraceUses facts) {
     this.facts = facts;
     recipes = facts.recipes();
     ops = recipes.ops();
@@ -114,21 +114,21 @@ final class Retention {
   }
 
   /** True of steps in which nothing expires and what is pinned is pinned at the end. */
-  static boolean suits(Step step) {
+  static boolean suits(Trace step) {
     boolean hasPin = false;
     Recipes recipes = step.recipes();
-    for (Step.Event event : step.events()) {
+    for (Trace.Event event : step.events()) {
       switch (event) {
-        case Step.Expire _, Step.Free _ -> {
+        case Trace.Expire _, Trace.Free _ -> {
           return false;
         }
-        case Step.Pin(int value) -> hasPin |= recipes.isRepeatable(recipes.maker(value));
-        case Step.Run _ -> {
+        case Trace.Pin(int value) -> hasPin |= recipes.isRepeatable(recipes.maker(value));
+        case Trace.Run _ -> {
           if (hasPin) {
             return false;
           }
         }
-        case Step.Retain _, Step.Release _ -> {}
+        case Trace.Retain _, Trace.Release _ -> {}
       }
     }
     return true;
@@ -143,10 +143,10 @@ final class Retention {
     return values.stream().mapToInt(value -> value).distinct().toArray();
   }
 
-  private int[] pinsOf(Step step) {
+  private int[] pinsOf(Trace step) {
     return step.events().stream()
-        .filter(Step.Pin.class::isInstance)
-        .mapToInt(event -> ((Step.Pin) event).value())
+        .filter(Trace.Pin.class::isInstance)
+        .mapToInt(event -> ((Trace.Pin) event).value())
         .filter(value -> !recipes.isLasting(recipes.storage(value)))
         .toArray();
   }
@@ -188,7 +188,7 @@ final class Retention {
     }
   }
 
-  StepFacts facts() {
+  TraceUses facts() {
     return facts;
   }
 

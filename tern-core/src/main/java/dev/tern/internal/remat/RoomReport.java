@@ -11,10 +11,10 @@ final class RoomReport {
   private static final int SHOWN = 5;
 
   private final Recipes recipes;
-  private final Ledger ledger;
-  private final Space space;
+  private final StorageStates ledger;
+  private final StorageMemory space;
 
-  RoomReport(Recipes recipes, Ledger ledger, Space space) {
+  RoomReport(Recipes recipes, StorageStates ledger, StorageMemory space) {
     this.recipes = recipes;
     this.ledger = ledger;
     this.space = space;

@@ -47,15 +47,15 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
    * @param limit the most time that those tried may take
    * @throws NoRoomException when an op and what must stay do not fit into {@code budget} bytes
    */
-  public static Schedule of(Step step, long budget, double limit) {
-    Rehearsal.Guide guide = Rehearsal.prepare(step, budget, limit);
+  public static Schedule of(Trace step, long budget, double limit) {
+    ScheduleSearch.Guide guide = ScheduleSearch.prepare(step, budget, limit);
     Recorder recorder = new Recorder(budget, guide.policy(), guide.foresight());
     step.replay(recorder.residency, recorder.recipes);
     return recorder.schedule();
   }
 
   /** Writes down what a residency does. */
-  private static final class Recorder implements Residency.Executor, Watcher {
+  private static final class Recorder implements Residency.Executor, StorageListener {
     private static final long NOWHERE = -1;
 
     final Recipes recipes = new Recipes();
@@ -72,7 +72,7 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
 
     Recorder(long budget, Policy policy, Foresight foresight) {
       arena = new BlockArena(budget);
-      Space space = new Space.Placed(arena, foresight);
+      StorageMemory space = new StorageMemory.Placed(arena, foresight);
       residency = new Residency(recipes, space, policy, foresight, this, this);
       Arrays.fill(offset, NOWHERE);
     }

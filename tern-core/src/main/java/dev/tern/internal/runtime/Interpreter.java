@@ -16,7 +16,7 @@ import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.remat.NoRoomException;
-import dev.tern.internal.remat.Step;
+import dev.tern.internal.remat.Trace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -235,8 +235,8 @@ public final class Interpreter implements AutoCloseable {
     }
 
     /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
-    public Step recorded() {
-      Step step = Planner.stated(program, interpreter.workers.threads());
+    public Trace recorded() {
+      Trace step = Planner.stated(program, interpreter.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
       List<String> names = new ArrayList<>();

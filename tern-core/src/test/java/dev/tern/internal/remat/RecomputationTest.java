@@ -22,7 +22,7 @@ final class RecomputationTest {
 
   private Residency counted(long bytes, Policy policy) {
     return new Residency(
-        recipes, new Space.Counted(bytes), policy, Foresight.NONE, (op, _) -> ran.add(op));
+        recipes, new StorageMemory.Counted(bytes), policy, Foresight.NONE, (op, _) -> ran.add(op));
   }
 
   private int add(Residency residency, double cost, long bytes, int... reads) {
@@ -39,7 +39,7 @@ final class RecomputationTest {
     itself[0] =
         new Residency(
             recipes,
-            new Space.Placed(arena, Foresight.NONE),
+            new StorageMemory.Placed(arena, Foresight.NONE),
             Policy.LRU,
             Foresight.NONE,
             (op, _) -> {
@@ -119,14 +119,14 @@ final class RecomputationTest {
   @ParameterizedTest
   @MethodSource("evicting")
   void neverMoreThanTheBudgetIsInUse(Policy policy) {
-    Step step = ResidencyTest.chain(200, 100);
+    Trace step = ResidencyTest.chain(200, 100);
     for (long budget : new long[] {4_000, 8_000, 16_001}) {
       BlockArena arena = new BlockArena(budget);
-      Space placed = new Space.Placed(arena, Foresight.NONE);
-      Trial.run(step, placed, policy, Foresight.NONE, 1e4);
+      StorageMemory placed = new StorageMemory.Placed(arena, Foresight.NONE);
+      Simulation.run(step, placed, policy, Foresight.NONE, 1e4);
       assertThat(placed.peakReserved()).isLessThanOrEqualTo(budget);
-      Space counted = new Space.Counted(budget);
-      Trial.run(step, counted, policy, Foresight.NONE, 1e4);
+      StorageMemory counted = new StorageMemory.Counted(budget);
+      Simulation.run(step, counted, policy, Foresight.NONE, 1e4);
       assertThat(counted.peakUsed()).isBetween(budget - 200, budget);
     }
   }

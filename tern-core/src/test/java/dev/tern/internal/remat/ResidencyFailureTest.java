@@ -35,11 +35,11 @@ final class ResidencyFailureTest {
     Machine(long bytes, boolean moves) {
       arena = new BlockArena(bytes);
       memory = new long[(int) bytes / WORD];
-      Optional<Space.Mover> mover = moves ? Optional.of(this::move) : Optional.empty();
+      Optional<StorageMemory.Mover> mover = moves ? Optional.of(this::move) : Optional.empty();
       residency =
           new Residency(
               recipes,
-              new Space.Placed(arena, Foresight.NONE, mover),
+              new StorageMemory.Placed(arena, Foresight.NONE, mover),
               Policy.H_DTR_EQ,
               Foresight.NONE,
               this::execute);
@@ -128,7 +128,7 @@ final class ResidencyFailureTest {
     for (int value : new int[] {0, 1, 3, 4, 5}) {
       machine.read(value);
     }
-    assertThatThrownBy(() -> machine.residency.ensure(2)).isInstanceOf(LostException.class);
+    assertThatThrownBy(() -> machine.residency.ensure(2)).isInstanceOf(LostValueException.class);
   }
 
   @Test
@@ -186,7 +186,7 @@ final class ResidencyFailureTest {
     machine.run(64, 0, 2);
     assertThat(machine.residency.isResident(1)).isFalse();
     machine.residency.lose(1);
-    assertThatThrownBy(() -> machine.read(1)).isInstanceOf(LostException.class);
+    assertThatThrownBy(() -> machine.read(1)).isInstanceOf(LostValueException.class);
     machine.read(3);
     machine.residency.release(0);
     machine.residency.release(1);

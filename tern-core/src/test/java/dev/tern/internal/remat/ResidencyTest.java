@@ -20,25 +20,25 @@ final class ResidencyTest {
     return Policy.PUBLISHED.stream().filter(policy -> policy != Policy.NONE).toList();
   }
 
-  private static Step.Run op(double cost, long bytes, int... reads) {
-    return new Step.Run(cost, true, reads, new long[] {bytes}, new int[] {NO_VIEW});
+  private static Trace.Run op(double cost, long bytes, int... reads) {
+    return new Trace.Run(cost, true, reads, new long[] {bytes}, new int[] {NO_VIEW});
   }
 
-  private static Step.Run constant(long bytes) {
-    return new Step.Run(0, false, new int[0], new long[] {bytes}, new int[] {NO_VIEW});
+  private static Trace.Run constant(long bytes) {
+    return new Trace.Run(0, false, new int[0], new long[] {bytes}, new int[] {NO_VIEW});
   }
 
-  private static Trial place(Step step, long budget, Policy policy) {
-    Space space = new Space.Placed(new BlockArena(budget), Foresight.NONE);
-    return Trial.run(step, space, policy, Foresight.NONE, Double.POSITIVE_INFINITY);
+  private static Simulation place(Trace step, long budget, Policy policy) {
+    StorageMemory space = new StorageMemory.Placed(new BlockArena(budget), Foresight.NONE);
+    return Simulation.run(step, space, policy, Foresight.NONE, Double.POSITIVE_INFINITY);
   }
 
   /**
    * N ops in a row, all still referred to, then each read once from the last to the first: forward
    * and backward of equal layers, each op of one unit of time.
    */
-  static Step chain(int length, long bytes) {
-    List<Step.Event> events = new ArrayList<>();
+  static Trace chain(int length, long bytes) {
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(bytes));
     for (int i = 1; i <= length; i++) {
       events.add(op(1, bytes, i - 1));
@@ -47,36 +47,36 @@ final class ResidencyTest {
     for (int i = length; i >= 1; i--) {
       events.add(op(1, bytes, gradient, i));
       if (gradient != length) {
-        events.add(new Step.Release(gradient));
+        events.add(new Trace.Release(gradient));
       }
       gradient = length + 1 + length - i;
-      events.add(new Step.Release(i));
+      events.add(new Trace.Release(i));
     }
-    return new Step(events);
+    return new Trace(events);
   }
 
   /** Ops that read a value made shortly before and any other; nothing is released. */
-  private static Step randomStep(SplittableRandom random, int ops) {
-    List<Step.Event> events = new ArrayList<>();
+  private static Trace randomStep(SplittableRandom random, int ops) {
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(640));
     for (int i = 1; i < ops; i++) {
       int near = Math.max(0, i - 1 - random.nextInt(5));
       events.add(op(random.nextInt(1, 9), random.nextInt(0, 1200), near, random.nextInt(i)));
     }
-    return new Step(events);
+    return new Trace(events);
   }
 
   @ParameterizedTest
   @MethodSource("evicting")
   void recomputedValuesHaveTheirInputsAndTheirPlaces(Policy policy) {
-    Step step = randomStep(new SplittableRandom(5), 400);
+    Trace step = randomStep(new SplittableRandom(5), 400);
     Recipes recipes = new Recipes();
     BlockArena arena = new BlockArena(step.peakLive() / 2);
     Residency[] itself = new Residency[1];
     Residency residency =
         new Residency(
             recipes,
-            new Space.Placed(arena, Foresight.NONE),
+            new StorageMemory.Placed(arena, Foresight.NONE),
             policy,
             Foresight.NONE,
             (op, _) -> assertInputsAreResident(recipes, op, itself[0]));
@@ -102,16 +102,16 @@ final class ResidencyTest {
     Residency residency =
         new Residency(
             recipes,
-            new Space.Placed(new BlockArena(64 * 8), Foresight.NONE),
+            new StorageMemory.Placed(new BlockArena(64 * 8), Foresight.NONE),
             Policy.LRU,
             Foresight.NONE,
             (_, _) -> {});
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(64));
     for (int i = 1; i <= 50_000; i++) {
       events.add(op(1, 64, i - 1));
     }
-    new Step(events).replay(residency, recipes);
+    new Trace(events).replay(residency, recipes);
     residency.ensure(49_990);
     residency.ensure(25_000);
     assertThat(residency.isResident(25_000)).isTrue();
@@ -120,59 +120,61 @@ final class ResidencyTest {
 
   @Test
   void valueThatCannotBeComputedAgainIsNeverEvicted() {
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(64));
-    events.add(new Step.Run(1, false, new int[] {0}, new long[] {64}, new int[] {NO_VIEW}));
+    events.add(new Trace.Run(1, false, new int[] {0}, new long[] {64}, new int[] {NO_VIEW}));
     for (int i = 2; i < 20; i++) {
       events.add(op(1, 64, i - 1));
     }
     events.add(op(1, 64, 1));
-    assertThat(place(new Step(events), 64 * 5, Policy.H_DTR_EQ).time()).isEqualTo(20);
+    assertThat(place(new Trace(events), 64 * 5, Policy.H_DTR_EQ).time()).isEqualTo(20);
   }
 
   @Test
   void releasedValueKeepsItsRecipeForThoseThatDependOnIt() {
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(64));
     events.add(op(5, 64, 0));
     events.add(op(3, 64, 1));
-    events.add(new Step.Release(1));
+    events.add(new Trace.Release(1));
     events.add(op(1, 64 * 4, 0));
-    events.add(new Step.Release(3));
+    events.add(new Trace.Release(3));
     events.add(op(1, 64, 2));
-    assertThat(place(new Step(events), 64 * 5, Policy.LRU).time())
+    assertThat(place(new Trace(events), 64 * 5, Policy.LRU).time())
         .isEqualTo(5 + 3 + 1 + (5 + 3) + 1);
   }
 
   @Test
   void smallStoragesAreEvictedLikeLargeOnes() {
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(1));
     for (int i = 1; i < 100; i++) {
       events.add(op(1, 1, i - 1));
     }
-    assertThat(place(new Step(events), 64 * 10, Policy.H_DTR).status()).isEqualTo(Trial.Status.OK);
+    assertThat(place(new Trace(events), 64 * 10, Policy.H_DTR).status())
+        .isEqualTo(Simulation.Status.OK);
   }
 
   @Test
   void inputsOfWaitingOpsGiveWayWhenNothingElseCan() {
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     events.add(constant(64));
     events.add(op(1, 64 * 3, 0));
     events.add(op(1, 64 * 3, 0));
     events.add(op(1, 64 * 2, 2));
-    events.add(new Step.Release(2));
+    events.add(new Trace.Release(2));
     events.add(op(1, 64 * 2, 1, 3));
-    assertThat(place(new Step(events), 64 * 9, Policy.H_DTR_EQ).status())
-        .isEqualTo(Trial.Status.OK);
+    assertThat(place(new Trace(events), 64 * 9, Policy.H_DTR_EQ).status())
+        .isEqualTo(Simulation.Status.OK);
   }
 
   @Test
   void policyNoneEvictsNothingAndSaysWhatDidNotFit() {
     Recipes recipes = new Recipes();
     Residency residency =
-        new Residency(recipes, new Space.Counted(100), Policy.NONE, Foresight.NONE, (_, _) -> {});
-    Step step = new Step(List.of(constant(64), op(1, 64, 0)));
+        new Residency(
+            recipes, new StorageMemory.Counted(100), Policy.NONE, Foresight.NONE, (_, _) -> {});
+    Trace step = new Trace(List.of(constant(64), op(1, 64, 0)));
     assertThatThrownBy(() -> step.replay(residency, recipes))
         .isInstanceOf(NoRoomException.class)
         .hasMessage(
@@ -184,18 +186,18 @@ final class ResidencyTest {
 
   @Test
   void refusalNamesTheOpAndTheFiveLargestThatStay() {
-    List<Step.Event> events = new ArrayList<>();
+    List<Trace.Event> events = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       events.add(constant(10 * (i + 1)));
     }
     events.add(op(1, 90, 0));
-    events.add(new Step.Pin(6));
+    events.add(new Trace.Pin(6));
     events.add(op(1, 200, 1, 6));
     List<String> names = List.of("w0", "w1", "w2", "w3", "w4", "w5", "embed", "matmul");
-    Trial trial =
-        Trial.run(
-            new Step(events, names),
-            new Space.Counted(400),
+    Simulation trial =
+        Simulation.run(
+            new Trace(events, names),
+            new StorageMemory.Counted(400),
             Policy.H_DTR,
             Foresight.NONE,
             Double.POSITIVE_INFINITY);
@@ -212,10 +214,11 @@ final class ResidencyTest {
   @Test
   void arenaCountsWhatWasGivenUp() {
     BlockArena arena = new BlockArena(100);
-    Space space = new Space.Placed(arena, Foresight.NONE);
-    Step step = new Step(List.of(constant(64), op(1, 64, 0)));
-    Trial trial = Trial.run(step, space, Policy.LRU, Foresight.NONE, Double.POSITIVE_INFINITY);
-    assertThat(trial.status()).isEqualTo(Trial.Status.OOM);
+    StorageMemory space = new StorageMemory.Placed(arena, Foresight.NONE);
+    Trace step = new Trace(List.of(constant(64), op(1, 64, 0)));
+    Simulation trial =
+        Simulation.run(step, space, Policy.LRU, Foresight.NONE, Double.POSITIVE_INFINITY);
+    assertThat(trial.status()).isEqualTo(Simulation.Status.OOM);
     assertThat(arena.statistics().outOfMemory()).isEqualTo(1);
   }
 
@@ -223,9 +226,10 @@ final class ResidencyTest {
   void pinnedValueStaysUntilItIsUnpinned() {
     Recipes recipes = new Recipes();
     Residency residency =
-        new Residency(recipes, new Space.Counted(3), Policy.LRU, Foresight.NONE, (_, _) -> {});
+        new Residency(
+            recipes, new StorageMemory.Counted(3), Policy.LRU, Foresight.NONE, (_, _) -> {});
     for (int value = 0; value < 6; value++) {
-      Step.add(value == 0 ? constant(1) : op(1, 1, 0), recipes);
+      Trace.add(value == 0 ? constant(1) : op(1, 1, 0), recipes);
       residency.run(value);
       if (value == 1) {
         residency.pin(1);
@@ -244,34 +248,38 @@ final class ResidencyTest {
    */
   @Test
   void boundIsTheCheapestChoiceAtThePeak() {
-    Step step =
-        new Step(
+    Trace step =
+        new Trace(
             List.of(
                 constant(1),
                 op(10, 1, 0),
                 op(1, 1, 1),
                 op(5, 1, 0),
-                new Step.Release(3),
+                new Trace.Release(3),
                 op(5, 1, 1),
-                new Step.Release(4),
+                new Trace.Release(4),
                 op(5, 1, 2)));
     assertThat(step.peakLive()).isEqualTo(4);
-    assertThat(Rehearsal.bound(step, 4)).isCloseTo(26, within(1e-6));
-    assertThat(Rehearsal.bound(step, 3)).isCloseTo(27, within(1e-6));
-    assertThat(Rehearsal.bound(step, 1)).isInfinite();
-    Trial trial =
-        Trial.run(
-            step, new Space.Counted(3), Policy.H_DTR, Foresight.NONE, Double.POSITIVE_INFINITY);
+    assertThat(ScheduleSearch.bound(step, 4)).isCloseTo(26, within(1e-6));
+    assertThat(ScheduleSearch.bound(step, 3)).isCloseTo(27, within(1e-6));
+    assertThat(ScheduleSearch.bound(step, 1)).isInfinite();
+    Simulation trial =
+        Simulation.run(
+            step,
+            new StorageMemory.Counted(3),
+            Policy.H_DTR,
+            Foresight.NONE,
+            Double.POSITIVE_INFINITY);
     assertThat(trial.time()).isGreaterThanOrEqualTo(27);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {8, 12, 16, 24})
   void noPlanIsBelowTheBound(int slots) {
-    Step step = chain(30, 64);
-    double bound = Rehearsal.bound(step, 64 * slots);
+    Trace step = chain(30, 64);
+    double bound = ScheduleSearch.bound(step, 64 * slots);
     assertThat(bound).isGreaterThan(step.cost());
-    Rehearsal.Guide guide = Rehearsal.learn(step, 64 * slots, Double.POSITIVE_INFINITY);
+    ScheduleSearch.Guide guide = ScheduleSearch.learn(step, 64 * slots, Double.POSITIVE_INFINITY);
     assertThat(guide.time()).isFinite().isGreaterThanOrEqualTo(bound - 1e-6);
   }
 
@@ -284,87 +292,87 @@ final class ResidencyTest {
   @ParameterizedTest
   @ValueSource(ints = {100, 1_000})
   void chainInTwiceItsRootOfSlotsRunsEachLayerTwiceAtMostByThePublishedPolicy(int length) {
-    Trial trial = place(chain(length, 64), slots(length), Policy.H_DTR_EQ);
+    Simulation trial = place(chain(length, 64), slots(length), Policy.H_DTR_EQ);
     assertThat(trial.time() - length).isLessThanOrEqualTo(2.0 * length);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {100, 1_000, 10_000})
   void chainInTwiceItsRootOfSlotsIsPlannedToRunEachLayerTwiceAtMost(int length) {
-    Rehearsal.Guide guide =
-        Rehearsal.sketch(chain(length, 64), slots(length), Double.POSITIVE_INFINITY);
+    ScheduleSearch.Guide guide =
+        ScheduleSearch.sketch(chain(length, 64), slots(length), Double.POSITIVE_INFINITY);
     assertThat(guide.time() - length).isLessThanOrEqualTo(2.0 * length);
   }
 
   @Test
   void longChainIsPlannedByTheSegmentsItIsCutInto() {
-    Step step = chain(100, 64);
-    double segments = Rehearsal.sketch(step, slots(100), Double.POSITIVE_INFINITY).time();
-    double learned = Rehearsal.learn(step, slots(100), Double.POSITIVE_INFINITY).time();
+    Trace step = chain(100, 64);
+    double segments = ScheduleSearch.sketch(step, slots(100), Double.POSITIVE_INFINITY).time();
+    double learned = ScheduleSearch.learn(step, slots(100), Double.POSITIVE_INFINITY).time();
     assertThat(learned).isLessThanOrEqualTo(segments);
   }
 
-  private static Step.Run over(int input, double cost, long bytes, int... reads) {
+  private static Trace.Run over(int input, double cost, long bytes, int... reads) {
     int[] none = {NO_VIEW};
-    return new Step.Run(cost, true, reads, new long[] {bytes}, none, new int[] {input});
+    return new Trace.Run(cost, true, reads, new long[] {bytes}, none, new int[] {input});
   }
 
   @Test
   void aResultTakesTheMemoryOfAnInputThatIsGivenUpNext() {
-    List<Step.Event> events = new ArrayList<>(List.of(constant(64), op(1, 640, 0)));
+    List<Trace.Event> events = new ArrayList<>(List.of(constant(64), op(1, 640, 0)));
     for (int i = 2; i <= 5; i++) {
       events.add(over(i - 1, 1, 640, i - 1));
-      events.add(new Step.Release(i - 1));
+      events.add(new Trace.Release(i - 1));
     }
-    Step step = new Step(events);
+    Trace step = new Trace(events);
     assertThat(step.peakLive()).isEqualTo(64 + 640);
-    Trial trial = place(step, 64 + 640, Policy.H_DTR_EQ);
-    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    Simulation trial = place(step, 64 + 640, Policy.H_DTR_EQ);
+    assertThat(trial.status()).isEqualTo(Simulation.Status.OK);
     assertThat(trial.time()).isEqualTo(5);
   }
 
   /** v1 is written over by v2, which is evicted for v3 and read again: both run once more. */
   @Test
   void whatWasWrittenOverIsComputedAgainWithItsResult() {
-    Step step =
-        new Step(
+    Trace step =
+        new Trace(
             List.of(
                 constant(64),
                 op(1, 640, 0),
                 over(1, 1, 640, 1),
-                new Step.Release(1),
+                new Trace.Release(1),
                 op(1, 640, 0),
-                new Step.Release(3),
+                new Trace.Release(3),
                 op(1, 64, 2)));
-    Trial trial = place(step, 2 * 64 + 640, Policy.LRU);
-    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    Simulation trial = place(step, 2 * 64 + 640, Policy.LRU);
+    assertThat(trial.status()).isEqualTo(Simulation.Status.OK);
     assertThat(trial.time()).isEqualTo(4 + 2);
   }
 
   /** v2 is all there is of the constant v0, which v1 needs to be computed again. */
   @Test
   void whatReadsAConstantThatIsWrittenOverStays() {
-    List<Step.Event> events =
+    List<Trace.Event> events =
         List.of(
             constant(64),
             op(1, 64, 0),
             over(0, 1, 64, 0),
-            new Step.Free(0),
+            new Trace.Free(0),
             op(1, 64, 2),
-            new Step.Release(3),
+            new Trace.Release(3),
             op(1, 64, 1, 2));
-    assertThat(place(new Step(events), 3 * 64, Policy.H_DTR_EQ).time()).isEqualTo(4);
-    assertThat(place(new Step(events), 2 * 64, Policy.H_DTR_EQ).status())
-        .isEqualTo(Trial.Status.OOM);
+    assertThat(place(new Trace(events), 3 * 64, Policy.H_DTR_EQ).time()).isEqualTo(4);
+    assertThat(place(new Trace(events), 2 * 64, Policy.H_DTR_EQ).status())
+        .isEqualTo(Simulation.Status.OOM);
   }
 
   /** v1 has no bytes: it never goes, and what reads it finds it while others are evicted. */
   @Test
   void valuesWithoutBytesAreThereWhileOthersAreEvicted() {
-    List<Step.Event> events =
+    List<Trace.Event> events =
         List.of(constant(64), op(1, 0, 0), op(1, 640, 1), op(1, 640, 1), op(1, 64, 1, 2));
-    Trial trial = place(new Step(events), 64 + 640 + 64, Policy.H_DTR);
-    assertThat(trial.status()).isEqualTo(Trial.Status.OK);
+    Simulation trial = place(new Trace(events), 64 + 640 + 64, Policy.H_DTR);
+    assertThat(trial.status()).isEqualTo(Simulation.Status.OK);
     assertThat(trial.time()).isEqualTo(4 + 1);
   }
 }
