@@ -2,7 +2,6 @@ package dev.tern.bench;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.remat.AllocationTrace;
 import dev.tern.internal.replay.TraceLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;

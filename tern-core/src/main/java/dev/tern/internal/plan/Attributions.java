@@ -14,30 +14,30 @@ import java.util.Map;
 final class Attributions {
   private Attributions() {}
 
-  /** By step: those of the groups in order, then the copies of updates that wait for the end. */
-  static List<List<Plan.Source>> of(List<Group> order, List<Program.Update> late) {
-    List<List<Plan.Source>> sources = new ArrayList<>();
-    order.forEach(group -> sources.add(of(group.computed())));
-    late.forEach(update -> sources.add(copy(update.value().origin())));
-    return sources;
+  /** By step: the groups in order, then the copies of updates that wait for the end. */
+  static List<List<Plan.Attribution>> of(List<Group> order, List<Program.Update> late) {
+    List<List<Plan.Attribution>> all = new ArrayList<>();
+    order.forEach(group -> all.add(of(group.computed())));
+    late.forEach(update -> all.add(copy(update.value().origin())));
+    return all;
   }
 
-  /** Those of two steps made one, each line once. */
-  static List<Plan.Source> joined(List<Plan.Source> first, List<Plan.Source> second) {
+  /** The attributions of two steps that became one, each line once. */
+  static List<Plan.Attribution> joined(List<Plan.Attribution> first, List<Plan.Attribution> second) {
     Map<Origin, List<String>> ops = new LinkedHashMap<>();
-    for (List<Plan.Source> step : List.of(first, second)) {
-      for (Plan.Source source : step) {
-        ops.computeIfAbsent(source.origin(), origin -> new ArrayList<>()).addAll(source.ops());
+    for (List<Plan.Attribution> step : List.of(first, second)) {
+      for (Plan.Attribution part : step) {
+        ops.computeIfAbsent(part.origin(), origin -> new ArrayList<>()).addAll(part.ops());
       }
     }
     return listed(ops);
   }
 
-  private static List<Plan.Source> copy(Origin origin) {
-    return origin.isKnown() ? List.of(new Plan.Source(List.of("copy"), origin)) : List.of();
+  private static List<Plan.Attribution> copy(Origin origin) {
+    return origin.isKnown() ? List.of(new Plan.Attribution(List.of("copy"), origin)) : List.of();
   }
 
-  private static List<Plan.Source> of(List<Node> nodes) {
+  private static List<Plan.Attribution> of(List<Node> nodes) {
     Map<Origin, List<String>> ops = new LinkedHashMap<>();
     for (Node node : nodes) {
       if (node.origin().isKnown()) {
@@ -47,9 +47,9 @@ final class Attributions {
     return listed(ops);
   }
 
-  private static List<Plan.Source> listed(Map<Origin, List<String>> ops) {
+  private static List<Plan.Attribution> listed(Map<Origin, List<String>> ops) {
     return ops.entrySet().stream()
-        .map(entry -> new Plan.Source(entry.getValue(), entry.getKey()))
+        .map(entry -> new Plan.Attribution(entry.getValue(), entry.getKey()))
         .toList();
   }
 

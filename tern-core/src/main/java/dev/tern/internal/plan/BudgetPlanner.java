@@ -1,8 +1,11 @@
 package dev.tern.internal.plan;
 
 import dev.tern.internal.plan.Step.Place;
+import dev.tern.internal.remat.Guide;
 import dev.tern.internal.remat.NoRoomException;
 import dev.tern.internal.remat.Schedule;
+import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.Trace;
 import dev.tern.internal.remat.Trace.Event;
 import dev.tern.internal.remat.Trace.Expire;
 import dev.tern.internal.remat.Trace.Free;
@@ -10,9 +13,8 @@ import dev.tern.internal.remat.Trace.Pin;
 import dev.tern.internal.remat.Trace.Run;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +23,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Makes steps fit into a budget: states them as a step of a residency, whose schedule says which of
- * them run again and where every storage lies, and writes the schedule down as a plan.
+ * Makes steps fit into a budget of memory. It writes them down as a {@link Trace}, has a schedule
+ * found that says which steps run again and where every storage lies, and turns the schedule into a
+ * plan.
  *
- * <p>A storage that several steps fill in parts is a value of the first and views by the others. A
- * step that writes a leaf cannot run again, nor, from then on, one that read the leaf before.
+ * <p>A storage that several steps fill in parts is a value of the first step and views by the
+ * others. A step that writes a leaf cannot run again, and from then on neither can a step that read
+ * the leaf before.
  */
 final class BudgetPlanner {
   /** Estimates for two cores: operations, elements and bytes a nanosecond; only ratios matter. */
@@ -38,10 +42,9 @@ final class BudgetPlanner {
   /** Recomputation may multiply the time of a step by this much. */
   private static final double MOST_SLOWDOWN = 10;
 
-  private final List<Step> steps;
+  private final Draft draft;
   private final Storages storages;
   private final Map<Integer, Over> over;
-  private final int leaves;
   private final int[] lastUse;
   private final List<Event> events = new ArrayList<>();
 
@@ -50,8 +53,22 @@ final class BudgetPlanner {
   private int storageCount;
 
   /**
-   * A storage may be written over another by a step, the last to use that one. Other steps, that
-   * write parts of it which are empty, may come before.
+   * Steps in order whose storages have no places yet.
+   *
+   * @param attributions by step
+   * @param leaves as in {@link Plan#leaves}
+   * @param outputs storages to be resident at the end
+   */
+  record Draft(
+      List<Step> steps,
+      List<List<Plan.Attribution>> attributions,
+      Storages storages,
+      int[] leaves,
+      List<Place> outputs) {}
+
+  /**
+   * A storage may be written over another by a step, the last to use that one. Steps before it may
+   * write parts of the storage which are empty.
    */
   record Over(int dying, int step) {}
 
@@ -62,20 +79,19 @@ final class BudgetPlanner {
 
     final Set<Integer> readers = new TreeSet<>();
 
-    /** By which the residency knows it. */
+    /** The number of the storage in the trace. */
     int number;
   }
 
-  private BudgetPlanner(List<Step> steps, Storages storages, Map<Integer, Over> over, int leaves) {
-    this.steps = steps;
-    this.storages = storages;
+  private BudgetPlanner(Draft draft, Map<Integer, Over> over) {
+    this.draft = draft;
     this.over = over;
-    this.leaves = leaves;
-    lastUse = new int[leaves + storages.count()];
+    storages = draft.storages();
+    lastUse = new int[draft.leaves().length + storages.count()];
     contents = new Content[lastUse.length];
     Arrays.setAll(contents, i -> new Content());
-    for (int i = 0; i < steps.size(); i++) {
-      for (Place place : touched(steps.get(i))) {
+    for (int i = 0; i < draft.steps().size(); i++) {
+      for (Place place : touched(draft.steps().get(i))) {
         lastUse[place.storage()] = i;
       }
     }
@@ -88,67 +104,52 @@ final class BudgetPlanner {
   }
 
   /**
-   * The plan that takes the least time of those tried.
+   * The plan by the schedule that is found.
    *
-   * @param sources by step
    * @param over storages, and for each another that may be written over where it is made
-   * @param outputs storages to be resident at the end
    * @param budget bytes for all storages and scratch memory
    * @throws NoRoomException where they do not fit whatever is done
    */
-  static Plan plan(
-      List<Step> steps,
-      List<List<Plan.Source>> sources,
-      Storages storages,
-      Map<Integer, Over> over,
-      int[] leaves,
-      List<Place> outputs,
-      long budget) {
-    BudgetPlanner fitting = new BudgetPlanner(steps, storages, over, leaves.length);
-    dev.tern.internal.remat.Trace step = fitting.state(outputs);
-    long scratch = fitting.scratchBytes();
-    Schedule schedule =
-        Schedule.of(step, Math.max(0, budget - scratch), MOST_SLOWDOWN * step.cost());
-    return fitting.write(schedule, sources, leaves, outputs, scratch);
+  static Plan plan(Draft draft, Map<Integer, Over> over, long budget, ScheduleFinder finder) {
+    BudgetPlanner planner = new BudgetPlanner(draft, over);
+    Trace trace = planner.trace();
+    long scratch = planner.scratchBytes();
+    Guide guide =
+        finder.find(trace, Math.max(0, budget - scratch), MOST_SLOWDOWN * trace.cost());
+    return planner.write(Schedule.of(trace, guide), scratch);
   }
 
-  /**
-   * The steps as a step of a residency in which no value is written over; leaves and scratch memory
-   * are no part of it.
-   */
-  static dev.tern.internal.remat.Trace stated(
-      List<Step> steps, Storages storages, int[] leaves, List<Place> outputs) {
-    return new BudgetPlanner(steps, storages, Map.of(), leaves.length).state(outputs);
+  /** The steps as a trace in which no value is written over, without leaves and scratch memory. */
+  static Trace trace(Draft draft) {
+    return new BudgetPlanner(draft, Map.of()).trace();
   }
 
-  private dev.tern.internal.remat.Trace state(List<Place> outputs) {
-    for (Place output : outputs) {
-      lastUse[output.storage()] = steps.size();
+  private Trace trace() {
+    for (Place output : draft.outputs()) {
+      lastUse[output.storage()] = draft.steps().size();
     }
-    for (int i = 0; i < steps.size(); i++) {
+    for (int i = 0; i < draft.steps().size(); i++) {
       add(i);
     }
-    for (Place output : outputs) {
+    for (Place output : draft.outputs()) {
       for (int value : contents[output.storage()].values) {
         events.add(new Pin(value));
       }
     }
-    return new dev.tern.internal.remat.Trace(events, steps.stream().map(Step::label).toList());
+    return new Trace(events, draft.steps().stream().map(Step::label).toList());
   }
 
   private long scratchBytes() {
-    long most = 0;
-    for (Step step : steps) {
-      most =
-          Math.max(
-              most,
-              StepPlaces.scratch(step).map(place -> storages.bytes(place.storage())).orElse(0L));
-    }
-    return Storages.align(most);
+    return Storages.align(
+        draft.steps().stream()
+            .flatMap(step -> StepPlaces.scratch(step).stream())
+            .mapToLong(place -> storages.bytes(place.storage()))
+            .max()
+            .orElse(0));
   }
 
   private void add(int index) {
-    Step step = steps.get(index);
+    Step step = draft.steps().get(index);
     Set<Integer> reads = new LinkedHashSet<>();
     for (Place place : StepPlaces.reads(step)) {
       Content content = contents[place.storage()];
@@ -166,7 +167,7 @@ final class BudgetPlanner {
       }
     }
     addRun(index, isRepeatable, reads, written);
-    // What was written over comes first: nothing is to be computed for it any more.
+    // What is written over is freed first: nothing needs to be computed for it then.
     Set<Integer> dying = new LinkedHashSet<>();
     for (int storage : written) {
       Over overwritten = over.get(storage);
@@ -204,7 +205,7 @@ final class BudgetPlanner {
       at++;
     }
     int[] read = reads.stream().mapToInt(value -> value).toArray();
-    events.add(new Run(nanos(steps.get(index)), isRepeatable, read, bytes, viewOf, overValue));
+    events.add(new Run(nanos(draft.steps().get(index)), isRepeatable, read, bytes, viewOf, overValue));
   }
 
   /** The value that a storage may be written over when step {@code index} makes it, or -1. */
@@ -233,62 +234,56 @@ final class BudgetPlanner {
   }
 
   /** All storages in one, at the offsets of the schedule, with scratch memory behind them. */
-  private Plan write(
-      Schedule schedule,
-      List<List<Plan.Source>> sources,
-      int[] leafOrder,
-      List<Place> outputs,
-      long scratch) {
+  private Plan write(Schedule schedule, long scratch) {
+    int arena = draft.leaves().length;
     long end = Storages.align(schedule.reservedBytes());
     List<Step> placed = new ArrayList<>();
     for (Schedule.Run run : schedule.runs()) {
       placed.add(
           StepPlaces.move(
-              steps.get(run.op()),
+              draft.steps().get(run.op()),
               place -> moved(place, run.offsets()),
-              place -> new Place(leaves, end + place.offset())));
+              place -> new Place(arena, end + place.offset())));
     }
     Map<Integer, Long> last = new HashMap<>();
-    schedule.lives().forEach(life -> last.put(life.storage(), life.offset()));
-    List<Place> places = outputs.stream().map(place -> moved(place, last)).toList();
-    List<Boolean> again = schedule.runs().stream().map(Schedule.Run::isAgain).toList();
+    schedule.placements().forEach(p -> last.put(p.storage(), p.offset()));
+    List<Plan.Allocation> allocations = allocations(schedule);
+    if (scratch > 0) {
+      int to = schedule.runs().size();
+      allocations.add(new Plan.Allocation(Plan.Content.SCRATCH, end, scratch, 0, to));
+    }
     return new Plan(
         placed,
-        leafOrder,
+        draft.leaves(),
         new long[] {0},
         end + scratch,
-        places,
-        again,
-        lives(schedule, outputs, scratch),
-        schedule.runs().stream().map(run -> sources.get(run.op())).toList());
+        draft.outputs().stream().map(place -> moved(place, last)).toList(),
+        schedule.runs().stream().map(Schedule.Run::isAgain).toList(),
+        allocations,
+        schedule.runs().stream().map(run -> draft.attributions().get(run.op())).toList());
   }
 
   /** Outputs stay to the end. */
-  private List<Plan.Life> lives(Schedule schedule, List<Place> outputs, long scratch) {
-    Map<Integer, Schedule.Life> last = new HashMap<>();
-    schedule.lives().forEach(life -> last.put(life.storage(), life));
-    Set<Schedule.Life> kept = Collections.newSetFromMap(new IdentityHashMap<>());
-    outputs.forEach(place -> kept.add(last.get(contents[place.storage()].number)));
-    List<Plan.Life> lives = new ArrayList<>();
-    for (Schedule.Life life : schedule.lives()) {
-      boolean isDropped = last.get(life.storage()) != life;
-      int to = kept.contains(life) ? schedule.runs().size() : life.to();
-      lives.add(
-          new Plan.Life(
-              life.from(), false, life.offset(), life.bytes(), life.from(), to, isDropped));
+  private List<Plan.Allocation> allocations(Schedule schedule) {
+    Map<Integer, Schedule.Placement> last = new HashMap<>();
+    schedule.placements().forEach(p -> last.put(p.storage(), p));
+    Set<Integer> kept = new HashSet<>();
+    draft.outputs().forEach(place -> kept.add(contents[place.storage()].number));
+    List<Plan.Allocation> allocations = new ArrayList<>();
+    for (Schedule.Placement p : schedule.placements()) {
+      boolean isLast = last.get(p.storage()) == p;
+      Plan.Content content = isLast ? Plan.Content.VALUE : Plan.Content.RECOMPUTED;
+      int to = isLast && kept.contains(p.storage()) ? schedule.runs().size() : p.to();
+      allocations.add(new Plan.Allocation(content, p.offset(), p.bytes(), p.from(), to));
     }
-    if (scratch > 0) {
-      long end = Storages.align(schedule.reservedBytes());
-      lives.add(new Plan.Life(0, true, end, scratch, 0, schedule.runs().size(), false));
-    }
-    return lives;
+    return allocations;
   }
 
   private Place moved(Place place, Map<Integer, Long> offsets) {
-    return storages.isLeaf(place.storage())
-        ? place
-        : new Place(
-            leaves,
-            Objects.requireNonNull(offsets.get(contents[place.storage()].number)) + place.offset());
+    if (storages.isLeaf(place.storage())) {
+      return place;
+    }
+    long at = Objects.requireNonNull(offsets.get(contents[place.storage()].number));
+    return new Place(draft.leaves().length, at + place.offset());
   }
 }

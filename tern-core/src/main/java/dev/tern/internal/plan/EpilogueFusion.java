@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes one step of a matrix product and the fused kernel that follows it and goes over its result:
- * the kernel takes rows as they become final, while a cache has them. That is, bias and activation,
- * a residual, dropout, or the softmax of attention scores.
+ * Makes one step of a matrix product and the fused kernel after it that goes over its result. The
+ * kernel takes rows as they become final, while they are in the cache. Examples: bias and
+ * activation, a residual, dropout, the softmax of attention scores.
  *
- * <p>It is done where every storage has its place, so nothing about memory changes, and where the
- * one may run between the rows of the other: rows of the kernel are rows of the product, the kernel
- * reads and writes no other rows of the result, writes over nothing that the product reads, and
- * reduces over no rows.
+ * <p>This comes last, when every storage has its place, and changes nothing about memory. The
+ * kernel must be able to run between the rows of the product: its rows are rows of the product; it
+ * reads and writes no other rows of the result; it writes over nothing that the product reads; it
+ * does not reduce over rows.
  */
 final class EpilogueFusion {
   private static final int ARENA = -1;
@@ -40,28 +40,29 @@ final class EpilogueFusion {
   private Plan join() {
     List<Step> steps = new ArrayList<>();
     List<Boolean> again = new ArrayList<>();
-    List<List<Plan.Source>> sources = new ArrayList<>();
+    List<List<Plan.Attribution>> attributions = new ArrayList<>();
     int[] number = new int[plan.steps().size() + 1];
     for (int i = 0; i < plan.steps().size(); i++) {
       number[i] = steps.size();
-      List<Plan.Source> written = plan.sources().get(i);
+      List<Plan.Attribution> written = plan.attributions().get(i);
       if (mayJoin(i)) {
         steps.set(
             steps.size() - 1,
             new Step.MatMulThen((Step.MatMul) steps.getLast(), (Fused) plan.steps().get(i), false));
         number[i]--;
-        sources.set(sources.size() - 1, Attributions.joined(sources.getLast(), written));
+        attributions.set(
+            attributions.size() - 1, Attributions.joined(attributions.getLast(), written));
       } else {
         steps.add(plan.steps().get(i));
         again.add(plan.again().get(i));
-        sources.add(written);
+        attributions.add(written);
       }
     }
     number[plan.steps().size()] = steps.size();
-    List<Plan.Life> lives =
-        plan.lives().stream()
-            .filter(life -> !isWrittenOver(life, number))
-            .map(life -> renumbered(life, number))
+    List<Plan.Allocation> allocations =
+        plan.allocations().stream()
+            .filter(allocation -> !isWrittenOver(allocation, number))
+            .map(allocation -> renumbered(allocation, number))
             .toList();
     return new Plan(
         steps,
@@ -70,29 +71,27 @@ final class EpilogueFusion {
         plan.arenaBytes(),
         plan.outputs(),
         again,
-        lives,
-        sources);
+        allocations,
+        attributions);
   }
 
-  /** Whether a result lives in one step alone with what its epilogue writes over it. */
-  private boolean isWrittenOver(Plan.Life life, int[] number) {
-    int next = life.from() + 1;
-    return life.to() == next
+  /** Whether a result exists in one step alone, in which the epilogue writes over it. */
+  private boolean isWrittenOver(Plan.Allocation result, int[] number) {
+    int next = result.from() + 1;
+    return result.to() == next
         && next < plan.steps().size()
-        && number[next] == number[life.from()]
-        && plan.lives().stream()
-            .anyMatch(other -> other.from() == next && other.offset() == life.offset());
+        && number[next] == number[result.from()]
+        && plan.allocations().stream()
+            .anyMatch(other -> other.from() == next && other.offset() == result.offset());
   }
 
-  private static Plan.Life renumbered(Plan.Life life, int[] number) {
-    return new Plan.Life(
-        number[life.maker()],
-        life.isScratch(),
-        life.offset(),
-        life.bytes(),
-        number[life.from()],
-        life.to() == 0 ? 0 : number[life.to() - 1] + 1,
-        life.isDropped());
+  private static Plan.Allocation renumbered(Plan.Allocation allocation, int[] number) {
+    return new Plan.Allocation(
+        allocation.content(),
+        allocation.offset(),
+        allocation.bytes(),
+        number[allocation.from()],
+        allocation.to() == 0 ? 0 : number[allocation.to() - 1] + 1);
   }
 
   /** Whether step {@code index} becomes part of the one before. */
@@ -102,40 +101,46 @@ final class EpilogueFusion {
         && plan.steps().get(index) instanceof Fused kernel
         && plan.again().get(index - 1).equals(plan.again().get(index))
         && takesEpilogue(product)
-        && !kernel.isAcross()
-        && goesOverRows(kernel, product.batch(), product.m(), product.n())
+        && !kernel.loops().isAcross()
+        && goesOverRows(kernel.loops(), product.sizes())
         && mayRunBetween(kernel, product);
   }
 
   private static boolean takesEpilogue(Step.MatMul s) {
-    int[] strides = s.cStrides();
+    Step.ProductSizes size = s.sizes();
+    int[] strides = s.c().strides();
     boolean isDense =
         strides[2] == 1
-            && strides[1] == s.n()
-            && (s.batch() == 1 || strides[0] == (long) s.m() * s.n());
-    return isDense && Epilogue.isTakenBy(s.batch(), s.m(), s.n(), s.k());
+            && strides[1] == size.n()
+            && (size.batch() == 1 || strides[0] == (long) size.m() * size.n());
+    return isDense && Epilogue.isTakenBy(size.batch(), size.m(), size.n(), size.k());
   }
 
   /** Whether the outermost loop goes evenly over rows of the product, or over whole products. */
-  static boolean goesOverRows(Fused kernel, int batch, int m, int n) {
-    long elements = (long) batch * m * n;
-    if (elements == 0 || kernel.elements() != elements) {
+  static boolean goesOverRows(Step.Loops loops, Step.ProductSizes size) {
+    long matrix = (long) size.m() * size.n();
+    long elements = size.batch() * matrix;
+    if (elements == 0 || loops.elements() != elements) {
       return false;
     }
-    long row = batch == 1 ? n : (long) m * n;
-    return row % (elements / kernel.sizes()[0]) == 0;
+    long row = size.batch() == 1 ? size.n() : matrix;
+    return row % (elements / loops.sizes()[0]) == 0;
   }
 
   private boolean mayRunBetween(Fused kernel, Step.MatMul s) {
-    Extent a = extent(s.a(), s.aStrides(), s.batch(), s.m(), s.k());
-    Extent b = extent(s.b(), s.bStrides(), s.batch(), s.k(), s.n());
-    Extent c = extent(s.c(), s.cStrides(), s.batch(), s.m(), s.n());
-    Extent scratch = extent(s.scratch(), s.scratchBytes());
-    int loads = kernel.operands().size() - kernel.reduced().length;
+    Step.ProductSizes size = s.sizes();
+    Extent a = extent(s.a(), size.batch(), size.m(), size.k());
+    Extent b = extent(s.b(), size.batch(), size.k(), size.n());
+    Extent c = extent(s.c(), size.batch(), size.m(), size.n());
+    Extent scratch = extent(s.scratch().place(), s.scratch().bytes());
+    Step.Loops loops = kernel.loops();
+    int loads = kernel.operands().size() - loops.reduced().length;
     boolean readsResult = false;
     for (int i = 0; i < kernel.operands().size(); i++) {
-      Extent operand = extent(kernel.operands().get(i), kernel.strides()[i], kernel.sizes());
-      boolean isResult = operand.equals(c) && isDense(kernel.strides()[i], kernel.sizes());
+      int[] strides = loops.strides()[i];
+      Extent operand =
+          extent(new Step.Strided(kernel.operands().get(i), strides), loops.sizes());
+      boolean isResult = operand.equals(c) && isDense(strides, loops.sizes());
       if (operand.meets(scratch)
           || operand.meets(c) && !isResult
           || i >= loads && (operand.meets(a) || operand.meets(b))) {
@@ -157,13 +162,13 @@ final class EpilogueFusion {
     return true;
   }
 
-  /** From the first to the last element of what has these strides; there are some. */
-  private Extent extent(Place place, int[] strides, int... sizes) {
+  /** From the first to the last element; there is at least one. */
+  private Extent extent(Step.Strided elements, int... sizes) {
     long last = 0;
     for (int axis = 0; axis < sizes.length; axis++) {
-      last += (sizes[axis] - 1L) * strides[axis];
+      last += (sizes[axis] - 1L) * elements.strides()[axis];
     }
-    return extent(place, 4 * (last + 1));
+    return extent(elements.place(), 4 * (last + 1));
   }
 
   private Extent extent(Place place, long bytes) {

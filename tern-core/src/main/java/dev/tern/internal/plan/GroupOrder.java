@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
 
 /**
  * Groups in an order that respects their needs: updates and what lets go of more memory than it
@@ -20,10 +19,8 @@ import java.util.function.Function;
  * dies there, and comes before a gradient that is written over an activation.
  */
 final class GroupOrder {
-  private final Function<Node, Layout> layouts;
-  private final Function<Group, List<Node>> stored;
+  private final ValuePlaces places;
   private final Storages storages;
-  private final InPlace inPlace;
   private final Map<Group, Integer> rank = new HashMap<>();
   private final Map<Group, Set<Integer>> touched = new HashMap<>();
 
@@ -32,21 +29,13 @@ final class GroupOrder {
 
   private final Set<Integer> begun = new HashSet<>();
 
-  private GroupOrder(
-      Function<Node, Layout> layouts, Function<Group, List<Node>> stored, Storages storages) {
-    this.layouts = layouts;
-    this.stored = stored;
-    this.storages = storages;
-    inPlace = new InPlace(layouts, stored, storages);
+  private GroupOrder(ValuePlaces places) {
+    this.places = places;
+    storages = places.storages();
   }
 
-  static List<Group> of(
-      Program program,
-      List<Group> groups,
-      Function<Node, Layout> layouts,
-      Function<Group, List<Node>> stored,
-      Storages storages) {
-    GroupOrder order = new GroupOrder(layouts, stored, storages);
+  static List<Group> of(Program program, List<Group> groups, ValuePlaces places) {
+    GroupOrder order = new GroupOrder(places);
     order.note(program, groups);
     List<Group> sorted = order.sort(groups);
     if (sorted.size() != groups.size()) {
@@ -62,21 +51,21 @@ final class GroupOrder {
     }
     for (Group group : groups) {
       boolean updatesOnly =
-          stored.apply(group).stream()
+          places.stored(group).stream()
               .allMatch(n -> program.updates().stream().anyMatch(u -> u.value() == n));
       int last = group.nodes.stream().mapToInt(position::get).max().orElseThrow();
       rank.put(group, updatesOnly ? -1 : last);
       Set<Integer> own = new TreeSet<>();
-      group.reads().forEach(node -> own.add(layouts.apply(node).storage()));
-      stored.apply(group).forEach(node -> own.add(layouts.apply(node).storage()));
+      group.reads().forEach(node -> own.add(places.layout(node).storage()));
+      places.stored(group).forEach(node -> own.add(places.layout(node).storage()));
       own.removeIf(storages::isLeaf);
       touched.put(group, own);
       own.forEach(storage -> users.merge(storage, 1, Integer::sum));
     }
-    program.outputs().forEach(node -> users.merge(layouts.apply(node).storage(), 1, Integer::sum));
+    program.outputs().forEach(node -> users.merge(places.layout(node).storage(), 1, Integer::sum));
     program
         .updates()
-        .forEach(update -> users.merge(layouts.apply(update.value()).storage(), 1, Integer::sum));
+        .forEach(update -> users.merge(places.layout(update.value()).storage(), 1, Integer::sum));
   }
 
   private List<Group> sort(List<Group> groups) {
@@ -124,7 +113,7 @@ final class GroupOrder {
             && users.getOrDefault(storage, 0) == 2
             && touched.getOrDefault(group, Set.of()).contains(storage)
             && change(other) < storages.bytes(storage)
-            && inPlace.mayTake(group, storage)) {
+            && places.mayTake(group, storage)) {
           return other;
         }
       }

@@ -8,15 +8,15 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /**
- * Makes a matrix product part of the fused group that alone reads it, so that its rows are passed
- * on within a cache and its result takes no memory: bias and activation, the softmax of attention
- * scores, the gradient of an activation and the sum of that over rows.
+ * Makes a matrix product part of the fused group that alone reads it. A worker runs the kernel on
+ * rows that it has just computed, while they are in its cache, and the result of the product takes
+ * no memory. Examples: bias and activation, the softmax of attention scores, the gradient of an
+ * activation and its sum over rows.
  *
- * <p>It is done where the kernel goes evenly over rows of the product, writes nothing that the
- * product reads and needs no more memory so.
+ * <p>Three conditions hold: the kernel goes evenly over rows of the product, it writes nothing that
+ * the product reads, and the two need no more memory together.
  *
  * <p>{@link EpilogueFusion} does the same for results that stay in memory.
  */
@@ -25,47 +25,45 @@ final class ProductFusion {
   private final List<Group> groups;
   private final Map<Node, Group> owner;
   private final Map<Node, List<Node>> readers;
-  private final Function<Node, Layout> layouts;
-  private final Function<Group, List<Node>> stored;
-  private final int threads;
+  private final ValuePlaces places;
   private final Map<Node, Integer> position = new IdentityHashMap<>();
 
   /**
    * @param groups those that products become part of stay, the others go
    * @param owner the group of each node that one computes
    * @param readers of each node
-   * @param layouts where each node lies
-   * @param stored the nodes of a group that others read
-   * @param threads each with rows of its own
    */
   ProductFusion(
       Program program,
       List<Group> groups,
       Map<Node, Group> owner,
       Map<Node, List<Node>> readers,
-      Function<Node, Layout> layouts,
-      Function<Group, List<Node>> stored,
-      int threads) {
-    this.threads = threads;
+      ValuePlaces places) {
     this.program = program;
     this.groups = groups;
     this.owner = owner;
     this.readers = readers;
-    this.layouts = layouts;
-    this.stored = stored;
+    this.places = places;
     for (Node node : program.nodes()) {
       position.put(node, position.size());
     }
   }
 
-  void apply() {
+  /**
+   * Makes products part of the groups that read them.
+   *
+   * @param threads each of which has rows of its own at hand
+   */
+  void apply(int threads) {
     for (Group group : List.copyOf(groups)) {
       Node node = group.nodes.getFirst();
       if (node.op() instanceof Op.MatMul) {
         List<Node> uses = new ArrayList<>();
         collectReaders(node, uses);
         Group reader = uses.isEmpty() ? null : owner.get(uses.getFirst());
-        if (reader != null && mayTake(reader, group, node, uses)) {
+        if (reader != null
+            && mayTake(reader, group, node, uses)
+            && goesOverRows(reader, node, threads)) {
           take(reader, group, node);
         }
       }
@@ -90,8 +88,7 @@ final class ProductFusion {
         && !isResult(node)
         && isOrdered(reader, group)
         && takesNoMore(reader, group, node)
-        && writesNothingRead(reader, node)
-        && goesOverRows(reader, node);
+        && writesNothingRead(reader, node);
   }
 
   private boolean isResult(Node node) {
@@ -112,7 +109,7 @@ final class ProductFusion {
     long dying = dying(node);
     long stores = 0;
     boolean isOver = false;
-    for (Node written : stored.apply(reader)) {
+    for (Node written : places.stored(reader)) {
       stores += written.shape().elements();
       isOver |= written.shape().elements() == result && reader.isWrittenLast(written);
     }
@@ -142,27 +139,24 @@ final class ProductFusion {
   }
 
   private boolean writesNothingRead(Group reader, Node node) {
-    for (Node result : stored.apply(reader)) {
-      int storage = layouts.apply(result).storage();
-      if (node.inputs().stream().anyMatch(in -> layouts.apply(in).storage() == storage)) {
+    for (Node result : places.stored(reader)) {
+      int storage = places.layout(result).storage();
+      if (node.inputs().stream().anyMatch(in -> places.layout(in).storage() == storage)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean goesOverRows(Group reader, Node node) {
-    int m = node.shape().size(-2);
-    int n = node.shape().size(-1);
-    int k = node.input(0).shape().size(-1);
-    int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
-    if (!Epilogue.mayKeepRows(batch, m, n, k, threads)) {
+  private boolean goesOverRows(Group reader, Node node, int threads) {
+    Step.ProductSizes size = StepBuilder.productSizes(node);
+    if (!Epilogue.mayKeepRows(size.batch(), size.m(), size.n(), size.k(), threads)) {
       return false;
     }
-    Step.Fused kernel = new FusedBuilder(reader, stored.apply(reader), layouts).build();
-    return EpilogueFusion.goesOverRows(kernel, batch, m, n)
-        && readsDensely(kernel, layouts.apply(node))
-        && (!kernel.isAcross() || batch == 1 && isInPieces(kernel, m));
+    Step.Fused kernel = new FusedBuilder(reader, places.stored(reader), places::layout).build();
+    return EpilogueFusion.goesOverRows(kernel.loops(), size)
+        && readsDensely(kernel, places.layout(node))
+        && (!kernel.loops().isAcross() || size.batch() == 1 && isInPieces(kernel.loops(), size.m()));
   }
 
   private static boolean readsDensely(Step.Fused kernel, Layout rows) {
@@ -171,7 +165,7 @@ final class ProductFusion {
       Step.Place place = kernel.operands().get(i);
       if (place.storage() == rows.storage()) {
         boolean isDense =
-            place.offset() == 0 && EpilogueFusion.isDense(kernel.strides()[i], kernel.sizes());
+            place.offset() == 0 && EpilogueFusion.isDense(kernel.loops().strides()[i], kernel.loops().sizes());
         found += isDense ? 1 : 2;
       }
     }
@@ -179,8 +173,8 @@ final class ProductFusion {
   }
 
   /** Whether a sum over rows is cut where a product may cut its rows. */
-  private static boolean isInPieces(Step.Fused kernel, int rows) {
-    return kernel.sizes()[0] == rows && kernel.unit() == Epilogue.UNIT && kernel.chunks() > 1;
+  private static boolean isInPieces(Step.Loops loops, int rows) {
+    return loops.sizes()[0] == rows && loops.unit() == Epilogue.UNIT && loops.chunks() > 1;
   }
 
   private void take(Group reader, Group group, Node node) {

@@ -30,7 +30,8 @@ final class Annealing {
   private final Retention retention;
   private final double once;
   private final int[] stretches;
-  private final SplittableRandom random = new SplittableRandom(1);
+  private final SplittableRandom random;
+  private final SearchTimer timer;
   private final int[] changed = new int[MOST_CHANGES];
 
   /**
@@ -40,10 +41,17 @@ final class Annealing {
    */
   record Choice(boolean[] decisions, double again) {}
 
-  Annealing(Retention retention, long budget) {
+  /**
+   * A search.
+   *
+   * @param seed of the changes that it tries
+   */
+  Annealing(Retention retention, long budget, SearchTimer timer, int seed) {
     this.retention = retention;
-    Recipes recipes = retention.facts().recipes();
-    once = retention.facts().step().cost();
+    this.timer = timer;
+    random = new SplittableRandom(seed + 1L);
+    Recipes recipes = retention.uses().recipes();
+    once = retention.uses().trace().cost();
     stretches =
         IntStream.range(0, retention.stretches())
             .filter(i -> retention.toOp(i) - retention.fromOp(i) > 1)
@@ -68,14 +76,14 @@ final class Annealing {
    * @param most how long, in runs of ops counted
    */
   private Choice search(boolean[] start, long room, long most, double hot) {
-    long runs = Math.min(most, COUNTS * stretches.length * retention.facts().recipes().ops());
+    long runs = Math.min(most, COUNTS * stretches.length * retention.uses().recipes().ops());
     boolean[] decisions = start.clone();
     double weight = WEIGHT * once;
     double loss = retention.loss(decisions, room, weight, Double.POSITIVE_INFINITY);
     Choice best = better(new Choice(start, Double.POSITIVE_INFINITY), decisions, room);
     long first = retention.runs();
     long spent = 0;
-    while (spent < runs && stretches.length > 0 && best.again > 0) {
+    while (spent < runs && stretches.length > 0 && best.again > 0 && !timer.isOver()) {
       double heat = once * hot * Math.pow(COLD / hot, spent / (double) runs);
       double cut = loss - heat * Math.log(random.nextDouble());
       int changes = change(decisions);
@@ -88,6 +96,7 @@ final class Annealing {
       }
       spent = retention.runs() - first;
     }
+    timer.looked(spent);
     return best;
   }
 
@@ -128,8 +137,8 @@ final class Annealing {
 
   /** Drops what a set does not hold over the moment of most memory. */
   boolean[] keeping(boolean[] isKept) {
-    Recipes recipes = retention.facts().recipes();
-    int peakOp = MemoryPeak.of(retention.facts().step(), recipes).op();
+    Recipes recipes = retention.uses().recipes();
+    int peakOp = MemoryPeak.of(retention.uses().trace(), recipes).op();
     boolean[] decisions = retention.keepAll();
     for (int i = 0; i < retention.stretches(); i++) {
       boolean spans = retention.fromOp(i) < peakOp && retention.toOp(i) > peakOp;

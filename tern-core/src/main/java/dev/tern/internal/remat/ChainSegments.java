@@ -28,9 +28,9 @@ final class ChainSegments {
   /** Bytes that are in use whatever is kept: those of constants, and of ops that run. */
   private final long taken;
 
-  ChainSegments(TraceUses facts) {
-    recipes = facts.recipes();
-    MemoryPeak peak = MemoryPeak.of(facts.step(), recipes);
+  ChainSegments(TraceUses uses) {
+    recipes = uses.recipes();
+    MemoryPeak peak = MemoryPeak.of(uses.trace(), recipes);
     peakOp = peak.op();
     isNeeded = new boolean[recipes.storages()];
     lastRead = new int[recipes.storages()];
@@ -41,8 +41,8 @@ final class ChainSegments {
         fixed += recipes.bytes(storage);
         continue;
       }
-      isNeeded[storage] = peak.isLive()[storage] && facts.isUsedAfter(storage, peakOp);
-      lastRead[storage] = facts.lastUseUpTo(storage, peakOp);
+      isNeeded[storage] = peak.isLive()[storage] && uses.isUsedAfter(storage, peakOp);
+      lastRead[storage] = uses.lastUseUpTo(storage, peakOp);
       if (lastRead[storage] > maker(storage)) {
         bytesAcross[maker(storage)] += recipes.bytes(storage);
         bytesAcross[lastRead[storage]] -= recipes.bytes(storage);

@@ -20,7 +20,7 @@ final class Evictor {
   private static final int MOVES = 16;
 
   private final Recipes recipes;
-  private final StorageStates ledger;
+  private final StorageStates states;
   private final Policy policy;
   private final Foresight foresight;
   private final RecomputeCosts costs;
@@ -34,12 +34,12 @@ final class Evictor {
 
   Evictor(
       Recipes recipes,
-      StorageStates ledger,
+      StorageStates states,
       Policy policy,
       Foresight foresight,
       RecomputeCosts costs) {
     this.recipes = recipes;
-    this.ledger = ledger;
+    this.states = states;
     this.policy = policy;
     this.foresight = foresight;
     this.costs = costs;
@@ -55,7 +55,7 @@ final class Evictor {
     if (candidates.contains(storage)) {
       candidates.remove(storage);
     }
-    if (ledger.isEvictable(storage)) {
+    if (states.isEvictable(storage)) {
       insert(storage, knownBin(storage));
     }
   }
@@ -78,12 +78,12 @@ final class Evictor {
    *
    * @return how many; 0 where none may go
    */
-  int choose(StorageMemory space, long bytes, double now) {
+  int choose(StorageMemory memory, long bytes, double now) {
     victimCount = 0;
     if (policy == Policy.NONE || candidates.size() == 0) {
       return 0;
     }
-    if (space instanceof StorageMemory.Placed placed && !placed.isFull(bytes)) {
+    if (memory instanceof StorageMemory.Placed placed && !placed.isFull(bytes)) {
       chooseRun(placed.arena(), bytes, now);
     } else {
       chooseOne(now);
@@ -117,7 +117,7 @@ final class Evictor {
         return Math.max(1, next - foresight.time(op));
       }
     }
-    return now - ledger.lastUse(storage);
+    return now - states.lastUse(storage);
   }
 
   private void insert(int storage, int bin) {
@@ -125,7 +125,7 @@ final class Evictor {
     long major =
         next >= 0
             ? -Double.doubleToLongBits(next)
-            : Double.doubleToLongBits(Math.max(0, ledger.lastUse(storage)));
+            : Double.doubleToLongBits(Math.max(0, states.lastUse(storage)));
     candidates.insert(storage, bin, major, storage);
   }
 
@@ -226,7 +226,7 @@ final class Evictor {
 
   /** The block of a seed. */
   int seedBlock(BlockArena arena, int index) {
-    return arena.block(ledger.handle(seeds[index]));
+    return arena.block(states.handle(seeds[index]));
   }
 
   /** What is lost with a block: nothing with a free one, more than all with one that must stay. */

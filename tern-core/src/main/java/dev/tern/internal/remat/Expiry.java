@@ -8,17 +8,17 @@ import java.util.stream.IntStream;
  */
 final class Expiry {
   private final Recipes recipes;
-  private final StorageStates ledger;
+  private final StorageStates states;
   private final boolean[] expires;
 
-  private Expiry(Recipes recipes, StorageStates ledger) {
+  private Expiry(Recipes recipes, StorageStates states) {
     this.recipes = recipes;
-    this.ledger = ledger;
+    this.states = states;
     expires = new boolean[recipes.ops()];
   }
 
-  static Expiry of(Recipes recipes, StorageStates ledger, int[] ops) {
-    Expiry expiry = new Expiry(recipes, ledger);
+  static Expiry of(Recipes recipes, StorageStates states, int[] ops) {
+    Expiry expiry = new Expiry(recipes, states);
     for (int op : ops) {
       expiry.expires[op] = true;
     }
@@ -48,7 +48,7 @@ final class Expiry {
   private void passOn(int op) {
     IntLists readers = recipes.readers();
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      for (int at = readers.first(value); !ledger.isDefined(value) && at >= 0; ) {
+      for (int at = readers.first(value); !states.isDefined(value) && at >= 0; ) {
         expires[readers.get(at)] = true;
         at = readers.next(at);
       }
@@ -60,7 +60,7 @@ final class Expiry {
     return IntStream.range(0, expires.length)
         .filter(op -> expires[op] && recipes.isRepeatable(op))
         .flatMap(op -> IntStream.range(recipes.firstOutput(op), recipes.endOutput(op)))
-        .filter(value -> !ledger.isDefined(value) && ledger.references(recipes.storage(value)) > 0)
+        .filter(value -> !states.isDefined(value) && states.references(recipes.storage(value)) > 0)
         .toArray();
   }
 
@@ -73,7 +73,7 @@ final class Expiry {
         for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
           int storage = recipes.storage(value);
           occupancy.update(storage);
-          if (ledger.isResident(storage) && ledger.references(storage) == 0) {
+          if (states.isResident(storage) && states.references(storage) == 0) {
             unreferenced.add(storage);
           }
         }

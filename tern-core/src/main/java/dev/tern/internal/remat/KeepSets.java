@@ -36,15 +36,15 @@ final class KeepSets {
   /** The least price for a byte at which what is kept fits, and the best bound on the way to it. */
   private record Price(double perByte, double bound) {}
 
-  KeepSets(TraceUses facts) {
-    recipes = facts.recipes();
-    MemoryPeak peak = MemoryPeak.of(facts.step(), recipes);
+  KeepSets(TraceUses uses) {
+    recipes = uses.recipes();
+    MemoryPeak peak = MemoryPeak.of(uses.trace(), recipes);
     peakOp = peak.op();
     born = countBorn();
     isNeeded = new boolean[recipes.storages()];
     isFixed = new boolean[recipes.storages()];
     for (int storage = 0; storage < born; storage++) {
-      isNeeded[storage] = peak.isLive()[storage] && facts.isUsedAfter(storage, peakOp);
+      isNeeded[storage] = peak.isLive()[storage] && uses.isUsedAfter(storage, peakOp);
       isFixed[storage] = !recipes.isRepeatable(maker(storage));
     }
     IntLists inputs = recipes.inputs();

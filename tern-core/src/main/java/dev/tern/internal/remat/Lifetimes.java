@@ -4,16 +4,16 @@ import dev.tern.internal.memory.BlockArena;
 import java.util.Arrays;
 
 /**
- * The lives of storages in a rehearsed step, and places for them in one range so that no two that
- * live at the same time overlap: largest first, each at the lowest offset free for its whole life
+ * The lifetimes of storages in a step, and places for them in one arena, so that no two that live
+ * at the same time overlap: largest first, each at the lowest offset that is free for its whole life
  * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
  */
-final class Lifetimes implements StorageListener {
+public final class Lifetimes {
   private static final double BOOST = 2;
   private static final long WORK = 30_000_000;
   private static final int MOST_TRIES = 400;
 
-  /** The storages that lives are of, in the order in which they got their places. */
+  /** The storages that lie where lives do, in the order in which they got their places. */
   private int[] storage = new int[64];
 
   private int[] lifeOf = new int[64];
@@ -24,22 +24,15 @@ final class Lifetimes implements StorageListener {
   private int[] current = new int[64];
   private int[] lives = new int[64];
   private int count;
-  private int now;
   private long reach;
   private long work;
 
-  @Override
-  public void settled(int of, long size) {
-    begin(of, add(size, now++, Integer.MAX_VALUE));
-  }
-
-  @Override
-  public void replaced(int of, int by, long size) {
-    begin(by, current[of]);
-  }
-
-  /** Adds a life and returns its number; lives count from 0. */
-  int add(long size, int from, int to) {
+  /**
+   * Adds a life and returns its number; lives count from 0.
+   *
+   * @param to the first moment at which its memory is free again
+   */
+  public int add(long size, int from, int to) {
     if (count == bytes.length) {
       bytes = Arrays.copyOf(bytes, 2 * count);
       start = Arrays.copyOf(start, 2 * count);
@@ -51,8 +44,8 @@ final class Lifetimes implements StorageListener {
     return count++;
   }
 
-  /** Notes that a storage lies, from some time on, where a life does; its lives come in order. */
-  void begin(int of, int life) {
+  /** Notes that a storage lies where a life does; the lives of a storage come in order. */
+  public void begin(int of, int life) {
     if (of >= current.length) {
       current = Arrays.copyOf(current, 2 * of);
       lives = Arrays.copyOf(lives, 2 * of);
@@ -67,11 +60,6 @@ final class Lifetimes implements StorageListener {
     lives[of]++;
   }
 
-  @Override
-  public void vacated(int of) {
-    end[current[of]] = now++;
-  }
-
   /**
    * Finds places that reach no further than {@code limit}, if it can, or else as little as it can.
    * Lives that reach too far are placed earlier in the next of several tries ("squeaky wheel"
@@ -79,7 +67,7 @@ final class Lifetimes implements StorageListener {
    *
    * @return offsets by storage and life
    */
-  long[][] place(long limit) {
+  public long[][] place(long limit) {
     double[] urgency = new double[count];
     for (int life = 0; life < count; life++) {
       urgency[life] = bytes[life];

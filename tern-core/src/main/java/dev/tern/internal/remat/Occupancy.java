@@ -6,31 +6,30 @@ import java.util.stream.IntStream;
 /** Which storages have memory: gives it to one and takes it from others where there is no room. */
 final class Occupancy {
   private final Recipes recipes;
-  private final StorageStates ledger;
-  private final StorageMemory space;
+  private final StorageStates states;
+  private final StorageMemory memory;
   private final Policy policy;
   private final Foresight foresight;
   private RecomputeCosts costs;
   private Evictor evictor;
-  private final StorageListener watcher;
+  private final StorageListener listener;
   private long evictions;
   private long forRoom;
 
   Occupancy(
       Recipes recipes,
-      StorageStates ledger,
-      StorageMemory space,
-      Policy policy,
-      Foresight foresight,
-      StorageListener watcher) {
+      StorageStates states,
+      StorageMemory memory,
+      Guide guide,
+      StorageListener listener) {
     this.recipes = recipes;
-    this.ledger = ledger;
-    this.space = space;
-    this.policy = policy;
-    this.foresight = foresight;
-    this.watcher = watcher;
-    costs = new RecomputeCosts(recipes, ledger, policy);
-    evictor = new Evictor(recipes, ledger, policy, foresight, costs);
+    this.states = states;
+    this.memory = memory;
+    this.listener = listener;
+    policy = guide.policy();
+    foresight = guide.foresight();
+    costs = new RecomputeCosts(recipes, states, policy);
+    evictor = new Evictor(recipes, states, policy, foresight, costs);
   }
 
   /** How often memory was taken from a storage. */
@@ -50,13 +49,13 @@ final class Occupancy {
 
   /** Notes that a storage is used at a time of the clock. */
   void use(int storage, double now) {
-    ledger.use(storage, now);
+    states.use(storage, now);
     evictor.update(storage);
   }
 
   /** Adds to the number of those that need a storage to stay. */
   void lock(int storage, int by) {
-    ledger.lock(storage, by);
+    states.lock(storage, by);
     evictor.update(storage);
   }
 
@@ -66,7 +65,7 @@ final class Occupancy {
   }
 
   void setPinned(int storage, boolean pinned) {
-    ledger.setPinned(storage, pinned);
+    states.setPinned(storage, pinned);
     evictor.update(storage);
   }
 
@@ -78,20 +77,19 @@ final class Occupancy {
    */
   void settle(int op, int storage, WaitingOps waiting, double now) {
     long bytes = recipes.bytes(storage);
-    int life = ledger.lives(storage);
-    long handle = bytes == 0 ? StorageMemory.NONE : room(op, storage, bytes, life, waiting, now);
-    ledger.settle(storage, handle);
-    watcher.settled(storage, bytes);
+    long handle = bytes == 0 ? StorageMemory.NONE : room(op, storage, bytes, waiting, now);
+    states.settle(storage, handle);
+    listener.settled(storage, bytes);
     costs.recomputed(storage);
   }
 
   /** Gives a result of an op the memory of another storage, which has none from then on. */
   void replace(int storage, int by) {
     long bytes = recipes.bytes(storage);
-    long handle = bytes == 0 ? StorageMemory.NONE : space.pass(ledger.handle(storage), bytes, by);
-    ledger.vacate(storage);
-    ledger.settle(by, handle);
-    watcher.replaced(storage, by, bytes);
+    long handle = bytes == 0 ? StorageMemory.NONE : memory.pass(states.handle(storage), bytes, by);
+    states.vacate(storage);
+    states.settle(by, handle);
+    listener.replaced(storage, by, bytes);
     evictor.update(storage);
     costs.evicted(storage);
     costs.recomputed(by);
@@ -106,41 +104,42 @@ final class Occupancy {
   long workspace(int op, WaitingOps waiting, double now) {
     long bytes = recipes.workspace(op);
     // Nobody asks for the tag: it goes before the next choice of what to evict.
-    return bytes == 0 ? StorageMemory.NONE : room(op, recipes.storages(), bytes, 0, waiting, now);
+    return bytes == 0 ? StorageMemory.NONE : room(op, recipes.storages(), bytes, waiting, now);
   }
 
   /** Takes the memory back that an op had besides its results. */
   void giveWorkspace(int op, long handle) {
     if (handle != StorageMemory.NONE) {
-      space.give(handle, recipes.workspace(op));
+      memory.give(handle, recipes.workspace(op));
     }
   }
 
   /** Takes on the numbers that the recipes gave to what they kept. */
   void renumber(Recipes.Renumbered to) {
-    ledger.renumber(to);
-    costs = new RecomputeCosts(recipes, ledger, policy);
-    evictor = new Evictor(recipes, ledger, policy, foresight, costs);
+    states.renumber(to);
+    costs = new RecomputeCosts(recipes, states, policy);
+    evictor = new Evictor(recipes, states, policy, foresight, costs);
     for (int storage = 0; storage < recipes.storages(); storage++) {
-      if (ledger.isResident(storage)) {
+      if (states.isResident(storage)) {
         if (recipes.bytes(storage) > 0) {
-          space.renumber(ledger.handle(storage), storage);
+          memory.renumber(states.handle(storage), storage);
         }
         evictor.update(storage);
-      } else if (ledger.lives(storage) > 0) {
+      } else if (states.lives(storage) > 0) {
         costs.evicted(storage);
       }
     }
   }
 
-  private long room(int op, int storage, long bytes, int life, WaitingOps waiting, double now) {
+  private long room(int op, int storage, long bytes, WaitingOps waiting, double now) {
+    int life = storage < recipes.storages() ? states.lives(storage) : 0;
     boolean isGathered = false;
     while (true) {
-      long handle = space.take(storage, bytes, life);
+      long handle = memory.take(storage, bytes, life);
       if (handle != StorageMemory.NONE) {
         return handle;
       }
-      int count = evictor.choose(space, bytes, now);
+      int count = evictor.choose(memory, bytes, now);
       for (int i = 0; i < count; i++) {
         evict(evictor.victim(i));
       }
@@ -150,8 +149,8 @@ final class Occupancy {
       }
       isGathered = !isGathered && gather(bytes, now);
       if (!isGathered && !evictHeld(waiting)) {
-        space.gaveUp();
-        throw new RoomReport(recipes, ledger, space).refusal(op, bytes, waiting);
+        memory.gaveUp();
+        throw new RoomReport(recipes, states, memory).refusal(op, bytes, waiting);
       }
     }
   }
@@ -161,10 +160,10 @@ final class Occupancy {
    * that takes; false where it cannot.
    */
   private boolean gather(long bytes, double now) {
-    if (!(space instanceof StorageMemory.Placed placed) || placed.mover().isEmpty()) {
+    if (!(memory instanceof StorageMemory.Placed placed) || placed.mover().isEmpty()) {
       return false;
     }
-    while (space.capacity() - space.used() < BlockArena.rounded(bytes)) {
+    while (memory.capacity() - memory.used() < BlockArena.rounded(bytes)) {
       if (evictor.chooseOne(now) == 0) {
         return false;
       }
@@ -185,11 +184,11 @@ final class Occupancy {
     }
     long end = 0;
     for (int storage : found.build().toArray()) {
-      long at = arena.offset(ledger.handle(storage));
+      long at = arena.offset(states.handle(storage));
       long bytes = recipes.bytes(storage);
-      if (at > end && !ledger.isPinned(storage)) {
-        arena.free(ledger.handle(storage));
-        ledger.move(storage, arena.allocateAt(end, bytes, storage));
+      if (at > end && !states.isPinned(storage)) {
+        arena.free(states.handle(storage));
+        states.move(storage, arena.allocateAt(end, bytes, storage));
         mover.move(at, end, bytes);
         at = end;
       }
@@ -203,12 +202,12 @@ final class Occupancy {
   }
 
   private boolean evictIfHeldOnce(int storage) {
-    if (ledger.locks(storage) != 1) {
+    if (states.locks(storage) != 1) {
       return false;
     }
-    ledger.lock(storage, -1);
-    if (!ledger.isEvictable(storage)) {
-      ledger.lock(storage, 1);
+    states.lock(storage, -1);
+    if (!states.isEvictable(storage)) {
+      states.lock(storage, 1);
       return false;
     }
     evict(storage);
@@ -220,10 +219,10 @@ final class Occupancy {
   void evict(int storage) {
     long bytes = recipes.bytes(storage);
     if (bytes > 0) {
-      space.give(ledger.handle(storage), bytes);
+      memory.give(states.handle(storage), bytes);
     }
-    ledger.vacate(storage);
-    watcher.vacated(storage);
+    states.vacate(storage);
+    listener.vacated(storage);
     evictor.update(storage);
     costs.evicted(storage);
     evictions++;

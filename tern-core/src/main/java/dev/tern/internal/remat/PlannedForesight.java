@@ -3,13 +3,13 @@ package dev.tern.internal.remat;
 /**
  * What a rehearsal tells the run that follows it.
  *
- * @param facts the uses of storages
+ * @param uses of storages
  * @param weights by storage; those beyond are 1
  * @param places offsets by storage and life; none where not known
  * @param room bytes that may be in use at a time
  * @param drops storages that go, where that is not left to the policy
  */
-record PlannedForesight(TraceUses facts, double[] weights, long[][] places, long room, Drops drops)
+record PlannedForesight(TraceUses uses, double[] weights, long[][] places, long room, Drops drops)
     implements Foresight {
   private static final int[][] NONE = {};
   private static final Drops LEFT_TO_POLICY = new Drops(NONE, NONE);
@@ -31,8 +31,8 @@ record PlannedForesight(TraceUses facts, double[] weights, long[][] places, long
     }
   }
 
-  PlannedForesight(TraceUses facts, double[] weights, long[][] places, long room) {
-    this(facts, weights, places, room, LEFT_TO_POLICY);
+  PlannedForesight(TraceUses uses, double[] weights, long[][] places, long room) {
+    this(uses, weights, places, room, LEFT_TO_POLICY);
   }
 
   @Override
@@ -52,12 +52,12 @@ record PlannedForesight(TraceUses facts, double[] weights, long[][] places, long
 
   @Override
   public double nextUse(int storage, int op) {
-    return facts.nextUse(storage, op);
+    return uses.nextUse(storage, op);
   }
 
   @Override
   public double time(int op) {
-    return facts.time(op);
+    return uses.time(op);
   }
 
   @Override

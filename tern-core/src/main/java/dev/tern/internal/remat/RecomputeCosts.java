@@ -5,7 +5,7 @@ import java.util.Arrays;
 /** What it would take to compute a storage again, by the neighbourhood a policy looks at. */
 final class RecomputeCosts {
   private final Recipes recipes;
-  private final StorageStates ledger;
+  private final StorageStates states;
   private final Policy policy;
   private final EvictedSets sets = new EvictedSets();
   private int[] seen = new int[64];
@@ -13,9 +13,9 @@ final class RecomputeCosts {
   private int[] queue = new int[64];
   private long work;
 
-  RecomputeCosts(Recipes recipes, StorageStates ledger, Policy policy) {
+  RecomputeCosts(Recipes recipes, StorageStates states, Policy policy) {
     this.recipes = recipes;
-    this.ledger = ledger;
+    this.states = states;
     this.policy = policy;
   }
 
@@ -67,7 +67,7 @@ final class RecomputeCosts {
   }
 
   private void join(int storage, int other) {
-    if (other != storage && !ledger.isResident(other) && sets.find(other) >= 0) {
+    if (other != storage && !states.isResident(other) && sets.find(other) >= 0) {
       sets.join(storage, other);
     }
   }
@@ -102,7 +102,7 @@ final class RecomputeCosts {
   /** The cost of the set that {@code other} is in, once. */
   private double ofSet(int storage, int other) {
     work++;
-    if (other == storage || ledger.isResident(other)) {
+    if (other == storage || states.isResident(other)) {
       return 0;
     }
     int set = sets.find(other);
@@ -154,7 +154,7 @@ final class RecomputeCosts {
 
   private int add(int storage, int end) {
     work++;
-    if (ledger.isResident(storage) || !isNew(storage)) {
+    if (states.isResident(storage) || !isNew(storage)) {
       return end;
     }
     if (end == queue.length) {

@@ -36,35 +36,39 @@ public final class Residency {
   private static final int[] NOTHING = {};
 
   private final Recipes recipes;
-  private final StorageStates ledger;
+  private final StorageStates states;
   private final Occupancy occupancy;
   private final Executor executor;
   private final Foresight foresight;
-  private final StorageListener watcher;
+  private final StorageListener listener;
   private final WaitingOps waiting = new WaitingOps();
   private int runs;
   private double clock = 1;
   private long workspace = StorageMemory.NONE;
 
-  /** A residency that manages {@code space}, empty at first. */
+  /** A residency that manages {@code memory}, empty at first. */
   public Residency(
-      Recipes recipes, StorageMemory space, Policy policy, Foresight foresight, Executor executor) {
-    this(recipes, space, policy, foresight, executor, StorageListener.NONE);
+      Recipes recipes, StorageMemory memory, Policy policy, Foresight foresight, Executor executor) {
+    this(
+        recipes,
+        memory,
+        new Guide(policy, foresight, memory.capacity(), 0),
+        executor,
+        StorageListener.NONE);
   }
 
   Residency(
       Recipes recipes,
-      StorageMemory space,
-      Policy policy,
-      Foresight foresight,
+      StorageMemory memory,
+      Guide guide,
       Executor executor,
-      StorageListener watcher) {
+      StorageListener listener) {
     this.recipes = recipes;
     this.executor = executor;
-    this.foresight = foresight;
-    this.watcher = watcher;
-    ledger = new StorageStates(recipes);
-    occupancy = new Occupancy(recipes, ledger, space, policy, foresight, watcher);
+    this.listener = listener;
+    foresight = guide.foresight();
+    states = new StorageStates(recipes);
+    occupancy = new Occupancy(recipes, states, memory, guide, listener);
   }
 
   /**
@@ -75,11 +79,11 @@ public final class Residency {
    *     for what was evicted.
    */
   public void run(int op) {
-    ledger.extend();
+    states.extend();
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      ledger.refer(recipes.storage(value), 1);
+      states.refer(recipes.storage(value), 1);
     }
-    watcher.begins(op);
+    listener.begins(op);
     int[] readers = readersOfLost(op);
     boolean isDone = false;
     try {
@@ -106,7 +110,7 @@ public final class Residency {
   private void abandon(int op) {
     recipes.expire(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      ledger.refer(recipes.storage(value), -1);
+      states.refer(recipes.storage(value), -1);
     }
   }
 
@@ -137,38 +141,38 @@ public final class Residency {
             ensure(input);
             held.add(recipes.storage(input));
             occupancy.lock(recipes.storage(input), 1);
-            ledger.refer(recipes.storage(input), 1);
+            states.refer(recipes.storage(input), 1);
           });
       expire(Arrays.stream(readers).filter(reader -> reader != op).toArray());
     } finally {
       for (int storage : held) {
         occupancy.lock(storage, -1);
-        ledger.refer(storage, -1);
+        states.refer(storage, -1);
       }
     }
   }
 
   /** Adds a reference to a value. */
   public void retain(int value) {
-    ledger.refer(recipes.storage(value), 1);
+    states.refer(recipes.storage(value), 1);
   }
 
   /** Takes a reference off; memory of a storage without references goes back, its recipe stays. */
   public void release(int value) {
     int storage = recipes.storage(value);
-    if (ledger.references(storage) <= 0) {
+    if (states.references(storage) <= 0) {
       throw new IllegalStateException(
           "release: got value " + value + " without references, expected one; release it once");
     }
-    ledger.refer(storage, -1);
-    if (ledger.references(storage) == 0 && ledger.isEvictable(storage)) {
+    states.refer(storage, -1);
+    if (states.references(storage) == 0 && states.isEvictable(storage)) {
       occupancy.evict(storage);
     }
   }
 
   /** Takes a reference off; memory of a storage without references stays until room is needed. */
   public void disown(int value) {
-    ledger.refer(recipes.storage(value), -1);
+    states.refer(recipes.storage(value), -1);
   }
 
   /**
@@ -178,7 +182,7 @@ public final class Residency {
   public void free(int value) {
     release(value);
     int storage = recipes.storage(value);
-    if (ledger.references(storage) == 0 && ledger.isResident(storage)) {
+    if (states.references(storage) == 0 && states.isResident(storage)) {
       expire(Expiry.readers(recipes, storage));
       dropSpent(storage);
     }
@@ -201,7 +205,7 @@ public final class Residency {
   }
 
   private void expire(boolean keeps, int... ops) {
-    watcher.expires();
+    listener.expires();
     Deque<int[]> ahead = new ArrayDeque<>();
     Set<Integer> unreferenced = new LinkedHashSet<>();
     ahead.add(ops);
@@ -216,7 +220,7 @@ public final class Residency {
   }
 
   private void dropSpent(int storage) {
-    if (ledger.isSpent(storage)) {
+    if (states.isSpent(storage)) {
       occupancy.evict(storage);
     }
   }
@@ -225,15 +229,15 @@ public final class Residency {
   private int[] expireThese(boolean keeps, int[] ops) {
     List<Integer> kept = new ArrayList<>();
     try {
-      Expiry expiry = Expiry.of(recipes, ledger, ops);
+      Expiry expiry = Expiry.of(recipes, states, ops);
       // What one of them takes to compute may push out another.
       for (int[] wanted = expiry.wanted(); keeps && wanted.length > 0; wanted = expiry.wanted()) {
         ensure(wanted[0]);
         occupancy.lock(recipes.storage(wanted[0]), 1);
         kept.add(wanted[0]);
-        expiry = Expiry.of(recipes, ledger, ops);
+        expiry = Expiry.of(recipes, states, ops);
       }
-      watcher.expires();
+      listener.expires();
       return expiry.apply(occupancy);
     } finally {
       kept.forEach(value -> occupancy.lock(recipes.storage(value), -1));
@@ -242,7 +246,7 @@ public final class Residency {
 
   /** Makes a value resident and keeps it so until it is unpinned. */
   public void pin(int value) {
-    watcher.pins(recipes.storage(value));
+    listener.pins(recipes.storage(value));
     ensure(value);
     occupancy.setPinned(recipes.storage(value), true);
   }
@@ -258,7 +262,7 @@ public final class Residency {
    * @throws LostValueException when something that it takes cannot run again
    */
   public void ensure(int value) {
-    if (!ledger.isDefined(value)) {
+    if (!states.isDefined(value)) {
       int maker = recipes.maker(value);
       requireRepeatable(maker, value);
       compute(maker, true);
@@ -267,12 +271,12 @@ public final class Residency {
 
   /** True when a value can be read as it is. */
   public boolean isResident(int value) {
-    return ledger.isDefined(value);
+    return states.isDefined(value);
   }
 
-  /** The handle that the space gave for a resident storage. */
+  /** The handle that the memory gave for a resident storage. */
   public long handle(int storage) {
-    return ledger.handle(storage);
+    return states.handle(storage);
   }
 
   /** The handle to the memory that the op which runs has besides its results. */
@@ -290,7 +294,7 @@ public final class Residency {
   public int[] forget() {
     boolean[] kept = keptOps();
     for (int storage = 0; storage < recipes.storages(); storage++) {
-      if (ledger.isResident(storage) && !kept[recipes.maker(recipes.root(storage))]) {
+      if (states.isResident(storage) && !kept[recipes.maker(recipes.root(storage))]) {
         occupancy.evict(storage);
       }
     }
@@ -306,7 +310,7 @@ public final class Residency {
     for (int op = recipes.ops() - 1; op >= 0; op--) {
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
         int storage = recipes.storage(value);
-        if (needed[value] || ledger.references(storage) > 0 || ledger.isPinned(storage)) {
+        if (needed[value] || states.references(storage) > 0 || states.isPinned(storage)) {
           kept[op] = true;
           needed[recipes.root(storage)] = true;
         }
@@ -369,7 +373,7 @@ public final class Residency {
   private void drop(int[] storages) {
     for (int storage : storages) {
       // A run that went another way than what is foreseen may not have come to it.
-      if (storage < recipes.storages() && ledger.isEvictable(storage)) {
+      if (storage < recipes.storages() && states.isEvictable(storage)) {
         occupancy.evict(storage);
       }
     }
@@ -403,7 +407,7 @@ public final class Residency {
     IntLists inputs = recipes.inputs();
     for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
       int value = inputs.get(cell);
-      if (!ledger.isDefined(value)) {
+      if (!states.isDefined(value)) {
         missing = missing < 0 ? value : missing;
       } else {
         hold(recipes.storage(value));
@@ -435,7 +439,7 @@ public final class Residency {
     try {
       drop(foresight.dropsBefore(runs));
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-        if (!recipes.isView(value) && !ledger.isDefined(value)) {
+        if (!recipes.isView(value) && !states.isDefined(value)) {
           settle(op, recipes.storage(value), again);
         }
       }
@@ -452,10 +456,10 @@ public final class Residency {
         vacateResults(op);
       }
     }
-    watcher.ran(op);
+    listener.ran(op);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      ledger.define(value);
+      states.define(value);
     }
   }
 
@@ -463,7 +467,7 @@ public final class Residency {
   private void vacateResults(int op) {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       int storage = recipes.storage(value);
-      if (!recipes.isView(value) && !ledger.isDefined(value) && ledger.isResident(storage)) {
+      if (!recipes.isView(value) && !states.isDefined(value) && states.isResident(storage)) {
         occupancy.evict(storage);
       }
     }
@@ -481,8 +485,8 @@ public final class Residency {
 
   /** At first the op's word is enough that nobody else needs its input. */
   private boolean isFreeToTake(int input, boolean again) {
-    boolean isUnused = ledger.references(input) == 0 && !recipes.isLasting(input);
-    return ledger.locks(input) <= 1 && !ledger.isPinned(input) && (!again || isUnused);
+    boolean isUnused = states.references(input) == 0 && !recipes.isLasting(input);
+    return states.locks(input) <= 1 && !states.isPinned(input) && (!again || isUnused);
   }
 
   /** Those that are resident could otherwise go while memory is found for the others. */

@@ -4,6 +4,7 @@ import dev.tern.internal.memory.BlockArena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What a step recomputes and how much memory it takes when it is decided beforehand what stays. The
@@ -18,7 +19,7 @@ import java.util.List;
 final class Retention {
   private static final int NONE = -1;
 
-  private final TraceUses facts;
+  private final TraceUses traceUses;
   private final Recipes recipes;
   private final int ops;
   private final int[][] reads;
@@ -38,7 +39,18 @@ final class Retention {
   private final int[] fromOp;
   private final int[] toOp;
 
+  /** By op of the program: ops that cannot run again from then on. */
+  private final int[][] expiring;
+
+  /** By op: the op of the program from which on it cannot run again. */
+  private final int[] expiresAt;
+
+  private final boolean[] isFreed;
+  private final boolean[] wasLasting;
+
   // The state of a count.
+  private final boolean[] isLasting;
+  private boolean isImpossible;
   private final boolean[] isDefined;
   private final boolean[] isResident;
   private final int[] readersAhead;
@@ -75,9 +87,9 @@ final class Retention {
     void ran();
   }
 
-  Retention(TraceUses facts) {
-    this.facts = facts;
-    recipes = facts.recipes();
+  Retention(TraceUses traceUses) {
+    this.traceUses = traceUses;
+    recipes = traceUses.recipes();
     ops = recipes.ops();
     reads = new int[ops][];
     readStorages = new int[ops][];
@@ -90,7 +102,7 @@ final class Retention {
       long size = recipes.bytes(storage);
       bytes[storage] = size == 0 ? 0 : BlockArena.rounded(size);
     }
-    pins = pinsOf(facts.step());
+    pins = pinsOf(traceUses.trace());
     uses = listUses();
     firstStretch = new int[bytes.length];
     int count = 0;
@@ -102,6 +114,16 @@ final class Retention {
     fromOp = new int[count];
     toOp = new int[count];
     listStretches();
+    isFreed = new boolean[bytes.length];
+    expiring = new int[ops + 1][0];
+    expiresAt = new int[ops];
+    Arrays.fill(expiresAt, Integer.MAX_VALUE);
+    noteEnds(traceUses.trace());
+    isLasting = new boolean[bytes.length];
+    wasLasting = new boolean[bytes.length];
+    for (int storage = 0; storage < bytes.length; storage++) {
+      wasLasting[storage] = recipes.isLasting(storage);
+    }
     isDefined = new boolean[recipes.values()];
     isResident = new boolean[bytes.length];
     readersAhead = new int[bytes.length];
@@ -113,25 +135,38 @@ final class Retention {
     cursor = new int[ops];
   }
 
-  /** True of steps in which nothing expires and what is pinned is pinned at the end. */
+  /** True of steps in which values that can be computed again are pinned at the end alone. */
   static boolean suits(Trace step) {
     boolean hasPin = false;
     Recipes recipes = step.recipes();
     for (Trace.Event event : step.events()) {
       switch (event) {
-        case Trace.Expire _, Trace.Free _ -> {
-          return false;
-        }
         case Trace.Pin(int value) -> hasPin |= recipes.isRepeatable(recipes.maker(value));
         case Trace.Run _ -> {
           if (hasPin) {
             return false;
           }
         }
-        case Trace.Retain _, Trace.Release _ -> {}
+        case Trace.Retain _, Trace.Release _, Trace.Free _, Trace.Expire _ -> {}
       }
     }
     return true;
+  }
+
+  private void noteEnds(Trace trace) {
+    int op = 0;
+    for (Trace.Event event : trace.events()) {
+      if (event instanceof Trace.Run) {
+        op++;
+      } else if (event instanceof Trace.Free(int value)) {
+        isFreed[recipes.storage(value)] = true;
+      } else if (event instanceof Trace.Expire(int[] expired)) {
+        expiring[op] = IntStream.concat(IntStream.of(expiring[op]), IntStream.of(expired)).toArray();
+        for (int each : expired) {
+          expiresAt[each] = Math.min(expiresAt[each], op);
+        }
+      }
+    }
   }
 
   private int[] distinctReads(int op) {
@@ -188,8 +223,8 @@ final class Retention {
     }
   }
 
-  TraceUses facts() {
-    return facts;
+  TraceUses uses() {
+    return traceUses;
   }
 
   /** How many stretches there are. */
@@ -257,16 +292,25 @@ final class Retention {
     Arrays.fill(isDefined, false);
     Arrays.fill(isResident, false);
     Arrays.fill(lastUse, 0);
+    isImpossible = false;
+    System.arraycopy(wasLasting, 0, isLasting, 0, bytes.length);
     double loss = 0;
     for (int op = 0; op < ops && loss <= cut; op++) {
+      expire(op);
       round++;
-      list(op);
+      list(op, op);
+      if (isImpossible) {
+        return Double.POSITIVE_INFINITY;
+      }
       advance(op);
       runListed(op);
       loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
     }
     if (loss <= cut) {
       pinAll();
+      if (isImpossible) {
+        return Double.POSITIVE_INFINITY;
+      }
       loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
     }
     return loss;
@@ -292,6 +336,22 @@ final class Retention {
     loss(chosen, Long.MAX_VALUE, 0, Double.POSITIVE_INFINITY);
     recorder = Recorder.NONE;
     return drops.toArray(int[][]::new);
+  }
+
+  /** Ops cannot run again from here on: what they made stays, and what is lacking is made now. */
+  private void expire(int op) {
+    for (int expired : expiring[op]) {
+      for (int value = recipes.firstOutput(expired); value < recipes.endOutput(expired); value++) {
+        int storage = recipes.storage(value);
+        boolean isUsedLater = lastUse[storage] + 1 < uses[storage].length;
+        isLasting[storage] = true;
+        if (isUsedLater && !isDefined[value]) {
+          round++;
+          list(expired, op - 1);
+          runListed(ops);
+        }
+      }
+    }
   }
 
   /** Notes the uses of an op of the program. */
@@ -322,7 +382,7 @@ final class Retention {
     for (int value : pins) {
       if (!isDefined[value]) {
         round++;
-        list(recipes.maker(value));
+        list(recipes.maker(value), ops);
         runListed(ops);
       }
     }
@@ -332,7 +392,7 @@ final class Retention {
   }
 
   /** Lists the ops that make what an op lacks, and the op, in the order of a residency's stack. */
-  private void list(int op) {
+  private void list(int op, int programOp) {
     aheadCount = 0;
     int depth = 0;
     push(op, depth++);
@@ -345,6 +405,7 @@ final class Retention {
       }
       cursor[depth - 1] = at;
       if (at < of.length) {
+        isImpossible |= expiresAt[recipes.maker(of[at])] <= programOp;
         push(recipes.maker(of[at]), depth++);
       } else {
         listed[top] = round;
@@ -380,6 +441,7 @@ final class Retention {
     for (int value = recipes.firstOutput(op); value < end; value++) {
       int storage = recipes.storage(value);
       if (!isResident[storage]) {
+        take(recipes.takes(storage));
         isResident[storage] = true;
         madeIn[storage] = round;
         used += bytes[storage];
@@ -399,17 +461,29 @@ final class Retention {
     recorder.ran();
   }
 
+  /** Gives up a storage whose memory a result takes, where nothing else needs it. */
+  private void take(int storage) {
+    if (storage >= 0
+        && isResident[storage]
+        && readersAhead[storage] <= 1
+        && lastUse[storage] + 1 >= uses[storage].length) {
+      vacate(storage);
+    }
+  }
+
   /** Drops a storage that nothing listed reads any more, unless it stays. */
   private void decide(int storage, int programOp) {
     if (readersAhead[storage] > 0
         || !isResident[storage]
-        || bytes[storage] == 0
-        || recipes.isLasting(storage)) {
+        || bytes[storage] == 0) {
       return;
     }
     int at = lastUse[storage];
     int stretch = firstStretch[storage] + at;
     boolean stays = at + 1 < uses[storage].length;
+    if (isLasting[storage] && (stays || !isFreed[storage])) {
+      return;
+    }
     if (stays && uses[storage][at] == programOp) {
       stays = decisions[stretch];
     } else if (stays && madeIn[storage] == round) {
@@ -421,12 +495,16 @@ final class Retention {
   }
 
   private void drop(int storage) {
+    vacate(storage);
+    recorder.dropped(storage);
+  }
+
+  private void vacate(int storage) {
     isResident[storage] = false;
     used -= bytes[storage];
     IntLists members = recipes.members();
     for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
       isDefined[members.get(cell)] = false;
     }
-    recorder.dropped(storage);
   }
 }

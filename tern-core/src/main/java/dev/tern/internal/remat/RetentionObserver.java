@@ -13,24 +13,17 @@ final class RetentionObserver implements StorageListener {
 
   RetentionObserver(Retention retention) {
     this.retention = retention;
-    recipes = retention.facts().recipes();
+    recipes = retention.uses().recipes();
     decisions = retention.keepAll();
     isResident = new boolean[recipes.storages()];
     settledAt = new int[recipes.storages()];
   }
 
   /** The decisions with which a step is run so. */
-  static boolean[] of(
-      Retention retention, StorageMemory space, Policy policy, Foresight foresight) {
+  static boolean[] of(Retention retention, StorageMemory memory, Guide guide) {
     RetentionObserver observed = new RetentionObserver(retention);
     Simulation.run(
-        retention.facts().step(),
-        space,
-        policy,
-        foresight,
-        observed,
-        Double.POSITIVE_INFINITY,
-        Long.MAX_VALUE);
+        retention.uses().trace(), memory, guide, observed, Simulation.Limits.NONE);
     return observed.decisions;
   }
 

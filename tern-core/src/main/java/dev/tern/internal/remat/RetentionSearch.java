@@ -27,43 +27,59 @@ final class RetentionSearch {
   private static final Policy POLICY =
       new Policy("planned", Policy.Neighbourhood.OWN, 1, 1, 1, true);
 
-  private final TraceUses facts;
+  private final TraceUses uses;
   private final long budget;
+  private final SearchTimer timer;
+  private final double begun;
+  private final int round;
   private final double once;
+  private final double least;
   private final Retention retention;
   private final Annealing annealing;
 
-  private RetentionSearch(TraceUses facts, long budget) {
-    this.facts = facts;
+  private RetentionSearch(TraceUses uses, long budget, SearchTimer timer, int round) {
+    this.uses = uses;
     this.budget = budget;
-    once = facts.step().cost();
-    retention = new Retention(facts);
-    annealing = new Annealing(retention, budget);
+    this.timer = timer;
+    this.round = round;
+    begun = timer.elapsed();
+    once = uses.trace().cost();
+    least = once + new KeepSets(uses).leastRecomputation(budget);
+    retention = new Retention(uses);
+    annealing = new Annealing(retention, budget, timer, round);
   }
 
-  /** A way to run a step in less time than one that is known, if one is found. */
-  static Optional<ScheduleSearch.Guide> after(
-      TraceUses facts, long budget, ScheduleSearch.Guide known) {
-    double least = facts.step().cost() + new KeepSets(facts).leastRecomputation(budget);
-    if (!Retention.suits(facts.step())
-        || Double.isInfinite(least)
-        || known.time() * (1 - LEAST_GAIN) <= least) {
+  /**
+   * A search, for steps that it suits.
+   *
+   * @param round each round searches twice as long as the one before, by other random numbers
+   */
+  static Optional<RetentionSearch> of(TraceUses uses, long budget, SearchTimer timer, int round) {
+    return Retention.suits(uses.trace())
+        ? Optional.of(new RetentionSearch(uses, budget, timer, round))
+        : Optional.empty();
+  }
+
+  /** A way to run the step in less time than one that is known, if one is found. */
+  Optional<Guide> after(Guide known) {
+    boolean isBest = Double.isFinite(least) && known.time() * (1 - LEAST_GAIN) <= least;
+    if (isBest || !Double.isFinite(known.time())) {
       return Optional.empty();
     }
-    return new RetentionSearch(facts, budget).search(known);
-  }
-
-  private Optional<ScheduleSearch.Guide> search(ScheduleSearch.Guide known) {
-    Annealing.Choice choice = annealing.explore(bestStart(known).decisions(), budget, RUNS);
+    boolean[] start = bestStart(known).decisions();
+    Annealing.Choice choice = annealing.explore(start, budget, affordable(RUNS, 0.6));
     for (double slack : SLACK) {
       long room = (long) (budget * (1 - slack));
       if (slack > 0) {
-        choice = annealing.refine(choice.decisions(), room, SLACK_RUNS);
+        if (timer.isOver()) {
+          break;
+        }
+        choice = annealing.refine(choice.decisions(), room, affordable(SLACK_RUNS, 0.1));
       }
       if (once + choice.again() >= known.time()) {
         continue;
       }
-      Optional<ScheduleSearch.Guide> placed = place(choice.decisions());
+      Optional<Guide> placed = place(choice.decisions());
       if (placed.isPresent() && placed.get().time() < known.time()) {
         return placed;
       }
@@ -71,14 +87,17 @@ final class RetentionSearch {
     return Optional.empty();
   }
 
-  private Annealing.Choice bestStart(ScheduleSearch.Guide known) {
-    Annealing.Choice best =
-        annealing.refine(
-            RetentionObserver.of(
-                retention, placed(known.foresight()), known.policy(), known.foresight()),
-            budget,
-            START_RUNS);
-    for (boolean[] isKept : new KeepSets(facts).forBudget(budget, MARGINS)) {
+  private long affordable(long runs, double share) {
+    return timer.affordable(runs << round, share, retention.runs(), begun);
+  }
+
+  private Annealing.Choice bestStart(Guide known) {
+    boolean[] observed = RetentionObserver.of(retention, placed(known.foresight()), known);
+    Annealing.Choice best = annealing.refine(observed, budget, START_RUNS);
+    for (boolean[] isKept : new KeepSets(uses).forBudget(budget, MARGINS)) {
+      if (timer.isOver()) {
+        break;
+      }
       Annealing.Choice choice = annealing.refine(annealing.keeping(isKept), budget, START_RUNS);
       best = choice.again() < best.again() ? choice : best;
     }
@@ -90,24 +109,30 @@ final class RetentionSearch {
   }
 
   /** Finds places and runs the step with them; empty where there are none. */
-  private Optional<ScheduleSearch.Guide> place(boolean[] decisions) {
-    int[][] drops = retention.drops(decisions);
+  private Optional<Guide> place(boolean[] decisions) {
     double[] weights = new double[0];
-    LifetimeRecorder script = new LifetimeRecorder(facts.recipes());
+    LifetimeRecorder recorder = new LifetimeRecorder(uses.recipes());
     PlannedForesight counted =
         new PlannedForesight(
-            facts, weights, new long[0][], Long.MAX_VALUE, PlannedForesight.Drops.after(drops));
-    StorageMemory space = new StorageMemory.Counted(budget);
-    Simulation.run(
-        facts.step(), space, POLICY, counted, script, Double.POSITIVE_INFINITY, Long.MAX_VALUE);
-    long[][] places = script.place(budget);
-    if (script.reach() > budget) {
+            uses,
+            weights,
+            new long[0][],
+            Long.MAX_VALUE,
+            PlannedForesight.Drops.after(retention.drops(decisions)));
+    simulate(new StorageMemory.Counted(budget), counted, recorder);
+    long[][] places = recorder.place(budget);
+    if (recorder.reach() > budget) {
       return Optional.empty();
     }
     PlannedForesight known =
-        new PlannedForesight(facts, weights, places, Long.MAX_VALUE, script.drops());
-    Simulation trial =
-        Simulation.run(facts.step(), placed(known), POLICY, known, Double.POSITIVE_INFINITY);
-    return Optional.of(new ScheduleSearch.Guide(POLICY, known, trial.time()));
+        new PlannedForesight(uses, weights, places, Long.MAX_VALUE, recorder.drops());
+    double time = simulate(placed(known), known, StorageListener.NONE);
+    return Optional.of(new Guide(POLICY, known, budget, time));
+  }
+
+  private double simulate(
+      StorageMemory memory, PlannedForesight foresight, StorageListener listener) {
+    Guide guide = new Guide(POLICY, foresight, budget, Double.POSITIVE_INFINITY);
+    return Simulation.run(uses.trace(), memory, guide, listener, Simulation.Limits.NONE).time();
   }
 }

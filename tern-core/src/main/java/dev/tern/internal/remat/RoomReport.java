@@ -11,18 +11,18 @@ final class RoomReport {
   private static final int SHOWN = 5;
 
   private final Recipes recipes;
-  private final StorageStates ledger;
-  private final StorageMemory space;
+  private final StorageStates states;
+  private final StorageMemory memory;
 
-  RoomReport(Recipes recipes, StorageStates ledger, StorageMemory space) {
+  RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
     this.recipes = recipes;
-    this.ledger = ledger;
-    this.space = space;
+    this.states = states;
+    this.memory = memory;
   }
 
   /** The error for some bytes of an op when nothing more may be evicted. */
   NoRoomException refusal(int op, long bytes, WaitingOps waiting) {
-    long lacking = space.used() + bytes - space.capacity();
+    long lacking = memory.used() + bytes - memory.capacity();
     boolean isLast = op == waiting.bottom();
     String again = isLast ? "" : ", run again for " + recipes.describe(waiting.bottom());
     String gap = lacking > 0 ? "" : " and no gap is long enough";
@@ -37,8 +37,8 @@ final class RoomReport {
                 inputBytes(op),
                 resultBytes(op),
                 bytes,
-                space.used(),
-                space.capacity(),
+                memory.used(),
+                memory.capacity(),
                 gap,
                 holders(),
                 lacking > 0 ? lacking : bytes));
@@ -67,7 +67,7 @@ final class RoomReport {
 
   private String largest() {
     return IntStream.range(0, recipes.storages())
-        .filter(storage -> ledger.isResident(storage) && recipes.bytes(storage) > 0)
+        .filter(storage -> states.isResident(storage) && recipes.bytes(storage) > 0)
         .boxed()
         .sorted(Comparator.comparingLong(recipes::bytes).reversed())
         .limit(SHOWN)
@@ -83,10 +83,10 @@ final class RoomReport {
   }
 
   private String reason(int storage, int maker) {
-    if (ledger.isPinned(storage)) {
+    if (states.isPinned(storage)) {
       return "pinned";
     }
-    if (ledger.locks(storage) > 0) {
+    if (states.locks(storage) > 0) {
       return "in use by an op that runs";
     }
     return recipes.isRepeatable(maker) ? "kept by the policy" : "cannot be computed again";

@@ -14,10 +14,10 @@ import java.util.Set;
  * where each storage lies while they do.
  *
  * @param runs in their order
- * @param lives of storages, in the order in which they begin
+ * @param placements of storages, in the order in which they begin
  * @param reservedBytes how far the storages reach from offset 0: at most the budget
  */
-public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
+public record Schedule(List<Run> runs, List<Placement> placements, long reservedBytes) {
   /**
    * An op runs.
    *
@@ -34,23 +34,21 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
    * @param from the first run that finds it there
    * @param to one past the last run that reads or writes it there; what it holds is there longer
    */
-  public record Life(int storage, long offset, long bytes, int from, int to) {}
+  public record Placement(int storage, long offset, long bytes, int from, int to) {}
 
   public Schedule {
     runs = List.copyOf(runs);
-    lives = List.copyOf(lives);
+    placements = List.copyOf(placements);
   }
 
   /**
-   * The schedule that takes the least time of those that are tried.
+   * What a residency does that follows a guide.
    *
-   * @param limit the most time that those tried may take
-   * @throws NoRoomException when an op and what must stay do not fit into {@code budget} bytes
+   * @throws NoRoomException when an op and what must stay do not fit into the guide's budget
    */
-  public static Schedule of(Trace step, long budget, double limit) {
-    ScheduleSearch.Guide guide = ScheduleSearch.prepare(step, budget, limit);
-    Recorder recorder = new Recorder(budget, guide.policy(), guide.foresight());
-    step.replay(recorder.residency, recorder.recipes);
+  public static Schedule of(Trace trace, Guide guide) {
+    Recorder recorder = new Recorder(guide);
+    trace.replay(recorder.residency, recorder.recipes);
     return recorder.schedule();
   }
 
@@ -62,18 +60,18 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
     final Residency residency;
     private final BlockArena arena;
     private final List<Run> runs = new ArrayList<>();
-    private final List<Life> lives = new ArrayList<>();
+    private final List<Placement> placements = new ArrayList<>();
 
     /** Storages whose memory results of the op that runs next take. */
     private final Set<Integer> leaving = new HashSet<>();
 
     private long[] offset = new long[64];
-    private int[] lifeOf = new int[64];
+    private int[] placementOf = new int[64];
 
-    Recorder(long budget, Policy policy, Foresight foresight) {
-      arena = new BlockArena(budget);
-      StorageMemory space = new StorageMemory.Placed(arena, foresight);
-      residency = new Residency(recipes, space, policy, foresight, this, this);
+    Recorder(Guide guide) {
+      arena = new BlockArena(guide.budget());
+      StorageMemory memory = new StorageMemory.Placed(arena, guide.foresight());
+      residency = new Residency(recipes, memory, guide, this, this);
       Arrays.fill(offset, NOWHERE);
     }
 
@@ -87,11 +85,11 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
         int from = offset.length;
         offset = Arrays.copyOf(offset, 2 * storage);
         Arrays.fill(offset, from, offset.length, NOWHERE);
-        lifeOf = Arrays.copyOf(lifeOf, 2 * storage);
+        placementOf = Arrays.copyOf(placementOf, 2 * storage);
       }
       offset[storage] = at;
-      lifeOf[storage] = lives.size();
-      lives.add(new Life(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
+      placementOf[storage] = placements.size();
+      placements.add(new Placement(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
     }
 
     @Override
@@ -102,9 +100,9 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
     @Override
     public void replaced(int storage, int by, long bytes) {
       long at = offset[storage];
-      Life life = lives.get(lifeOf[storage]);
-      lives.set(
-          lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size()));
+      Placement old = placements.get(placementOf[storage]);
+      placements.set(
+          placementOf[storage], new Placement(storage, old.offset, old.bytes, old.from, runs.size()));
       settledAt(by, at, bytes);
       leaving.add(storage);
     }
@@ -133,13 +131,13 @@ public record Schedule(List<Run> runs, List<Life> lives, long reservedBytes) {
       if (leaving.contains(storage)) {
         return;
       }
-      Life life = lives.get(lifeOf[storage]);
-      lives.set(
-          lifeOf[storage], new Life(storage, life.offset, life.bytes, life.from, runs.size() + 1));
+      Placement old = placements.get(placementOf[storage]);
+      placements.set(
+          placementOf[storage], new Placement(storage, old.offset, old.bytes, old.from, runs.size() + 1));
     }
 
     Schedule schedule() {
-      return new Schedule(runs, lives, arena.statistics().reservedBytes().peak());
+      return new Schedule(runs, placements, arena.statistics().reservedBytes().peak());
     }
   }
 }

@@ -20,10 +20,10 @@ record SearchCandidate(Policy policy, double[] weights, double time) {
   private static final double[] FEW_SHARES = {1, 0.65};
 
   /** All there are, those first that take least to try. */
-  static List<SearchCandidate> all(TraceUses facts, long budget) {
+  static List<SearchCandidate> all(TraceUses uses, long budget) {
     List<SearchCandidate> all = new ArrayList<>();
-    add(new ChainSegments(facts).forBudget(budget, SHARES), PolicyGrid.SEGMENTED, all);
-    add(new KeepSets(facts).forBudget(budget, MARGINS), PolicyGrid.PLANNED, all);
+    add(new ChainSegments(uses).forBudget(budget, SHARES), PolicyGrid.SEGMENTED, all);
+    add(new KeepSets(uses).forBudget(budget, MARGINS), PolicyGrid.PLANNED, all);
     add(List.of(new boolean[0]), PolicyGrid.LEARNED, all);
     all.sort(Comparator.comparing(candidate -> candidate.policy.neighbourhood().work()));
     return all;
@@ -38,10 +38,10 @@ record SearchCandidate(Policy policy, double[] weights, double time) {
   }
 
   /** Those that suit chains and steps like them. */
-  static List<SearchCandidate> few(TraceUses facts, long budget) {
+  static List<SearchCandidate> few(TraceUses uses, long budget) {
     List<SearchCandidate> few = new ArrayList<>();
     List<Policy> policies = PolicyGrid.SEGMENTED.subList(0, 1);
-    add(new ChainSegments(facts).forBudget(budget, FEW_SHARES), policies, few);
+    add(new ChainSegments(uses).forBudget(budget, FEW_SHARES), policies, few);
     return few;
   }
 

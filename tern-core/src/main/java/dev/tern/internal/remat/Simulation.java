@@ -1,7 +1,13 @@
 package dev.tern.internal.remat;
 
-/** One run of a recorded step under a budget: nothing is computed, time and memory are counted. */
-public final class Simulation {
+/**
+ * One run of a recorded step under a budget: nothing is computed, time and memory are counted.
+ *
+ * @param time of all runs of ops; infinite unless all was computed
+ * @param reason the error where something did not fit, else empty
+ * @param work how much there was to do, in storages looked at
+ */
+public record Simulation(Status status, double time, String reason, long work) {
   /** How a run ended. */
   public enum Status {
     /** All was computed. */
@@ -15,16 +21,15 @@ public final class Simulation {
   /** To run an op takes about as long as to look at so many storages. */
   private static final long RUN_WORK = 20;
 
-  private final Status status;
-  private final double time;
-  private final String reason;
-  private final long work;
-
-  private Simulation(Status status, double time, String reason, long work) {
-    this.status = status;
-    this.time = time;
-    this.reason = reason;
-    this.work = work;
+  /**
+   * When a run is given up.
+   *
+   * @param time the most that it may take, recomputation included
+   * @param work the most that its decisions may take, in storages looked at
+   */
+  public record Limits(double time, long work) {
+    /** Never. */
+    static final Limits NONE = new Limits(Double.POSITIVE_INFINITY, Long.MAX_VALUE);
   }
 
   /** What a run took so far. */
@@ -43,47 +48,41 @@ public final class Simulation {
   }
 
   /**
-   * Runs a step.
+   * Runs a trace.
    *
    * @param limit the most time it may take, recomputation included; a run ends as soon as what it
    *     recomputed leaves too little for the rest
    */
   public static Simulation run(
-      Trace step, StorageMemory space, Policy policy, Foresight foresight, double limit) {
-    return run(step, space, policy, foresight, StorageListener.NONE, limit, Long.MAX_VALUE);
+      Trace trace, StorageMemory memory, Policy policy, Foresight foresight, double limit) {
+    Guide guide = new Guide(policy, foresight, memory.capacity(), limit);
+    return run(trace, memory, guide, StorageListener.NONE, new Limits(limit, Long.MAX_VALUE));
   }
 
-  /** The same; it ends also when decisions took more than {@code mostWork}. */
-  static Simulation run(
-      Trace step,
-      StorageMemory space,
-      Policy policy,
-      Foresight foresight,
-      StorageListener watcher,
-      double limit,
-      long mostWork) {
+  /** Runs a trace by a guide, watched by a listener. */
+  public static Simulation run(
+      Trace trace, StorageMemory memory, Guide guide, StorageListener listener, Limits limits) {
     Recipes recipes = new Recipes();
-    double once = step.cost();
+    double once = trace.cost();
     Meter meter = new Meter();
     Residency[] itself = new Residency[1];
     itself[0] =
         new Residency(
             recipes,
-            space,
-            policy,
-            foresight,
+            memory,
+            guide,
             (op, again) -> {
               meter.runs++;
               meter.again += again ? recipes.cost(op) : 0;
-              if (once + meter.again > limit || itself[0].work() > mostWork) {
+              if (once + meter.again > limits.time || itself[0].work() > limits.work) {
                 throw new LimitPassed();
               }
             },
-            watcher);
+            listener);
     Status status = Status.OK;
     String reason = "";
     try {
-      step.replay(itself[0], recipes);
+      trace.replay(itself[0], recipes);
     } catch (LimitPassed e) {
       status = Status.THRASH;
     } catch (NoRoomException e) {
@@ -92,25 +91,5 @@ public final class Simulation {
     }
     double time = status == Status.OK ? once + meter.again : Double.POSITIVE_INFINITY;
     return new Simulation(status, time, reason, itself[0].work() + RUN_WORK * meter.runs);
-  }
-
-  /** How it ended. */
-  public Status status() {
-    return status;
-  }
-
-  /** Time of all runs of ops; infinite unless all was computed. */
-  public double time() {
-    return time;
-  }
-
-  /** The error where something did not fit, else empty. */
-  public String reason() {
-    return reason;
-  }
-
-  /** How much there was to do, in storages looked at. */
-  long work() {
-    return work;
   }
 }

@@ -1,7 +1,7 @@
 package dev.tern.internal.remat;
 
-/** Gets to know when storages come and go. */
-interface StorageListener {
+/** Is told when storages get memory and lose it. */
+public interface StorageListener {
   /** Ignores all. */
   StorageListener NONE = new StorageListener() {};
 

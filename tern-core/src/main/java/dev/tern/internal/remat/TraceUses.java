@@ -8,15 +8,15 @@ import java.util.Arrays;
 final class TraceUses implements Foresight {
   private static final double NEVER = 2;
 
-  private final Trace step;
+  private final Trace trace;
   private final Recipes recipes;
   private final double[] timeAt;
   private final int[][] uses;
   private final double total;
 
-  TraceUses(Trace step) {
-    this.step = step;
-    recipes = step.recipes();
+  TraceUses(Trace trace) {
+    this.trace = trace;
+    recipes = trace.recipes();
     timeAt = new double[recipes.ops() + 1];
     uses = new int[recipes.storages()][];
     int[] counts = new int[recipes.storages()];
@@ -34,7 +34,7 @@ final class TraceUses implements Foresight {
 
   private void walk(int[] counts, boolean fill) {
     int op = 0;
-    for (Trace.Event event : step.events()) {
+    for (Trace.Event event : trace.events()) {
       if (event instanceof Trace.Run run) {
         for (int value : run.reads()) {
           note(recipes.storage(value), op, counts, fill);
@@ -54,8 +54,8 @@ final class TraceUses implements Foresight {
     counts[storage]++;
   }
 
-  Trace step() {
-    return step;
+  Trace trace() {
+    return trace;
   }
 
   Recipes recipes() {

@@ -3,6 +3,7 @@ package dev.tern.internal.replay;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
 import dev.tern.internal.remat.Policy;
 import dev.tern.internal.remat.ScheduleSearch;
 import dev.tern.internal.remat.Simulation;
@@ -108,20 +109,20 @@ public final class Replay {
   public Result run(String policy, double budget, Memory memory) {
     long bytes = bytes(budget);
     double limit = LIMIT * cost;
-    ScheduleSearch.Guide guide = guide(policy, bytes, limit);
-    StorageMemory space =
+    Guide guide = guide(policy, bytes, limit);
+    StorageMemory used =
         memory == Memory.ARENA
             ? new StorageMemory.Placed(new BlockArena(bytes), guide.foresight())
             : new StorageMemory.Counted(bytes);
-    Simulation trial = Simulation.run(step, space, guide.policy(), guide.foresight(), limit);
+    Simulation trial = Simulation.run(step, used, guide.policy(), guide.foresight(), limit);
     return new Result(
         name,
         policy,
         budget <= 1 ? budget : budget / peak,
         trial.status(),
         trial.time() / cost,
-        space.peakReserved(),
-        space.peakUsed(),
+        used.peakReserved(),
+        used.peakUsed(),
         trial.reason());
   }
 
@@ -149,11 +150,11 @@ public final class Replay {
     return (long) (budget <= 1 ? peak * budget : budget);
   }
 
-  private ScheduleSearch.Guide guide(String policy, long bytes, double limit) {
+  private Guide guide(String policy, long bytes, double limit) {
     return switch (policy) {
       case DTR -> ScheduleSearch.learn(step, bytes, limit);
       case PLANNED -> ScheduleSearch.plan(step, bytes, limit);
-      default -> new ScheduleSearch.Guide(published(policy), Foresight.NONE, 0);
+      default -> new Guide(published(policy), Foresight.NONE, bytes, 0);
     };
   }
 

@@ -10,6 +10,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
+import dev.tern.internal.remat.ScheduleFinder;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
@@ -195,15 +196,15 @@ final class EpilogueFusionTest {
     }
     Program program = reading(result);
     long whole = Planner.plan(program, 2).arenaBytes();
-    Plan plan = Planner.plan(program, 2, whole * 3 / 4);
+    Plan plan = Planner.plan(program, 2, whole * 3 / 4, ScheduleFinder.QUICK);
     assertThat(plan.again()).contains(true);
     assertThat(plan.steps()).anyMatch(Step.MatMulThen.class::isInstance);
     for (int step = 0; step < plan.steps().size(); step++) {
       int at = step;
       long live =
-          plan.lives().stream()
+          plan.allocations().stream()
               .filter(life -> life.from() <= at && at < life.to())
-              .mapToLong(Plan.Life::bytes)
+              .mapToLong(Plan.Allocation::bytes)
               .sum();
       assertThat(live).as("bytes in step %d", step).isLessThanOrEqualTo(plan.arenaBytes());
     }
@@ -216,10 +217,10 @@ final class EpilogueFusionTest {
     Plan plan = Planner.plan(reading(result), 2);
     assertThat(plan.steps()).hasSize(2).allMatch(Step.MatMulThen.class::isInstance);
     assertThat(plan.again()).hasSize(2);
-    assertThat(plan.sources()).hasSize(2);
-    assertThat(plan.lives())
-        .filteredOn(life -> !life.isScratch())
-        .extracting(Plan.Life::maker, Plan.Life::from, Plan.Life::to)
-        .containsExactly(tuple(0, 0, 2), tuple(1, 1, 2));
+    assertThat(plan.attributions()).hasSize(2);
+    assertThat(plan.allocations())
+        .filteredOn(allocation -> allocation.content() == Plan.Content.VALUE)
+        .extracting(Plan.Allocation::from, Plan.Allocation::to)
+        .containsExactly(tuple(0, 2), tuple(1, 2));
   }
 }

@@ -14,6 +14,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
+import dev.tern.internal.remat.ScheduleFinder;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -185,7 +186,7 @@ final class ProductFusionTest {
     results.add(x);
     Program program = reading(results.toArray(Node[]::new));
     long whole = Planner.plan(program, 2).arenaBytes();
-    Plan plan = Planner.plan(program, 2, whole * 6 / 10);
+    Plan plan = Planner.plan(program, 2, whole * 6 / 10, ScheduleFinder.QUICK);
     assertThat(plan.again()).contains(true);
     assertThat(plan.steps())
         .anyMatch(step -> step instanceof Step.MatMulThen both && both.passesRows());
@@ -220,7 +221,7 @@ final class ProductFusionTest {
     Program program = reading(Nodes.matmul(turned, x), Nodes.matmul(turned, rest));
     assertThat(passing(program)).isPresent();
     long budget = 4L * shape.elements() * 5 / 2 + MatMul.scratchBytes(100, 100, 2000, 2);
-    Plan plan = Planner.plan(program, 2, budget);
+    Plan plan = Planner.plan(program, 2, budget, ScheduleFinder.QUICK);
     assertThat(plan.arenaBytes()).isLessThanOrEqualTo(budget);
     assertThat(plan.again()).contains(true);
     List<float[]> expected = Programs.run(program, 2);

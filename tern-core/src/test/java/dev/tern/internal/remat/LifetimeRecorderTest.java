@@ -84,7 +84,7 @@ final class LifetimeRecorderTest {
       Policy policy,
       Foresight foresight,
       StorageListener watcher) {
-    return Simulation.run(
-        step, space, policy, foresight, watcher, Double.POSITIVE_INFINITY, Long.MAX_VALUE);
+    Guide guide = new Guide(policy, foresight, space.capacity(), 0);
+    return Simulation.run(step, space, guide, watcher, Simulation.Limits.NONE);
   }
 }

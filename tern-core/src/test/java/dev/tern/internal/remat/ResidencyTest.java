@@ -279,7 +279,7 @@ final class ResidencyTest {
     Trace step = chain(30, 64);
     double bound = ScheduleSearch.bound(step, 64 * slots);
     assertThat(bound).isGreaterThan(step.cost());
-    ScheduleSearch.Guide guide = ScheduleSearch.learn(step, 64 * slots, Double.POSITIVE_INFINITY);
+    Guide guide = ScheduleSearch.learn(step, 64 * slots, Double.POSITIVE_INFINITY);
     assertThat(guide.time()).isFinite().isGreaterThanOrEqualTo(bound - 1e-6);
   }
 
@@ -299,7 +299,7 @@ final class ResidencyTest {
   @ParameterizedTest
   @ValueSource(ints = {100, 1_000, 10_000})
   void chainInTwiceItsRootOfSlotsIsPlannedToRunEachLayerTwiceAtMost(int length) {
-    ScheduleSearch.Guide guide =
+    Guide guide =
         ScheduleSearch.sketch(chain(length, 64), slots(length), Double.POSITIVE_INFINITY);
     assertThat(guide.time() - length).isLessThanOrEqualTo(2.0 * length);
   }

@@ -1,13 +1,21 @@
-package dev.tern.internal.remat;
+package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Lifetimes;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageListener;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.util.Arrays;
 
 /**
  * What a recorded step takes from memory and gives back when nothing is evicted, in order. What it
  * still has at its end goes back then.
  */
-public final class AllocationTrace {
+final class AllocationTrace {
   private static final int NO_BLOCK = -1;
 
   private long[] bytes = new long[64];
@@ -16,7 +24,7 @@ public final class AllocationTrace {
   private int count;
 
   /** Sees the blocks of a trace come and go. */
-  public interface Visitor {
+  interface Visitor {
     /** A block is taken. */
     void allocate(int block, long bytes);
 
@@ -27,7 +35,7 @@ public final class AllocationTrace {
   private AllocationTrace() {}
 
   /** The trace of a step; storages of no bytes are left out. */
-  public static AllocationTrace of(Trace step) {
+  static AllocationTrace of(Trace step) {
     AllocationTrace trace = new AllocationTrace();
     int[] current = new int[step.recipes().storages()];
     Arrays.fill(current, NO_BLOCK);
@@ -46,15 +54,10 @@ public final class AllocationTrace {
             }
           }
         };
-    StorageMemory space = new StorageMemory.Counted(Long.MAX_VALUE);
-    Simulation.run(
-        step,
-        space,
-        Policy.NONE,
-        Foresight.NONE,
-        watcher,
-        Double.POSITIVE_INFINITY,
-        Long.MAX_VALUE);
+    StorageMemory memory = new StorageMemory.Counted(Long.MAX_VALUE);
+    Guide guide = new Guide(Policy.NONE, Foresight.NONE, Long.MAX_VALUE, 0);
+    Simulation.Limits none = new Simulation.Limits(Double.POSITIVE_INFINITY, Long.MAX_VALUE);
+    Simulation.run(step, memory, guide, watcher, none);
     for (int block : current) {
       if (block != NO_BLOCK) {
         trace.note(~block);
@@ -64,12 +67,12 @@ public final class AllocationTrace {
   }
 
   /** How many blocks are taken; they are numbered from 0 in that order. */
-  public int blocks() {
+  int blocks() {
     return blocks;
   }
 
   /** Goes through the trace with all sizes times {@code scale}. */
-  public void visit(double scale, Visitor visitor) {
+  void visit(double scale, Visitor visitor) {
     for (int i = 0; i < count; i++) {
       int event = events[i];
       if (event >= 0) {
@@ -81,25 +84,31 @@ public final class AllocationTrace {
   }
 
   /** Offsets of all blocks, planned with their lifetimes known. */
-  public long[] plan(double scale) {
+  long[] plan(double scale) {
     Lifetimes lives = new Lifetimes();
+    int[] start = new int[blocks];
+    int[] end = new int[blocks];
+    int[] now = new int[1];
     long[] live = new long[2];
     visit(
         scale,
         new Visitor() {
           @Override
           public void allocate(int block, long size) {
-            lives.settled(block, size);
+            start[block] = now[0]++;
             live[0] += BlockArena.rounded(size);
             live[1] = Math.max(live[0], live[1]);
           }
 
           @Override
           public void free(int block) {
-            lives.vacated(block);
+            end[block] = now[0]++;
             live[0] -= BlockArena.rounded(size(block, scale));
           }
         });
+    for (int block = 0; block < blocks; block++) {
+      lives.begin(block, lives.add(size(block, scale), start[block], end[block]));
+    }
     long[][] places = lives.place(live[1]);
     long[] offsets = new long[blocks];
     Arrays.setAll(offsets, block -> places[block][0]);

@@ -4,15 +4,21 @@ import dev.tern.internal.ir.Node;
 import java.util.List;
 import java.util.function.Function;
 
-/** Whether what a fused group stores may be written over what it reads, element by element. */
-record InPlace(
+/**
+ * Where values lie while a plan is made, and whether a fused group may write its result over what
+ * it reads, element by element.
+ *
+ * @param layouts where a node's elements lie
+ * @param stored the nodes of a group that others read
+ */
+record ValuePlaces(
     Function<Node, Layout> layouts, Function<Group, List<Node>> stored, Storages storages) {
 
   /**
    * Whether {@code result}, stored by the group, fills memory of its own, as the last of a pass.
    */
   boolean isFresh(Group group, Node result) {
-    Layout to = layouts.apply(result);
+    Layout to = layout(result);
     return !storages.isLeaf(to.storage())
         && storages.find(to.storage()) == to.storage()
         && result.op().isPointwise()
@@ -21,9 +27,17 @@ record InPlace(
         && storages.bytes(to.storage()) == 4L * group.space.elements();
   }
 
+  Layout layout(Node node) {
+    return layouts.apply(node);
+  }
+
+  List<Node> stored(Group group) {
+    return stored.apply(group);
+  }
+
   /** Whether such a result may have the memory of a storage that nobody needs afterwards. */
   boolean mayTake(Group group, Node result, int storage) {
-    int to = layouts.apply(result).storage();
+    int to = layout(result).storage();
     return storages.find(storage) != storages.find(to)
         && storages.bytes(storage) == storages.bytes(to)
         && readsAligned(group, storage);
@@ -33,7 +47,7 @@ record InPlace(
   boolean mayTake(Group group, int storage) {
     return group.fused
         && !storages.isLeaf(storage)
-        && stored.apply(group).stream()
+        && stored(group).stream()
             .anyMatch(result -> isFresh(group, result) && mayTake(group, result, storage));
   }
 
@@ -43,12 +57,12 @@ record InPlace(
   private boolean readsAligned(Group group, int storage) {
     int holder = storages.find(storage);
     for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
-      if (storages.find(layouts.apply(input).storage()) == holder) {
+      if (storages.find(layout(input).storage()) == holder) {
         return false;
       }
     }
     for (Node input : group.reads()) {
-      Layout layout = layouts.apply(input);
+      Layout layout = layout(input);
       if (storages.find(layout.storage()) == holder
           && (layout.offset() != 0
               || !input.shape().equals(group.space)
@@ -56,8 +70,8 @@ record InPlace(
         return false;
       }
     }
-    for (Node result : stored.apply(group)) {
-      if (storages.find(layouts.apply(result).storage()) == holder) {
+    for (Node result : stored(group)) {
+      if (storages.find(layout(result).storage()) == holder) {
         return false;
       }
     }
