@@ -45,7 +45,7 @@ final class ArchitectureTest {
           "internal.kernel",
           "internal.ir",
           "internal.json",
-          "internal.residency",
+          "internal.remat",
           "internal.memory",
           "base");
 

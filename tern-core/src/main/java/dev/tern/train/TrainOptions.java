@@ -8,6 +8,7 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.PlanSearch;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;
@@ -41,6 +42,7 @@ public final class TrainOptions {
   private Optional<Path> checkpoints = Optional.empty();
   private long checkpointEvery;
   private DeltaSchedule deltas = DeltaSchedule.NEVER;
+  private PlanSearch planSearch = PlanSearch.QUICK;
 
   private TrainOptions(Optimizer optimizer) {
     this.optimizer = optimizer;
@@ -74,6 +76,7 @@ public final class TrainOptions {
     checkpoints = other.checkpoints;
     checkpointEvery = other.checkpointEvery;
     deltas = other.deltas;
+    planSearch = other.planSearch;
   }
 
   /** Batches of 1024, one epoch, a constant learning rate; tables use the lazy form of Adam. */
@@ -344,6 +347,16 @@ public final class TrainOptions {
     return changed;
   }
 
+  /**
+   * How to find out what a step drops and computes again where the device's memory has no room for
+   * all of its values. It changes no bit of what is trained.
+   */
+  public TrainOptions planSearch(PlanSearch search) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.planSearch = search;
+    return changed;
+  }
+
   public int batch() {
     return batch;
   }
@@ -449,5 +462,9 @@ public final class TrainOptions {
 
   public DeltaSchedule deltas() {
     return deltas;
+  }
+
+  public PlanSearch planSearch() {
+    return planSearch;
   }
 }
