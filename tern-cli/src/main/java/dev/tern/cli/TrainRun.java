@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
@@ -12,8 +13,8 @@ import dev.tern.cli.run.MetricsLog;
 import dev.tern.cli.run.Report;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowPolicy;
@@ -23,7 +24,6 @@ import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
-import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;

@@ -1,6 +1,8 @@
 package dev.tern.train;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.DeltaSchedule;
+import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.RowLimits;
@@ -16,7 +18,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** What a training run is told. Immutable; start from {@link #of} and change what differs. */
-public final class TrainOptions {
+public final class TrainOptions implements RunSettings {
   private int batch = 1024;
   private int epochs = 1;
   private final Optimizer optimizer;
@@ -357,6 +359,7 @@ public final class TrainOptions {
     return changed;
   }
 
+  @Override
   public int batch() {
     return batch;
   }
@@ -365,10 +368,12 @@ public final class TrainOptions {
     return epochs;
   }
 
+  @Override
   public Optimizer optimizer() {
     return optimizer;
   }
 
+  @Override
   public Optimizer tableOptimizer() {
     return tableOptimizer;
   }
@@ -379,14 +384,17 @@ public final class TrainOptions {
     return same ? rate : rate * (tableOptimizer.lr() / optimizer.lr());
   }
 
+  @Override
   public Optional<Optimizer> firstPartOptimizer() {
     return firstPartOptimizer;
   }
 
+  @Override
   public LearningRate schedule() {
     return schedule;
   }
 
+  @Override
   public long seed() {
     return seed;
   }
@@ -399,43 +407,53 @@ public final class TrainOptions {
     return earlyStop;
   }
 
+  @Override
   public float l2() {
     return l2;
   }
 
+  @Override
   public float weightDecay() {
     return weightDecay;
   }
 
+  @Override
   public float clipNorm() {
     return clipNorm;
   }
 
+  @Override
   public float initRange() {
     return initRange;
   }
 
+  @Override
   public Combiner combiner() {
     return combiner;
   }
 
+  @Override
   public UnknownRow unknown() {
     return unknown;
   }
 
+  @Override
   public DType tableStorage() {
     return tableStorage;
   }
 
+  @Override
   public RowPolicy rows() {
     return rows;
   }
 
   /** Rules of single tables, in the order of their names. */
+  @Override
   public Map<String, RowPolicy> rowsOf() {
     return rowsOf;
   }
 
+  @Override
   public RowLimits rowLimits() {
     return rowLimits;
   }
@@ -444,6 +462,7 @@ public final class TrainOptions {
     return tier;
   }
 
+  @Override
   public int shuffleRows() {
     return shuffleRows;
   }

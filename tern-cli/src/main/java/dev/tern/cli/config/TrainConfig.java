@@ -1,9 +1,9 @@
 package dev.tern.cli.config;
 
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.embedding.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.train.DeltaSchedule;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
