@@ -16,7 +16,7 @@ final class Ahead {
   /** For a record that was not looked for. */
   private static final long NEVER = -1;
 
-  private @Nullable TableRows table;
+  private @Nullable Object table;
   private boolean located;
   private long size;
   private long gone;
@@ -50,7 +50,7 @@ final class Ahead {
    * @param size rows in memory
    * @param gone rows that went so far
    */
-  void found(TableRows owner, int missing, long size, long gone) {
+  void found(Object owner, int missing, long size, long gone) {
     table = owner;
     located = true;
     this.missing = missing;
@@ -59,7 +59,7 @@ final class Ahead {
     read = 0;
   }
 
-  boolean isOf(TableRows owner) {
+  boolean isOf(Object owner) {
     return table == owner;
   }
 

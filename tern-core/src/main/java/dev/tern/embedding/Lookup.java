@@ -31,7 +31,10 @@ public final class Lookup {
   /** Of as many positions, new ids, or others, that are no more are guessed not to be there. */
   private static final int FEW = 8;
 
-  private @Nullable TableRows table;
+  /** The table that found the rows, told apart by identity, and its name. */
+  private @Nullable Object table;
+
+  private String tableName = "";
   private int count;
   private int unique;
   private long version;
@@ -142,29 +145,25 @@ public final class Lookup {
     clicks.count(this, offsets, bags, labels, bags, 1);
   }
 
-  TableRows table() {
+  /** Throws if {@code owner}, a table called {@code name}, did not find these rows. */
+  void requireOf(Object owner, String name, String operation) {
     if (table == null) {
       throw new IllegalStateException(
           "lookup: got one never filled, or whose rows could not be found again; call find first");
     }
-    return table;
-  }
-
-  /** Throws if it is not one of {@code owner}. */
-  void requireOf(TableRows owner, String operation) {
-    if (table() != owner) {
+    if (table != owner) {
       throw new IllegalArgumentException(
           "table %s: got %s of a lookup of table %s, expected one of its own"
-              .formatted(owner.config().name(), operation, table().config().name()));
+              .formatted(name, operation, tableName));
     }
   }
 
-  /** Throws if its table is at another version now, or other rows have gone. */
+  /** Throws if the table has another version, or if rows went since these were found. */
   void requireAsOf(long rowVersion, long rowsGone, String operation) {
     if (version != rowVersion || isBefore(rowsGone)) {
       throw new IllegalStateException(
           "table %s: got %s of a lookup at version %d, but its rows changed or moved since"
-                  .formatted(table().config().name(), operation, version)
+                  .formatted(tableName, operation, version)
               + " (version %d); refresh it to read them as they are now".formatted(rowVersion));
     }
   }
@@ -177,9 +176,10 @@ public final class Lookup {
     return copies.address();
   }
 
-  /** Says whose rows these are, of which version, and how many had gone then. */
-  void found(TableRows owner, long rowVersion, long rowsGone) {
+  /** Notes the table that found the rows, its version, and how many of its rows went before. */
+  void found(Object owner, String name, long rowVersion, long rowsGone) {
     table = owner;
+    tableName = name;
     version = rowVersion;
     evicted = rowsGone;
   }

@@ -153,7 +153,7 @@ final class TableRows {
   private void found(Lookup lookup, int inserted, int missing) {
     lookup.complete = inserted == missing;
     unknown.read(lookup, inserted, missing, size(), version);
-    lookup.found(this, version, gone());
+    lookup.found(this, config.name(), version, gone());
   }
 
   /** Locates the rows of the ids that a lookup was filled with, for a {@link #find} to come. */
@@ -280,10 +280,10 @@ final class TableRows {
   /** Takes the rows of a lookup as they are now; ids whose rows went read as unknown. */
   void refresh(Lookup lookup) {
     requireOpen("refresh");
-    lookup.requireOf(this, "refresh");
+    lookup.requireOf(this, config.name(), "refresh");
     locateAgain(lookup, false);
     unknown.readAgain(lookup, size(), version);
-    lookup.found(this, version, gone());
+    lookup.found(this, config.name(), version, gone());
   }
 
   /**
@@ -307,7 +307,7 @@ final class TableRows {
     unknown.leaveOut(lookup, lookup.missing, missing);
     unknown.leaveOut(lookup, without, without.length);
     unknown.read(lookup, hashed, size(), version);
-    lookup.found(this, before, gone());
+    lookup.found(this, config.name(), before, gone());
   }
 
   /** Combines the rows of bags {@code [from, to)}. */
@@ -368,7 +368,7 @@ final class TableRows {
       long step) {
     requireOpen("apply");
     requireStored("apply");
-    lookup.requireOf(this, "apply");
+    lookup.requireOf(this, config.name(), "apply");
     if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
       throw new IllegalArgumentException(
           "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
@@ -541,7 +541,7 @@ final class TableRows {
 
   private void requireReadable(String operation, Lookup lookup) {
     requireOpen(operation);
-    lookup.requireOf(this, operation);
+    lookup.requireOf(this, config.name(), operation);
     lookup.requireAsOf(version, gone(), operation);
   }
 
