@@ -19,7 +19,7 @@ public final class BareIndex implements AutoCloseable {
   public void insert(long[] ids, int count) {
     Lookup mine = lookup.get();
     mine.fill(ids, count);
-    index.find(mine);
+    index.find(mine.distinct, mine.unique());
     int missing = 0;
     for (int u = 0; u < mine.unique(); u++) {
       if (mine.rows[u] < 0) {
@@ -27,14 +27,14 @@ public final class BareIndex implements AutoCloseable {
         mine.missing[missing++] = u;
       }
     }
-    index.insert(mine, missing);
+    index.insert(mine.distinct, mine.missing, missing);
   }
 
   /** Whether every one of {@code ids[0 .. count)} has a row; looks all of them up. */
   public boolean find(long[] ids, int count) {
     Lookup mine = lookup.get();
     mine.fillDistinct(ids, count);
-    index.find(mine);
+    index.find(mine.distinct, mine.unique());
     int found = 0;
     for (int i = 0; i < count; i++) {
       found |= mine.rows[i];

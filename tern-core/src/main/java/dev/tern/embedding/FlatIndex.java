@@ -138,52 +138,45 @@ final class FlatIndex {
     return (Integer.SIZE + TAG_BITS - 1 - Integer.numberOfLeadingZeros(tags)) / TAG_BITS;
   }
 
-  /**
-   * Row numbers of distinct ids {@code [from, to)} of a lookup, -1 where there is none, so that
-   * cache misses overlap: where is each id's bucket, load from each of them, look into each. Uses
-   * the lookup's addresses and missing as scratch.
-   */
-  void find(Lookup lookup, int from, int to) {
-    locate(lookup, from, to);
-    int end = look(lookup, from, to);
-    for (int k = from; k < end; k++) {
-      int u = lookup.missing[k];
-      lookup.rows[u] = find(lookup.hashes[u], lookup.ids[u]);
+  /** {@link IdIndex#find(IdBatch, int, int)} of its ids. */
+  void find(IdBatch batch, int from, int to) {
+    locate(batch, from, to);
+    int count = look(batch, from, to);
+    for (int k = 0; k < count; k++) {
+      int i = batch.elsewhere[k];
+      batch.rows[i] = find(batch.hashes[i], batch.ids[i]);
     }
   }
 
-  /** Addresses of the buckets of distinct ids, and loads from them. */
-  void locate(Lookup lookup, int from, int to) {
-    long[] lines = lookup.addresses;
-    long[] hashes = lookup.hashes;
+  /** Notes the address of each id's bucket, and loads from it. */
+  void locate(IdBatch batch, int from, int to) {
+    long[] lines = batch.lines;
+    long[] hashes = batch.hashes;
     long mask = mask();
     int sum = 0;
     for (int i = from; i < to; i++) {
-      lines[i] = base + ((hashes[i] << LINE_SHIFT) & mask);
-      sum += Memory.getInt(lines[i] + META);
+      long line = base + ((hashes[i] << LINE_SHIFT) & mask);
+      lines[i - from] = line;
+      sum += Memory.getInt(line + META);
     }
-    lookup.touched = sum;
+    batch.touched = sum;
   }
 
-  /**
-   * Looks for each id in its bucket.
-   *
-   * @return end of the list, from index {@code from} of missing on, of ids that may be elsewhere
-   */
-  private static int look(Lookup lookup, int from, int to) {
-    long[] lines = lookup.addresses;
-    long[] hashes = lookup.hashes;
-    long[] ids = lookup.ids;
-    int[] rows = lookup.rows;
-    int[] open = lookup.missing;
-    int end = from;
+  /** Looks for each id in its bucket; returns how many ids may lie elsewhere. */
+  private static int look(IdBatch batch, int from, int to) {
+    long[] lines = batch.lines;
+    long[] hashes = batch.hashes;
+    long[] ids = batch.ids;
+    int[] rows = batch.rows;
+    int[] open = batch.elsewhere;
+    int count = 0;
     for (int i = from; i < to; i++) {
-      long found = look(lines[i], hashes[i], ids[i]);
+      long found = look(lines[i - from], hashes[i], ids[i]);
       rows[i] = (int) found;
-      open[end] = i;
-      end += (int) (found >>> ELSEWHERE);
+      open[count] = i;
+      count += (int) (found >>> ELSEWHERE);
     }
-    return end;
+    return count;
   }
 
   /**

@@ -36,8 +36,8 @@ final class IdIndex {
   /** No more bits of a hash pick a segment: so many segments have room for any number of rows. */
   private static final int MAX_DEPTH = 20;
 
-  /** Ids whose cache lines are asked for before the first of them is needed. */
-  static final int GROUP = 256;
+  /** Ids that are looked for, or inserted, together. */
+  static final int GROUP = IdBatch.GROUP;
 
   /** Buckets of a flat index that has room for a group beyond its limit. */
   private static final int GROUP_BUCKETS = 16 * GROUP;
@@ -110,76 +110,72 @@ final class IdIndex {
   }
 
   /**
-   * Row numbers of a lookup's distinct ids {@code [from, to)}, -1 where there is none; best of
-   * about {@link #GROUP}. So that cache misses overlap: where is each id's bucket, load from each
-   * of them, look into each; then the same for the few ids that may lie in the next one. Uses of
-   * the lookup's addresses and missing what lies at these indexes as scratch.
+   * Finds the rows of the ids {@code [from, to)} of a batch, at most {@link #GROUP} of them. Works
+   * in rounds so that cache misses overlap: it computes where each id's bucket is, loads from each
+   * bucket, then looks into each. A last round does the same for the few ids that may lie elsewhere.
    */
-  void find(Lookup lookup, int from, int to) {
+  void find(IdBatch batch, int from, int to) {
     if (isFlat()) {
-      flat.find(lookup, from, to);
+      flat.find(batch, from, to);
       return;
     }
-    locate(lookup.hashes, from, to, lookup.addresses);
-    lookup.touched = touch(lookup.addresses, from, to);
-    int end = look(lookup, from, to);
-    findElsewhere(lookup, from, end);
+    locate(batch, from, to);
+    findElsewhere(batch, look(batch, from, to));
   }
 
-  /** All of them. */
-  void find(Lookup lookup) {
-    int count = lookup.unique();
+  /** Finds the rows of the first {@code count} ids of a batch. */
+  void find(IdBatch batch, int count) {
     for (int from = 0; from < count; from += GROUP) {
-      find(lookup, from, Math.min(count, from + GROUP));
+      find(batch, from, Math.min(count, from + GROUP));
     }
   }
 
   /**
-   * Loads the buckets of a lookup's distinct ids, none of which is there, so that the cache misses
-   * of their inserts overlap. Uses the lookup's addresses as scratch.
+   * Loads the buckets of the first {@code count} ids, which are to be inserted, so that the cache
+   * misses of their inserts overlap.
    */
-  void touch(Lookup lookup) {
-    int count = lookup.unique();
-    if (isFlat()) {
-      flat.locate(lookup, 0, count);
-    } else {
-      locate(lookup.hashes, 0, count, lookup.addresses);
-      lookup.touched = touch(lookup.addresses, 0, count);
+  void touch(IdBatch batch, int count) {
+    for (int from = 0; from < count; from += GROUP) {
+      int to = Math.min(count, from + GROUP);
+      if (isFlat()) {
+        flat.locate(batch, from, to);
+      } else {
+        locate(batch, from, to);
+      }
     }
   }
 
-  /** Addresses of buckets, to each of which the bits of a row number are added. */
-  private void locate(long[] hashes, int from, int to, long[] lines) {
+  /** Notes the address of each id's bucket plus the bits of a row number, and loads from it. */
+  private void locate(IdBatch batch, int from, int to) {
+    long[] hashes = batch.hashes;
+    long[] lines = batch.lines;
     long[] entries = directory;
     int places = segments.length;
     for (int i = from; i < to; i++) {
       long hash = hashes[i];
       int entry = place(hash, places) << 1;
-      lines[i] = entries[entry] + IdSegment.home(hash, entries[entry + 1]);
+      lines[i - from] = entries[entry] + IdSegment.home(hash, entries[entry + 1]);
     }
-  }
-
-  private static int touch(long[] lines, int from, int to) {
     int sum = 0;
-    for (int i = from; i < to; i++) {
+    for (int i = 0; i < to - from; i++) {
       sum += Memory.getInt(lines[i] & -IdSegment.LINE);
     }
-    return sum;
+    batch.touched = sum;
   }
 
   /**
    * Looks for each id in its bucket, at the first slot with its tag.
    *
-   * @return end of the list, from index {@code from} of missing on, of ids that may be elsewhere
+   * @return how many ids may lie elsewhere
    */
-  private static int look(Lookup lookup, int from, int to) {
-    long[] lines = lookup.addresses;
-    long[] hashes = lookup.hashes;
-    int[] rows = lookup.rows;
-    int end = from;
+  private static int look(IdBatch batch, int from, int to) {
+    long[] lines = batch.lines;
+    long[] hashes = batch.hashes;
+    int[] rows = batch.rows;
+    int count = 0;
     for (int i = from; i < to; i++) {
       long hash = hashes[i];
-      long bits = lines[i]; // those of a row number, as the low bits say
+      long bits = lines[i - from]; // shifts take the low bits alone, those of a row number
       long line = bits & -IdSegment.LINE;
       long meta = Memory.getLong(line);
       long slots = IdSegment.slotsTagged(meta, IdSegment.tag(hash));
@@ -193,23 +189,23 @@ final class IdIndex {
       }
       rows[i] = -1;
       if ((meta & IdSegment.PASSED_ON | slots & slots - 1) != 0) {
-        lookup.missing[end++] = i;
+        lines[count] = line;
+        batch.elsewhere[count++] = i;
       }
     }
-    return end;
+    return count;
   }
 
-  /** Finds the ids listed, which may be in the bucket after their own or in the overflow. */
-  private void findElsewhere(Lookup lookup, int from, int to) {
+  /** Finds the first {@code count} ids listed as elsewhere: in the next bucket or the overflow. */
+  private void findElsewhere(IdBatch batch, int count) {
     int sum = 0;
-    for (int k = from; k < to; k++) {
-      sum +=
-          Memory.getInt((lookup.addresses[lookup.missing[k]] & -IdSegment.LINE) + IdSegment.LINE);
+    for (int k = 0; k < count; k++) {
+      sum += Memory.getInt(batch.lines[k] + IdSegment.LINE);
     }
-    lookup.touched = sum;
-    for (int k = from; k < to; k++) {
-      int i = lookup.missing[k];
-      lookup.rows[i] = find(lookup.hashes[i], lookup.ids[i]);
+    batch.touched = sum;
+    for (int k = 0; k < count; k++) {
+      int i = batch.elsewhere[k];
+      batch.rows[i] = find(batch.hashes[i], batch.ids[i]);
     }
   }
 
@@ -244,42 +240,43 @@ final class IdIndex {
   }
 
   /**
-   * Adds the first {@code count} of a lookup's missing ids, none of which is there, with their
-   * rows. In groups, as in {@link #find}: what a segment that splits takes of the caches is loaded
-   * again at once. If memory ends, the first of them are in, as many as the size says.
+   * Adds the ids {@code which[0 .. count)} of a batch, none of which is there, with their rows. Works
+   * in groups, as {@link #find} does, so that what a split evicts from the caches is loaded again at
+   * once. If memory ends, the first of them are in, as many as {@link #size} grew by.
    */
-  void insert(Lookup lookup, int count) {
+  void insert(IdBatch batch, int[] which, int count) {
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
       if (isFlat() && flat.buckets() < GROUP_BUCKETS) {
         for (int i = from; i < to; i++) {
-          int u = lookup.missing[i];
-          reserve(lookup.hashes[u]);
-          insert(lookup.hashes[u], lookup.ids[u], lookup.rows[u]);
+          reserve(batch.hashes[which[i]]);
+          insert(batch, which[i]);
         }
       } else {
-        insertGroup(lookup, from, to);
+        insertGroup(batch, which, from, to);
       }
     }
   }
 
-  /** Has all room made first, so that a segment may take some more ids than it should. */
-  private void insertGroup(Lookup lookup, int from, int to) {
-    int[] missing = lookup.missing;
+  /** Makes all room first, so that a segment may take a few ids more than it should. */
+  private void insertGroup(IdBatch batch, int[] which, int from, int to) {
     for (int i = from; i < to; i++) {
-      reserve(lookup.hashes[missing[i]]);
+      reserve(batch.hashes[which[i]]);
     }
     int sum = 0;
     for (int i = from; i < to && !isFlat(); i++) {
-      long hash = lookup.hashes[missing[i]];
+      long hash = batch.hashes[which[i]];
       IdSegment segment = segment(hash);
       sum += Memory.getInt(segment.base + IdSegment.home(hash, segment.buckets));
     }
-    lookup.touched = sum;
+    batch.touched = sum;
     for (int i = from; i < to; i++) {
-      int u = missing[i];
-      insert(lookup.hashes[u], lookup.ids[u], lookup.rows[u]);
+      insert(batch, which[i]);
     }
+  }
+
+  private void insert(IdBatch batch, int u) {
+    insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
   }
 
   /** Adds an id that is not there, after {@link #reserve}. */

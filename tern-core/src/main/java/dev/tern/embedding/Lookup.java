@@ -78,6 +78,9 @@ public final class Lookup {
    */
   int[] missing = new int[0];
 
+  /** The same arrays, for the index. */
+  IdBatch distinct = new IdBatch(ids, hashes, rows);
+
   /** Keeps alive the loads that only warm the cache; threads may write it at once. */
   int touched;
 
@@ -316,6 +319,7 @@ public final class Lookup {
     ids = new long[capacity];
     hashes = new long[capacity];
     rows = new int[capacity];
+    distinct = new IdBatch(ids, hashes, rows);
     addresses = new long[capacity];
     missing = new int[capacity];
     starts = new int[capacity + 2];

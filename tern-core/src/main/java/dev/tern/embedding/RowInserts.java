@@ -87,7 +87,7 @@ final class RowInserts {
     }
     long size = index.size();
     try {
-      index.insert(lookup, missing);
+      index.insert(lookup.distinct, lookup.missing, missing);
     } finally {
       int inserted = (int) (index.size() - size);
       for (int i = 0; i < inserted; i++) {

@@ -201,7 +201,7 @@ final class TableRows {
     int missing = 0;
     for (int from = 0; from < unique; from += IdIndex.GROUP) {
       int to = Math.min(unique, from + IdIndex.GROUP);
-      index.find(lookup, from, to);
+      index.find(lookup.distinct, from, to);
       missing = rows.locate(lookup, from, to, missing);
     }
     return missing;
@@ -511,7 +511,7 @@ final class TableRows {
   void importNew(long[] ids, int count, Lookup lookup) {
     lookup.fillDistinct(ids, count);
     Arrays.fill(lookup.rows, 0, count, Lookup.NONE);
-    index.touch(lookup);
+    index.touch(lookup.distinct, count);
     inserts.addUndefined(lookup);
   }
 

@@ -77,7 +77,7 @@ final class IdIndexTest {
         ids[i] = from > 0 && i % 5 == 0 ? ids[random.nextInt(from)] : random.nextLong();
       }
       lookup.fill(Arrays.copyOfRange(ids, from, from + batch), batch);
-      index.find(lookup);
+      index.find(lookup.distinct, lookup.unique());
       int missing = 0;
       for (int u = 0; u < lookup.unique(); u++) {
         if (lookup.rows[u] < 0) {
@@ -85,11 +85,11 @@ final class IdIndexTest {
           lookup.missing[missing++] = u;
         }
       }
-      index.insert(lookup, missing);
+      index.insert(lookup.distinct, lookup.missing, missing);
     }
     index.requireSound();
     lookup.fill(ids, ids.length);
-    index.find(lookup);
+    index.find(lookup.distinct, lookup.unique());
     assertThat(index.size()).isEqualTo(lookup.unique());
     for (int u = 0; u < lookup.unique(); u++) {
       assertThat(lookup.rows[u]).isEqualTo(u);
@@ -216,7 +216,7 @@ final class IdIndexTest {
     }
     Lookup lookup = new Lookup();
     lookup.fill(ids, ids.length);
-    index.find(lookup);
+    index.find(lookup.distinct, lookup.unique());
     for (int i = 0; i < ids.length; i++) {
       assertThat(lookup.rows[i]).isEqualTo(expected.getOrDefault(ids[i], -1));
     }
