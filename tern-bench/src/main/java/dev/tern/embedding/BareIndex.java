@@ -9,7 +9,7 @@ import dev.tern.internal.memory.Allocator;
  */
 public final class BareIndex implements AutoCloseable {
   private final IdIndex index;
-  private final ThreadLocal<Lookup> lookup = ThreadLocal.withInitial(Lookup::new);
+  private final ThreadLocal<RowLookup> lookup = ThreadLocal.withInitial(RowLookup::new);
 
   public BareIndex(Allocator allocator) {
     index = new IdIndex(allocator, "index");
@@ -17,7 +17,7 @@ public final class BareIndex implements AutoCloseable {
 
   /** Gives each id that has no row the next one. */
   public void insert(long[] ids, int count) {
-    Lookup mine = lookup.get();
+    RowLookup mine = lookup.get();
     mine.fill(ids, count);
     index.find(mine.distinct, mine.unique());
     int missing = 0;
@@ -32,7 +32,7 @@ public final class BareIndex implements AutoCloseable {
 
   /** Whether every one of {@code ids[0 .. count)} has a row; looks all of them up. */
   public boolean find(long[] ids, int count) {
-    Lookup mine = lookup.get();
+    RowLookup mine = lookup.get();
     mine.fillDistinct(ids, count);
     index.find(mine.distinct, mine.unique());
     int found = 0;

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a {@link Lookup} was found before its turn, and for how long it holds: where rows lie,
+ * What of a {@link RowLookup} was found before its turn, and for how long it holds: where rows lie,
  * while no row of the table comes or goes; records of rows in a file, each until its partition is
  * written anew. What does not hold any more is found again.
  */

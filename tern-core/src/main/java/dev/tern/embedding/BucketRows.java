@@ -20,7 +20,7 @@ final class BucketRows {
   private final int count;
 
   /** The buckets that a batch reads. */
-  private final Lookup read = new Lookup();
+  private final RowLookup read = new RowLookup();
 
   // Per position of a batch whose id reads as a bucket: which, and by how much it counts.
   private long[] numbers = new long[0];
@@ -55,8 +55,8 @@ final class BucketRows {
   }
 
   /** Has distinct id {@code u} of a lookup read as its bucket. */
-  void read(Lookup lookup, int u) {
-    lookup.rows[u] = Lookup.BUCKET;
+  void read(RowLookup lookup, int u) {
+    lookup.rows[u] = RowLookup.BUCKET;
     lookup.addresses[u] = slabs.address(bucket(lookup.hashes[u]));
   }
 
@@ -71,7 +71,7 @@ final class BucketRows {
    * @param begins where bags begin among the positions of the lookup
    * @param weights of positions, or {@link Bags#UNWEIGHTED}
    */
-  Lookup group(Lookup lookup, int[] begins, float[] weights, int bags, Combiner combiner) {
+  RowLookup group(RowLookup lookup, int[] begins, float[] weights, int bags, Combiner combiner) {
     int positions = begins[bags] - begins[0];
     if (numbers.length < positions || scales.length < positions) {
       numbers = new long[positions + positions / 4];
@@ -92,13 +92,13 @@ final class BucketRows {
 
   /** Takes the positions of a bag behind {@code taken} others; returns how many are taken then. */
   private int take(
-      Lookup lookup, int begin, int end, float[] weights, Combiner combiner, int taken) {
+      RowLookup lookup, int begin, int end, float[] weights, Combiner combiner, int taken) {
     boolean weighted = weights.length > 0;
     float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
     int at = taken;
     for (int i = begin; i < end; i++) {
       int u = lookup.inverse[i];
-      if (lookup.rows[u] == Lookup.BUCKET) {
+      if (lookup.rows[u] == RowLookup.BUCKET) {
         numbers[at] = bucket(lookup.hashes[u]);
         scales[at++] = weighted ? scale * weights[i] : scale;
       }

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 
 /**
  * Ids that were noted since a moment, and what rows they had at another: numbers of rows in memory,
- * {@link Lookup#COPY} for one in a file, or {@link Lookup#NONE}.
+ * {@link RowLookup#COPY} for one in a file, or {@link RowLookup#NONE}.
  */
 final class ChangedRows {
   private final long[] ids;
@@ -16,10 +16,10 @@ final class ChangedRows {
    *
    * @param locate finds the rows of a filled lookup
    */
-  ChangedRows(long[] ids, int count, Consumer<Lookup> locate) {
+  ChangedRows(long[] ids, int count, Consumer<RowLookup> locate) {
     this.ids = Arrays.copyOf(ids, count);
     rows = new int[count];
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     for (int from = 0; from < count; from += RowTransfer.BLOCK) {
       int to = Math.min(count, from + RowTransfer.BLOCK);
       lookup.fill(Arrays.copyOfRange(ids, from, to), to - from);
@@ -37,7 +37,7 @@ final class ChangedRows {
   /** Gives the ids with a row, some perhaps twice. */
   void forEachRow(IdIndex.EntrySink sink) {
     for (int i = 0; i < ids.length; i++) {
-      if (rows[i] != Lookup.NONE) {
+      if (rows[i] != RowLookup.NONE) {
         sink.accept(ids[i], rows[i]);
       }
     }
@@ -48,7 +48,7 @@ final class ChangedRows {
     long[] gone = new long[ids.length];
     int count = 0;
     for (int i = 0; i < ids.length; i++) {
-      if (rows[i] == Lookup.NONE) {
+      if (rows[i] == RowLookup.NONE) {
         gone[count++] = ids[i];
       }
     }

@@ -3,7 +3,7 @@ package dev.tern.embedding;
 import java.util.Arrays;
 
 /**
- * At how many positions the distinct ids of a {@link Lookup} stand in samples that were clicked,
+ * At how many positions the distinct ids of a {@link RowLookup} stand in samples that were clicked,
  * which are those with a label of 1.
  */
 final class Clicks {
@@ -33,7 +33,7 @@ final class Clicks {
    * @param bags one for each sample, or several, each time of all samples
    * @param labels sample {@code b}'s at {@code b * stride}, sound
    */
-  void count(Lookup lookup, int[] offsets, int bags, float[] labels, int samples, int stride) {
+  void count(RowLookup lookup, int[] offsets, int bags, float[] labels, int samples, int stride) {
     if (positions.length < lookup.unique()) {
       positions = new int[lookup.counts.length];
     }

@@ -151,11 +151,11 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.fill(ids, count);
+    into.found.fill(ids, count);
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(into, insert);
+      rows.find(into.found, insert);
     } finally {
       lock.end(use);
     }
@@ -171,7 +171,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param into takes what is found; of no other use until then
    */
   public void lookAhead(long[] ids, int count, Lookup into) {
-    lookAhead(ids, count, into, () -> true);
+    lookAhead(ids, count, into.found, () -> true);
   }
 
   /**
@@ -179,7 +179,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param goOn asked again and again
    */
-  void lookAhead(long[] ids, int count, Lookup into, BooleanSupplier goOn) {
+  void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
     lock.begin(Use.READ);
     try {
@@ -209,14 +209,14 @@ public final class EmbeddingTable implements AutoCloseable {
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(ahead, insert);
+      rows.find(ahead.found, insert);
     } finally {
       lock.end(use);
     }
   }
 
   private void requireAhead(Lookup lookup) {
-    if (!lookup.ahead.isOf(rows)) {
+    if (!lookup.found.ahead.isOf(rows)) {
       throw new IllegalArgumentException(
           "table %s: got a lookup without ids, expected one that this table looked up ahead"
               .formatted(config.name()));
@@ -239,7 +239,7 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    findAndPool(ids, count, into, insert, offsets, Bags.UNWEIGHTED, bags, combiner, whole);
+    findAndPool(ids, count, into.found, insert, offsets, Bags.UNWEIGHTED, bags, combiner, whole);
   }
 
   /**
@@ -260,14 +260,14 @@ public final class EmbeddingTable implements AutoCloseable {
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
     float[] all = Bags.weights(config.name(), weights, count);
-    findAndPool(ids, count, into, insert, offsets, all, bags, combiner, whole);
+    findAndPool(ids, count, into.found, insert, offsets, all, bags, combiner, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
   void findAndPool(
       long[] ids,
       int count,
-      Lookup into,
+      RowLookup into,
       boolean insert,
       int[] offsets,
       float[] weights,
@@ -284,7 +284,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
   void findAndPool(
-      Lookup into,
+      RowLookup into,
       boolean insert,
       int[] offsets,
       float[] weights,
@@ -313,7 +313,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     lock.begin(Use.READ);
     try {
-      rows.refresh(lookup);
+      rows.refresh(lookup.found);
     } finally {
       lock.end(Use.READ);
     }
@@ -330,7 +330,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup, offsets, Bags.UNWEIGHTED, from, to, combiner, whole);
+    pool(lookup.found, offsets, Bags.UNWEIGHTED, from, to, combiner, whole);
   }
 
   /**
@@ -349,12 +349,12 @@ public final class EmbeddingTable implements AutoCloseable {
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
     float[] all = Bags.weights(config.name(), weights, lookup.count());
-    pool(lookup, offsets, all, from, to, combiner, whole);
+    pool(lookup.found, offsets, all, from, to, combiner, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
   void pool(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int from,
@@ -377,7 +377,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void ragged(Lookup lookup, long out) {
     lock.begin(Use.READ);
     try {
-      rows.ragged(lookup, out);
+      rows.ragged(lookup.found, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -407,7 +407,7 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup, offsets, Bags.UNWEIGHTED, bags, combiner, whole, lr, step);
+    apply(lookup.found, offsets, Bags.UNWEIGHTED, bags, combiner, whole, lr, step);
   }
 
   /**
@@ -427,12 +427,12 @@ public final class EmbeddingTable implements AutoCloseable {
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
     float[] all = Bags.weights(config.name(), weights, lookup.count());
-    apply(lookup, offsets, all, bags, combiner, whole, lr, step);
+    apply(lookup.found, offsets, all, bags, combiner, whole, lr, step);
   }
 
   /** Likewise, of gradients that may be in parts and in another order than the bags. */
   void apply(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int bags,
@@ -458,7 +458,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if the table has a file tier
    */
   public int erase(long[] ids, int count) {
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     lookup.fill(ids, count);
     lock.begin(Use.CHANGE);
     try {

@@ -27,7 +27,7 @@ final class Pooling {
    * @param single whether each of them is the row of one id as it is
    */
   void pool(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int from,
@@ -58,7 +58,7 @@ final class Pooling {
   }
 
   /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
-  void ragged(Lookup lookup, long out) {
+  void ragged(RowLookup lookup, long out) {
     int count = lookup.count();
     RowParts whole = RowParts.whole(config.width(), out, config.width());
     gather(lookup, 0, 0, count, whole, 0);
@@ -70,7 +70,7 @@ final class Pooling {
   }
 
   /** Part {@code p} of bags {@code [from, to)}, the first of which is that of {@code position}. */
-  private void gather(Lookup lookup, int position, int from, int to, RowParts out, int p) {
+  private void gather(RowLookup lookup, int position, int from, int to, RowParts out, int p) {
     long stride = out.stride(p);
     long first = out.base(p) + from * stride;
     loops.gather(
@@ -85,7 +85,7 @@ final class Pooling {
   }
 
   private void pool(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int from,
@@ -109,7 +109,7 @@ final class Pooling {
 
   /** Pools bag {@code bag} again if one of its positions holds an id without a row. */
   private void addInitial(
-      Lookup lookup,
+      RowLookup lookup,
       int begin,
       int end,
       float[] weights,
@@ -118,7 +118,7 @@ final class Pooling {
       int bag) {
     boolean known = true;
     for (int i = begin; i < end; i++) {
-      known &= lookup.rows[lookup.inverse[i]] != Lookup.NONE;
+      known &= lookup.rows[lookup.inverse[i]] != RowLookup.NONE;
     }
     if (known) {
       return;
@@ -134,12 +134,12 @@ final class Pooling {
   }
 
   private float sumOrInitial(
-      Lookup lookup, int begin, int end, float[] weights, float scale, int j) {
+      RowLookup lookup, int begin, int end, float[] weights, float scale, int j) {
     float sum = 0;
     for (int i = begin; i < end; i++) {
       int u = lookup.inverse[i];
       float w =
-          lookup.rows[u] == Lookup.NONE
+          lookup.rows[u] == RowLookup.NONE
               ? initial.value(lookup.ids[u], j)
               : loops.get(lookup.addresses[u], j);
       sum = Math.fma(weights.length > 0 ? scale * weights[i] : scale, w, sum);

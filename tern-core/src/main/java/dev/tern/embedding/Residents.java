@@ -161,7 +161,7 @@ final class Residents {
   }
 
   /** Notes the rows that a lookup in training found. */
-  void see(Lookup lookup) {
+  void see(RowLookup lookup) {
     requireClicks(lookup);
     if (queue.isEmpty()) {
       return;
@@ -185,12 +185,12 @@ final class Residents {
     }
   }
 
-  private void requireClicks(Lookup lookup) {
+  private void requireClicks(RowLookup lookup) {
     if (policy.weighsClicks() && !lookup.clicks.areCounted()) {
       throw new IllegalStateException(
           "table %s: got ids in training without labels, expected those of their samples, as clicks weigh"
                   .formatted(config.name())
-              + " otherwise than shows; give them with Lookup.label before find");
+              + " otherwise than shows; give them with RowLookup.label before find");
     }
   }
 
@@ -208,7 +208,7 @@ final class Residents {
    *
    * @return how many they are
    */
-  int admit(Lookup lookup, int missing) {
+  int admit(RowLookup lookup, int missing) {
     if (policy.admission() instanceof Admission.Always) {
       return missing;
     }
@@ -229,7 +229,7 @@ final class Residents {
     return in;
   }
 
-  private boolean admits(Lookup lookup, int u) {
+  private boolean admits(RowLookup lookup, int u) {
     return switch (policy.admission()) {
       case Admission.Always _ -> true;
       case Admission.ByCount counted ->
@@ -250,7 +250,7 @@ final class Residents {
   }
 
   /** Takes the rows that the first {@code count} ids were just given. */
-  void enter(Lookup lookup, int count) {
+  void enter(RowLookup lookup, int count) {
     if (queue.isEmpty()) {
       return;
     }
@@ -402,7 +402,7 @@ final class Residents {
   }
 
   /** The rows that a lookup found go, whatever the policy says. */
-  void leave(Lookup lookup) {
+  void leave(RowLookup lookup) {
     BitSet leaving = new BitSet();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {

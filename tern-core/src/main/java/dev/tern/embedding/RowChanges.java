@@ -35,7 +35,7 @@ final class RowChanges {
   }
 
   /** Notes that a step updates the rows of a lookup. */
-  void update(Lookup lookup) {
+  void update(RowLookup lookup) {
     if (everyRow) {
       giveUp();
     }
@@ -43,7 +43,7 @@ final class RowChanges {
   }
 
   /** Notes that the rows of a lookup came or changed. */
-  void note(Lookup lookup) {
+  void note(RowLookup lookup) {
     int unique = lookup.unique();
     for (int u = 0; u < unique && !all; u++) {
       int row = lookup.rows[u];

@@ -121,7 +121,7 @@ final class RowCopies implements AutoCloseable {
   }
 
   /** The rows that a lookup found are about to change. */
-  void keep(Lookup lookup) {
+  void keep(RowLookup lookup) {
     int unique = lookup.unique();
     for (int u = 0; u < unique && !closed; u++) {
       int row = lookup.rows[u];

@@ -30,7 +30,7 @@ final class RowInserts {
   }
 
   /** Gives rows to the first {@code missing} ids of a lookup. */
-  void add(Lookup lookup, int missing) {
+  void add(RowLookup lookup, int missing) {
     residents.reserve(missing);
     makeRoom(missing);
     long size = index.size();
@@ -47,7 +47,7 @@ final class RowInserts {
   }
 
   /** Gives rows to all distinct ids of a lookup, in order, and leaves them undefined. */
-  void addUndefined(Lookup lookup) {
+  void addUndefined(RowLookup lookup) {
     int count = lookup.unique();
     for (int i = 0; i < count; i++) {
       lookup.missing[i] = i;
@@ -72,13 +72,13 @@ final class RowInserts {
     }
   }
 
-  private void enter(Lookup lookup, int count) {
+  private void enter(RowLookup lookup, int count) {
     if (tier.isPresent()) {
       tier.get().enter(lookup, count);
     }
   }
 
-  private void insert(Lookup lookup, int missing) {
+  private void insert(RowLookup lookup, int missing) {
     rows.reserve(missing);
     for (int i = 0; i < missing; i++) {
       int row = rows.add();
@@ -97,7 +97,7 @@ final class RowInserts {
       // Where memory ran out.
       for (int i = missing - 1; i >= inserted; i--) {
         rows.release(lookup.rows[lookup.missing[i]]);
-        lookup.rows[lookup.missing[i]] = Lookup.NONE;
+        lookup.rows[lookup.missing[i]] = RowLookup.NONE;
       }
     }
   }

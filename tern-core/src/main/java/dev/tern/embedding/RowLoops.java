@@ -166,7 +166,7 @@ final class RowLoops {
    * @param stride bytes from one bag's gradient to the next
    */
   void sumGradients(
-      Lookup lookup,
+      RowLookup lookup,
       int from,
       int to,
       int begin,

@@ -108,7 +108,7 @@ final class RowSlabs {
    * Addresses of the rows that a lookup's distinct ids {@code [from, to)} have. Those without one
    * are listed as missing, behind the first {@code before}; returns the end of that list.
    */
-  int locate(Lookup lookup, int from, int to, int before) {
+  int locate(RowLookup lookup, int from, int to, int before) {
     int missing = before;
     for (int u = from; u < to; u++) {
       int row = lookup.rows[u];

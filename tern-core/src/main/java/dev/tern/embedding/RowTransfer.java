@@ -41,7 +41,7 @@ final class RowTransfer {
         table.allocator().allocate(4L * floats * BLOCK, "table " + config.name() + " export");
     try {
       long[] block = new long[BLOCK];
-      Lookup lookup = new Lookup();
+      RowLookup lookup = new RowLookup();
       for (int from = 0; from < count; from += BLOCK) {
         int length = Math.min(BLOCK, count - from);
         System.arraycopy(ids, from, block, 0, length);
@@ -89,7 +89,7 @@ final class RowTransfer {
     /** Whether all rows have numbers; else they are looked for. */
     private final boolean inMemory;
 
-    private final Lookup lookup = new Lookup();
+    private final RowLookup lookup = new RowLookup();
 
     Gathering(SortedRows sorted, boolean inMemory) {
       this.sorted = sorted;
@@ -120,7 +120,7 @@ final class RowTransfer {
     }
   }
 
-  private void exportRows(Lookup lookup, int count, long buffer) {
+  private void exportRows(RowLookup lookup, int count, long buffer) {
     int width = config.width();
     long rowBytes = 4L * config.rowFloats();
     long[] addresses = lookup.addresses;
@@ -139,7 +139,7 @@ final class RowTransfer {
         table.allocator().allocate(BLOCK * rowBytes, "table " + config.name() + " import");
     try {
       long[] block = new long[BLOCK];
-      Lookup lookup = new Lookup();
+      RowLookup lookup = new RowLookup();
       for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
         table.importRows(block, count, lookup);
         for (int i = 0; i < count; i++) {
@@ -168,7 +168,7 @@ final class RowTransfer {
   /** Makes rows for the ids of blocks, in order. */
   private final class Placing {
     private final long[] ids = new long[BLOCK];
-    private final Lookup lookup = new Lookup();
+    private final RowLookup lookup = new RowLookup();
     private boolean started;
     private long last;
 

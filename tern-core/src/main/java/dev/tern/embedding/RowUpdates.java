@@ -68,7 +68,7 @@ final class RowUpdates {
    * @param single whether each bag is the row of one id as it is
    */
   void run(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int bags,
@@ -87,7 +87,7 @@ final class RowUpdates {
   }
 
   /** Likewise, of a lookup that was grouped. */
-  void runGrouped(Lookup lookup, int bags, RowParts gradients, Step step) {
+  void runGrouped(RowLookup lookup, int bags, RowParts gradients, Step step) {
     if (gradients.isInterleaved()) {
       lookup.placeBags(gradients);
     }
@@ -101,7 +101,7 @@ final class RowUpdates {
     }
   }
 
-  private void run(Lookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
+  private void run(RowLookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
     if (config.rule().head().isEmpty() && RowSteps.changesNothing(step)) {
       return;
     }
@@ -130,7 +130,7 @@ final class RowUpdates {
     }
   }
 
-  private void mark(Lookup lookup, long[] updated) {
+  private void mark(RowLookup lookup, long[] updated) {
     int unique = lookup.unique();
     for (int u = 0; u < unique; u++) {
       if (updated[u] != trash) {
@@ -140,7 +140,7 @@ final class RowUpdates {
   }
 
   /** Adds up the gradients of ids {@code [from, to)}. */
-  private void sum(Lookup lookup, int from, int to, RowParts gradients) {
+  private void sum(RowLookup lookup, int from, int to, RowParts gradients) {
     for (int p = 0; p < gradients.count(); p++) {
       int begin = gradients.begin(p);
       int end = gradients.end(p);
@@ -150,7 +150,7 @@ final class RowUpdates {
     }
   }
 
-  /** Loads from each line of the gradients, as {@link Lookup#touch} does of rows. */
+  /** Loads from each line of the gradients, as {@link RowLookup#touch} does of rows. */
   private static int touch(RowParts gradients, int bags) {
     int sum = 0;
     for (int p = 0; p < gradients.count(); p++) {
@@ -165,7 +165,7 @@ final class RowUpdates {
   }
 
   /** Where each distinct id's update goes: its row, or nowhere if it has none or no gradient. */
-  private long[] targets(Lookup lookup, boolean grouped) {
+  private long[] targets(RowLookup lookup, boolean grouped) {
     int unique = lookup.unique();
     boolean whole = !grouped || lookup.starts[unique] == lookup.count();
     if (whole && lookup.complete) {

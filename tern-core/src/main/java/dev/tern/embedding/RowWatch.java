@@ -49,7 +49,7 @@ final class RowWatch {
   }
 
   /** Training looks the rows of a lookup up, which are to keep that. */
-  void seen(Lookup lookup) {
+  void seen(RowLookup lookup) {
     if (config.metadata() > 0) {
       if (copies.isPresent()) {
         copies.get().keep(lookup);
@@ -61,7 +61,7 @@ final class RowWatch {
   }
 
   /** A step is about to update the rows of a lookup. */
-  void updated(Lookup lookup) {
+  void updated(RowLookup lookup) {
     if (copies.isPresent()) {
       copies.get().keep(lookup);
     }
@@ -71,7 +71,7 @@ final class RowWatch {
   }
 
   /** Bucket rows are about to change, which no id has to be listed for. */
-  void bucketsUpdated(Lookup buckets) {
+  void bucketsUpdated(RowLookup buckets) {
     if (copies.isPresent()) {
       copies.get().keep(buckets);
     }
@@ -85,7 +85,7 @@ final class RowWatch {
   }
 
   /** Ids of a lookup have got rows. */
-  void added(Lookup lookup) {
+  void added(RowLookup lookup) {
     if (changes.isPresent()) {
       changes.get().note(lookup);
     }

@@ -41,7 +41,7 @@ final class ScalarRows {
   }
 
   static void sumGradients(
-      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+      RowLookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;

@@ -190,7 +190,7 @@ final class Spilling {
   /**
    * A lookup in training begins: notes the rows in memory that it found, which stay till the next.
    */
-  void see(Lookup lookup) {
+  void see(RowLookup lookup) {
     now = (now + 1) & Integer.MAX_VALUE >> 1;
     stuck = false;
     int unique = lookup.unique();
@@ -203,7 +203,7 @@ final class Spilling {
   }
 
   /** The first {@code given} ids missing were given rows. */
-  void enter(Lookup lookup, int given) {
+  void enter(RowLookup lookup, int given) {
     for (int i = 0; i < given; i++) {
       int u = lookup.missing[i];
       Memory.setLong(lookup.addresses[u] + config.idOffset(), lookup.ids[u]);
@@ -217,7 +217,7 @@ final class Spilling {
    * @param gone takes the numbers of rows that leave for them
    * @return ids still missing, which are first among the missing
    */
-  int fetch(Lookup lookup, int missing, IntConsumer gone) {
+  int fetch(RowLookup lookup, int missing, IntConsumer gone) {
     if (cold.isEmpty()) {
       return missing;
     }
@@ -237,7 +237,7 @@ final class Spilling {
   }
 
   /** The record of a distinct id, which was perhaps read ahead. */
-  private static long record(ColdRows records, Lookup lookup, int u) {
+  private static long record(ColdRows records, RowLookup lookup, int u) {
     long hash = lookup.hashes[u];
     return lookup.ahead.knows(u, records.writes(hash))
         ? lookup.ahead.record(u)
@@ -250,7 +250,7 @@ final class Spilling {
    *
    * @return whether there are more
    */
-  boolean readAhead(Lookup lookup) {
+  boolean readAhead(RowLookup lookup) {
     if (cold.isEmpty()) {
       return false;
     }
@@ -283,7 +283,7 @@ final class Spilling {
     return to < most;
   }
 
-  private void bring(Lookup lookup, int u, long record, int bytes) {
+  private void bring(RowLookup lookup, int u, long record, int bytes) {
     index.reserve(lookup.hashes[u]);
     int row = rows.add();
     long address = rows.address(row);
@@ -297,7 +297,7 @@ final class Spilling {
   }
 
   /** The same where nothing may change: the lookup gets copies. Any number of threads may. */
-  int copy(Lookup lookup, int missing) {
+  int copy(RowLookup lookup, int missing) {
     if (cold.isEmpty()) {
       return missing;
     }
@@ -314,7 +314,7 @@ final class Spilling {
       } else {
         long address = ((block + records.blockBytes() + 15) & -16) + (long) copies++ * stride;
         Memory.copy(record, address, records.recordBytes());
-        lookup.rows[u] = Lookup.COPY;
+        lookup.rows[u] = RowLookup.COPY;
         lookup.addresses[u] = address;
       }
     }

@@ -10,7 +10,7 @@ import dev.tern.data.Batch;
  */
 final class TableBatch {
   private final int[] slots;
-  private final Lookup lookup = new Lookup();
+  private final RowLookup lookup = new RowLookup();
   private int rows;
   private long[] ids = new long[0];
   private int[] offsets = new int[1];
@@ -24,7 +24,7 @@ final class TableBatch {
     this.slots = slots;
   }
 
-  Lookup lookup() {
+  RowLookup lookup() {
     return lookup;
   }
 

@@ -134,7 +134,7 @@ final class TableRows {
   }
 
   /** Finds the rows of the ids that a lookup was filled with. */
-  void find(Lookup into, boolean insert) {
+  void find(RowLookup into, boolean insert) {
     requireOpen("find");
     if (!insert) {
       found(into, 0, locateAll(into));
@@ -150,20 +150,20 @@ final class TableRows {
     }
   }
 
-  private void found(Lookup lookup, int inserted, int missing) {
+  private void found(RowLookup lookup, int inserted, int missing) {
     lookup.complete = inserted == missing;
     unknown.read(lookup, inserted, missing, size(), version);
     lookup.found(this, config.name(), version, gone());
   }
 
   /** Locates the rows of the ids that a lookup was filled with, for a {@link #find} to come. */
-  void lookAhead(Lookup into) {
+  void lookAhead(RowLookup into) {
     requireOpen("lookAhead");
     into.ahead.found(this, locate(into), index.size(), gone());
   }
 
   /** Then reads rows of a file that some of these ids have; whether more are to be read. */
-  boolean readAhead(Lookup into) {
+  boolean readAhead(RowLookup into) {
     requireOpen("lookAhead");
     return tier.isPresent() && tier.get().readAhead(into);
   }
@@ -174,7 +174,7 @@ final class TableRows {
   }
 
   /** Locates rows, and brings those of a file back to memory. */
-  private int locateForTraining(Lookup lookup) {
+  private int locateForTraining(RowLookup lookup) {
     int missing = located(lookup);
     if (tier.isPresent()) {
       tier.get().see(lookup);
@@ -184,19 +184,19 @@ final class TableRows {
   }
 
   /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
-  private int locateAll(Lookup lookup) {
+  private int locateAll(RowLookup lookup) {
     int missing = located(lookup);
     return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
   }
 
   /** The same as {@link #locate}, which was perhaps done ahead. */
-  private int located(Lookup lookup) {
+  private int located(RowLookup lookup) {
     int missing = lookup.ahead.take(index.size(), gone());
     return missing >= 0 ? missing : locate(lookup);
   }
 
   /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
-  private int locate(Lookup lookup) {
+  private int locate(RowLookup lookup) {
     int unique = lookup.unique();
     int missing = 0;
     for (int from = 0; from < unique; from += IdIndex.GROUP) {
@@ -213,7 +213,7 @@ final class TableRows {
    *
    * @return how many they are
    */
-  private int give(Lookup lookup, int missing) {
+  private int give(RowLookup lookup, int missing) {
     int given = all ? missing : choose(lookup, missing);
     long before = size();
     try {
@@ -226,7 +226,7 @@ final class TableRows {
     return given;
   }
 
-  private int choose(Lookup lookup, int missing) {
+  private int choose(RowLookup lookup, int missing) {
     watch.seen(lookup);
     residents.see(lookup);
     int wanted = residents.admit(lookup, missing);
@@ -253,7 +253,7 @@ final class TableRows {
   }
 
   /** Takes their rows from the ids that a lookup was filled with; returns how many had one. */
-  int erase(Lookup lookup) {
+  int erase(RowLookup lookup) {
     requireOpen("erase");
     requireStored("erase");
     if (tier.isPresent()) {
@@ -278,7 +278,7 @@ final class TableRows {
   }
 
   /** Takes the rows of a lookup as they are now; ids whose rows went read as unknown. */
-  void refresh(Lookup lookup) {
+  void refresh(RowLookup lookup) {
     requireOpen("refresh");
     lookup.requireOf(this, config.name(), "refresh");
     locateAgain(lookup, false);
@@ -291,15 +291,15 @@ final class TableRows {
    *
    * @param update whether those in a file come back to memory, or the lookup has copies
    */
-  private void locateAgain(Lookup lookup, boolean update) {
+  private void locateAgain(RowLookup lookup, boolean update) {
     if (!lookup.isBefore(gone()) && lookup.copied == 0) {
       return;
     }
     // Whether an id is updated, and what moves rows to a file, must not depend on others: ids that
     // had no row have none here, and those that read a bucket do so again.
     boolean stay = update || tier.isPresent();
-    int[] without = stay ? lookup.reading(Lookup.NONE) : new int[0];
-    int[] hashed = stay ? lookup.reading(Lookup.BUCKET) : new int[0];
+    int[] without = stay ? lookup.reading(RowLookup.NONE) : new int[0];
+    int[] hashed = stay ? lookup.reading(RowLookup.BUCKET) : new int[0];
     long before = lookup.version();
     lookup.findAgain();
     int missing = update ? locateForTraining(lookup) : locateAll(lookup);
@@ -312,7 +312,7 @@ final class TableRows {
 
   /** Combines the rows of bags {@code [from, to)}. */
   void pool(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int from,
@@ -330,7 +330,7 @@ final class TableRows {
    * @param single whether each bag holds exactly one id
    */
   void pool(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int from,
@@ -347,7 +347,7 @@ final class TableRows {
   }
 
   /** Copies the row of every position. */
-  void ragged(Lookup lookup, long out) {
+  void ragged(RowLookup lookup, long out) {
     requireReadable("ragged", lookup);
     try {
       pooling.ragged(lookup, out);
@@ -358,7 +358,7 @@ final class TableRows {
 
   /** Applies gradients of bags {@code [0, bags)}, and ends the step. */
   void apply(
-      Lookup lookup,
+      RowLookup lookup,
       int[] offsets,
       float[] weights,
       int bags,
@@ -383,7 +383,7 @@ final class TableRows {
       watch.updated(lookup);
       updates.run(lookup, offsets, weights, bags, combiner, single, gradients, rule);
       if (buckets.isPresent() && !lookup.complete) {
-        Lookup read = buckets.get().group(lookup, offsets, weights, bags, combiner);
+        RowLookup read = buckets.get().group(lookup, offsets, weights, bags, combiner);
         watch.bucketsUpdated(read);
         updates.runGrouped(read, bags, gradients, rule);
       }
@@ -443,7 +443,7 @@ final class TableRows {
     do {
       next = index.forEachEntry(next, sink);
     } while (next != 0);
-    tier.ifPresent(t -> t.forEachId(id -> sink.accept(id, Lookup.COPY)));
+    tier.ifPresent(t -> t.forEachId(id -> sink.accept(id, RowLookup.COPY)));
   }
 
   /** Gives the rows of {@code ids}, each of which must have one, in their order. */
@@ -494,11 +494,11 @@ final class TableRows {
   }
 
   /** Makes an undefined row for each id, in order. */
-  void importRows(long[] ids, int count, Lookup lookup) {
+  void importRows(long[] ids, int count, RowLookup lookup) {
     lookup.fill(ids, count);
     locateAll(lookup);
     for (int i = 0; i < count; i++) {
-      if (lookup.inverse[i] != i || lookup.rows[i] != Lookup.NONE) {
+      if (lookup.inverse[i] != i || lookup.rows[i] != RowLookup.NONE) {
         throw new IllegalArgumentException(
             "table %s: got id %d twice in an import, expected each id once; the source is damaged"
                 .formatted(config.name(), ids[i]));
@@ -508,9 +508,9 @@ final class TableRows {
   }
 
   /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
-  void importNew(long[] ids, int count, Lookup lookup) {
+  void importNew(long[] ids, int count, RowLookup lookup) {
     lookup.fillDistinct(ids, count);
-    Arrays.fill(lookup.rows, 0, count, Lookup.NONE);
+    Arrays.fill(lookup.rows, 0, count, RowLookup.NONE);
     index.touch(lookup.distinct, count);
     inserts.addUndefined(lookup);
   }
@@ -539,7 +539,7 @@ final class TableRows {
     }
   }
 
-  private void requireReadable(String operation, Lookup lookup) {
+  private void requireReadable(String operation, RowLookup lookup) {
     requireOpen(operation);
     lookup.requireOf(this, config.name(), operation);
     lookup.requireAsOf(version, gone(), operation);

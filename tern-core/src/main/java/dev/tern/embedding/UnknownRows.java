@@ -47,7 +47,7 @@ final class UnknownRows {
    * Has the ids numbered {@code from} to {@code to - 1} among the missing of a lookup read as
    * unknown; the table has {@code size} rows at {@code version}.
    */
-  void read(Lookup lookup, int from, int to, long size, long version) {
+  void read(RowLookup lookup, int from, int to, long size, long version) {
     if (from < to && buckets.isPresent()) {
       for (int i = from; i < to; i++) {
         buckets.get().read(lookup, lookup.missing[i]);
@@ -61,7 +61,7 @@ final class UnknownRows {
   }
 
   /** Likewise its distinct ids {@code without}. */
-  void read(Lookup lookup, int[] without, long size, long version) {
+  void read(RowLookup lookup, int[] without, long size, long version) {
     if (buckets.isPresent()) {
       for (int u : without) {
         buckets.get().read(lookup, u);
@@ -69,7 +69,7 @@ final class UnknownRows {
     } else if (without.length > 0) {
       long row = address(lookup, size, version);
       for (int u : without) {
-        lookup.rows[u] = Lookup.NONE;
+        lookup.rows[u] = RowLookup.NONE;
         lookup.addresses[u] = row;
       }
     }
@@ -79,15 +79,15 @@ final class UnknownRows {
    * Has the first {@code count} of these distinct ids of a lookup sit updates out; {@link
    * #readAgain} before reading.
    */
-  void leaveOut(Lookup lookup, int[] without, int count) {
+  void leaveOut(RowLookup lookup, int[] without, int count) {
     for (int i = 0; i < count; i++) {
-      lookup.rows[without[i]] = Lookup.NONE;
+      lookup.rows[without[i]] = RowLookup.NONE;
       lookup.addresses[without[i]] = zeros;
     }
   }
 
   /** Has all ids without a row read as they would now, if that is not what they read as already. */
-  void readAgain(Lookup lookup, long size, long version) {
+  void readAgain(RowLookup lookup, long size, long version) {
     if (config.unknown() == UnknownRow.MEAN || buckets.isPresent()) {
       read(lookup, lookup.unknown(), size, version);
     }
@@ -97,7 +97,7 @@ final class UnknownRows {
    * The row that the unknown ids of {@code lookup} read as, for a table of {@code size} rows at
    * {@code version}. It stays what it is until the lookup is found again.
    */
-  private long address(Lookup lookup, long size, long version) {
+  private long address(RowLookup lookup, long size, long version) {
     if (config.unknown() != UnknownRow.MEAN) {
       return zeros;
     }

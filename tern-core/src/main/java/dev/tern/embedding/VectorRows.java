@@ -125,7 +125,7 @@ final class VectorRows {
 
   /** Two vectors of columns. */
   static void sumGradients2(
-      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+      RowLookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;
@@ -146,7 +146,7 @@ final class VectorRows {
   }
 
   static void sumGradients(
-      Lookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
+      RowLookup lookup, int from, int to, long grad, long stride, long out, long outStride, int j) {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;

@@ -157,7 +157,7 @@ final class ConcurrentTableTest {
   private static int[] insert(EmbeddingTable table, long... ids) {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
-    return lookup.rows;
+    return lookup.found.rows;
   }
 
   private float[] pooled(EmbeddingTable table, Lookup lookup) {

@@ -106,7 +106,7 @@ final class CountedRows implements AutoCloseable {
   private void checkPooled() {
     for (int i = 0; i < BATCH; i++) {
       long address = out.address + 4L * i * WIDTH;
-      if (lookup.rows[lookup.inverse[i]] != Lookup.NONE) {
+      if (lookup.found.rows[lookup.found.inverse[i]] != RowLookup.NONE) {
         updates(ids[i], address);
       } else if (table.config().unknown() == UnknownRow.ZEROS) {
         for (int j = 0; j < WIDTH; j++) {

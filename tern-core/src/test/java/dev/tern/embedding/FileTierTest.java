@@ -500,7 +500,7 @@ final class FileTierTest {
         Lookup lookup = new Lookup();
         file.find(ids, BATCH, lookup, false);
         assertThat(lookup.isComplete()).isTrue();
-        assertThat(lookup.copied).isPositive();
+        assertThat(lookup.found.copied).isPositive();
         BrokenScratchFile.breakOpenOne();
         for (int attempt = 0; attempt < 2; attempt++) {
           assertThatThrownBy(

@@ -68,7 +68,7 @@ final class IdIndexTest {
   @Test
   void idsOfWholeBatchesKeepTheirRowsAsTheIndexGrows() {
     SplittableRandom random = new SplittableRandom(4);
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     int batch = 3000;
     long[] ids = new long[batch * 100];
     for (int from = 0; from < ids.length; from += batch) {
@@ -214,7 +214,7 @@ final class IdIndexTest {
     for (long id : ids) {
       assertThat(find(id)).isEqualTo(expected.getOrDefault(id, -1));
     }
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     lookup.fill(ids, ids.length);
     index.find(lookup.distinct, lookup.unique());
     for (int i = 0; i < ids.length; i++) {

@@ -98,7 +98,7 @@ final class RowLimitsTest {
       float[] given = grad.toArray();
       table.find(ids, BAGS, lookup, true);
       float[] before = rows(table, lookup);
-      table.apply(lookup, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
+      table.apply(lookup.found, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
       float[] after = rows(table, lookup);
       assertThat(grad.toArray()).isEqualTo(given);
       for (int i = 0; i < BAGS; i++) {

@@ -27,7 +27,7 @@ final class RowLoopsTest {
     final Floats grads;
     final Floats out;
     final long[] addresses;
-    final Lookup lookup = new Lookup();
+    final RowLookup lookup = new RowLookup();
     final int stride;
 
     Data(int width, int count) {

@@ -108,16 +108,16 @@ final class RowPartsTest {
       RowParts parts = parts(widths, blocks);
       Lookup lookup = new Lookup();
       table.find(ids, count, lookup, true);
-      table.pool(lookup, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
+      table.pool(lookup.found, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
       List<Integer> pooled = bits(parts);
       set(parts, gradient);
-      table.apply(lookup, offsets, Bags.UNWEIGHTED, BAGS, combiner, parts, 0.1f, 1);
+      table.apply(lookup.found, offsets, Bags.UNWEIGHTED, BAGS, combiner, parts, 0.1f, 1);
       List<Integer> rows = rows(table);
       for (int i = 0; i < count; i += 5) {
         ids[i] = -1 - i;
       }
       table.find(ids, count, lookup, false);
-      table.pool(lookup, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
+      table.pool(lookup.found, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
       return new Outcome(pooled, bits(parts), rows);
     } finally {
       blocks.forEach(Floats::close);
