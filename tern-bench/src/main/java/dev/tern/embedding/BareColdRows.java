@@ -38,7 +38,7 @@ public final class BareColdRows implements AutoCloseable {
   /** Where an id belongs, of so many partitions. */
   public static int partition(long id, int partitions) {
     int bits = Integer.numberOfTrailingZeros(partitions);
-    return (int) (IdIndex.hash(id) & mostPartitions() - 1) >>> (IdIndex.BUCKET_BITS - bits);
+    return (int) (Hashing.mix(id) & mostPartitions() - 1) >>> (IdIndex.BUCKET_BITS - bits);
   }
 
   /** Copies the records of {@code count} ids to {@code target}; returns how many it found. */
@@ -46,7 +46,7 @@ public final class BareColdRows implements AutoCloseable {
     int bytes = records.recordBytes();
     int found = 0;
     for (int i = 0; i < count; i++) {
-      long record = records.find(IdIndex.hash(ids[i]), ids[i], records.scratch());
+      long record = records.find(Hashing.mix(ids[i]), ids[i], records.scratch());
       if (record != ColdRows.NONE) {
         Memory.copy(record, target + (long) i * bytes, bytes);
         found++;
@@ -69,12 +69,12 @@ public final class BareColdRows implements AutoCloseable {
     long[] hashes = new long[count];
     long[] addresses = new long[count];
     for (int i = 0; i < count; i++) {
-      order[i] = (IdIndex.hash(ids[first + i]) ^ Long.MIN_VALUE) & -1L << 32 | i;
+      order[i] = (Hashing.mix(ids[first + i]) ^ Long.MIN_VALUE) & -1L << 32 | i;
     }
     Arrays.sort(order, 0, count);
     for (int i = 0; i < count; i++) {
       int at = (int) order[i];
-      long hash = IdIndex.hash(ids[first + at]);
+      long hash = Hashing.mix(ids[first + at]);
       int place = i;
       for (; place > 0 && Long.compareUnsigned(hashes[place - 1], hash) > 0; place--) {
         hashes[place] = hashes[place - 1];

@@ -363,7 +363,7 @@ final class ColdRows {
           offsets[p],
           counts[p],
           id -> {
-            if (merge.find(IdIndex.hash(id)) < 0) {
+            if (merge.find(Hashing.mix(id)) < 0) {
               sink.accept(id);
             }
           });

@@ -105,7 +105,7 @@ final class FlatIndex {
   /** Doubles. */
   void grow() {
     FlatIndex larger = new FlatIndex(allocator, holder, 2 * buckets);
-    forEachEntry((id, row) -> larger.put(IdIndex.hash(id), id, row));
+    forEachEntry((id, row) -> larger.put(Hashing.mix(id), id, row));
     free();
     base = larger.base;
     buckets = larger.buckets;
@@ -313,7 +313,7 @@ final class FlatIndex {
       long next = (before + LINE) & mask;
       int count = count(Memory.getInt(base + next + META));
       for (int slot = 0; slot < count; slot++) {
-        long home = (IdIndex.hash(Memory.getLong(base + next + 8L * slot)) << LINE_SHIFT) & mask;
+        long home = (Hashing.mix(Memory.getLong(base + next + 8L * slot)) << LINE_SHIFT) & mask;
         if (((next - home) & mask) >= ((next - at) & mask)) {
           return next + slot;
         }
@@ -348,7 +348,7 @@ final class FlatIndex {
       int meta = Memory.getInt(line + META);
       int count = count(meta);
       for (int slot = 0; slot < count; slot++) {
-        long hash = IdIndex.hash(Memory.getLong(line + 8L * slot));
+        long hash = Hashing.mix(Memory.getLong(line + 8L * slot));
         int home = (int) hash & bits;
         if (home >= first && home < first + width) {
           sink.accept(hash, Memory.getInt(line + ROWS + 4L * slot));
@@ -374,7 +374,7 @@ final class FlatIndex {
       sound &= passes == firstPassed(at) >= 0 && (!passes || count == SLOTS);
       for (int slot = 0; slot < count; slot++) {
         int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
-        long hash = IdIndex.hash(Memory.getLong(base + at + 8L * slot));
+        long hash = Hashing.mix(Memory.getLong(base + at + 8L * slot));
         sound &= tag == tag(hash);
         between += distance(hash << LINE_SHIFT, at);
       }

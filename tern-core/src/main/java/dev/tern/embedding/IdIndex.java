@@ -62,10 +62,6 @@ final class IdIndex {
     flat = new FlatIndex(allocator, holder, FIRST_BUCKETS);
   }
 
-  static long hash(long id) {
-    return Hashing.mix(id);
-  }
-
   /** Bytes that an index of so many ids takes at most, while it grows. */
   static long mostBytes(int ids) {
     long flat = FlatIndex.mostBytes(Math.min(ids, FLAT_IDS), FIRST_BUCKETS);
@@ -303,7 +299,7 @@ final class IdIndex {
     IdSegment[] fresh = emptySegments(0);
     try {
       flat.forEachEntry((id, row) -> {
-        long hash = hash(id);
+        long hash = Hashing.mix(id);
         IdSegment segment = fresh[place(hash, fresh.length)];
         segment.reserve(GROUP + 1);
         segment.put(hash, row);

@@ -398,7 +398,7 @@ final class IdSegment {
           boolean mine = (hash >>> PREFIX_SHIFT & (1L << prefixBits) - 1) == prefix;
           sound[0] &= mine && find(hash, Hashing.unmix(hash)) == row;
         });
-    overflow.forEachEntry((id, row) -> sound[0] &= find(IdIndex.hash(id), id) == row);
+    overflow.forEachEntry((id, row) -> sound[0] &= find(Hashing.mix(id), id) == row);
     int next = 0;
     int after = 0;
     for (long line = base; line < base + ((long) buckets << LINE_SHIFT); line += LINE) {

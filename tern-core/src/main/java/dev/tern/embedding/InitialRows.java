@@ -32,9 +32,9 @@ final class InitialRows {
     key = Hashing.mix(Hashing.mix(config.seed() ^ salt) + config.index());
     width = config.width();
     range = config.initRange();
-    weightBytes = config.weightBytes();
-    idOffset = config.idOffset();
-    keepsId = config.keepsId();
+    weightBytes = RowLayout.weightBytes(config);
+    idOffset = RowLayout.idOffset(config);
+    keepsId = RowLayout.keepsId(config);
     storage = config.storage();
     float[] first = config.rule().initialState(width);
     state = new int[first.length];

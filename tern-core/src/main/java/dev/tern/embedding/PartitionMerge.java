@@ -136,7 +136,7 @@ final class PartitionMerge {
   }
 
   private long hashAt(long record) {
-    return IdIndex.hash(Memory.getLong(record + idOffset));
+    return Hashing.mix(Memory.getLong(record + idOffset));
   }
 
   /** Copies the records of hashes below one, or all. */

@@ -40,7 +40,7 @@ final class Pooling {
       while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
         end++;
       }
-      lookup.touch(offsets[begin], offsets[end], config.weightBytes());
+      lookup.touch(offsets[begin], offsets[end], RowLayout.weightBytes(config));
       for (int p = 0; p < out.count(); p++) {
         if (single) {
           gather(lookup, offsets[begin], begin, end, out, p);

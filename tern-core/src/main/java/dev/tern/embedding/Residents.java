@@ -59,8 +59,8 @@ final class Residents {
     this.rows = rows;
     policy = config.rows();
     metadata = config.metadata();
-    seenOffset = config.metadataOffset();
-    idOffset = config.idOffset();
+    seenOffset = RowLayout.metadataOffset(config);
+    idOffset = RowLayout.idOffset(config);
     times =
         policy.eviction() instanceof Eviction.UnseenFor rule
             ? Optional.of(new StepTimes(rule))
@@ -78,7 +78,7 @@ final class Residents {
     queue =
         metadata == 0
             ? Optional.empty()
-            : Optional.of(new RowQueue(rows, config.idOffset(), allocator, holder + " queue"));
+            : Optional.of(new RowQueue(rows, RowLayout.idOffset(config), allocator, holder + " queue"));
   }
 
   long bytes() {
@@ -282,7 +282,7 @@ final class Residents {
     if (policy.eviction() instanceof Eviction.LowScore low && !low.isScore(score(row))) {
       return false;
     }
-    queue.get().push(key(row), IdIndex.hash(id), row);
+    queue.get().push(key(row), Hashing.mix(id), row);
     return seen >= 1 && seen <= step() && (metadata < 2 || count(row) >= 1);
   }
 
@@ -349,7 +349,7 @@ final class Residents {
     }
     for (int i = 0; i < kept; i++) {
       long id = Memory.getLong(rows.address(aside[i]) + idOffset);
-      rowQueue.push(key(aside[i]), IdIndex.hash(id), aside[i]);
+      rowQueue.push(key(aside[i]), Hashing.mix(id), aside[i]);
     }
     return (int) Math.max(0, room);
   }

@@ -90,9 +90,9 @@ public final class RowBlock implements AutoCloseable {
         config.width(),
         config.stateFloats(),
         metadata,
-        config.weightBytes(),
-        config.metadataOffset(),
-        config.rowBytes());
+        RowLayout.weightBytes(config),
+        RowLayout.metadataOffset(config),
+        RowLayout.rowBytes(config));
   }
 
   /** Gives rows, block after block. */

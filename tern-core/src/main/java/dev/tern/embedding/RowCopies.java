@@ -179,7 +179,7 @@ final class RowCopies implements AutoCloseable {
       goneRows = Arrays.copyOf(goneRows, more);
       goneWalked = Arrays.copyOf(goneWalked, more);
     }
-    boolean walked = whole || IdIndex.walkKey(IdIndex.hash(id)) < position;
+    boolean walked = whole || IdIndex.walkKey(Hashing.mix(id)) < position;
     goneIds[gone] = id;
     goneRows[gone] = row;
     goneWalked[gone++] = walked ? pass : 0;

@@ -15,13 +15,4 @@ public enum RowFormat {
    * 2<sup>-119</sup> read as zeros; one with a weight that is not finite reads as NaN.
    */
   INT8;
-
-  /** Refuses what needs weights as training left them, or optimizer state. */
-  void requireStored(String table, String operation) {
-    if (this != STORED) {
-      throw new IllegalStateException(
-          "table %s: got %s of rows of %s, which are for reading alone; load the table with rows as stored"
-              .formatted(table, operation, this));
-    }
-  }
 }

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.base.DType;
+import dev.tern.internal.kernel.Halves;
 
 /**
  * Limits of the updates of rows.
@@ -49,12 +50,12 @@ public record RowLimits(float clipNorm, float low, float high) {
 
   /** The least weight of {@code storage}: what rounding gives is no less. */
   float low(DType storage) {
-    return -ScalarHalves.atMost(storage, -low);
+    return -atMost(storage, -low);
   }
 
   /** The greatest weight of {@code storage}: what rounding gives is no more. */
   float high(DType storage) {
-    return ScalarHalves.atMost(storage, high);
+    return atMost(storage, high);
   }
 
   /** Whether some finite weight of {@code storage} is within the bounds. */
@@ -62,5 +63,19 @@ public record RowLimits(float clipNorm, float low, float high) {
     return low(storage) <= high(storage)
         && low(storage) < Float.POSITIVE_INFINITY
         && high(storage) > Float.NEGATIVE_INFINITY;
+  }
+
+  /** The largest value of {@code storage} that is not above {@code x}. */
+  static float atMost(DType storage, float x) {
+    if (storage == DType.F32 || Float.isInfinite(x)) {
+      return x;
+    }
+    short half = Halves.nearestFinite(storage, x);
+    if (Halves.widen(storage, half) <= x) {
+      return Halves.widen(storage, half);
+    }
+    // The next below: of the bits of a number above 0 one less, of others one more.
+    int next = half > 0 ? half - 1 : half == 0 ? 0x8001 : half + 1;
+    return Halves.widen(storage, (short) next);
   }
 }

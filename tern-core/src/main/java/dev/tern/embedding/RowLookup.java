@@ -260,7 +260,7 @@ final class RowLookup {
       grow(positions);
     }
     for (int i = 0; i < positions; i++) {
-      hashes[i] = IdIndex.hash(batch[i]);
+      hashes[i] = Hashing.mix(batch[i]);
     }
   }
 

@@ -130,7 +130,7 @@ final class RowQueue {
   }
 
   private long hash(int row) {
-    return IdIndex.hash(Memory.getLong(rows.address(row) + idOffset));
+    return Hashing.mix(Memory.getLong(rows.address(row) + idOffset));
   }
 
   private void set(int at, long key, long rest) {

@@ -58,8 +58,8 @@ final class RowSteps {
     headWidth = rule.headWidth();
     head = rule.head().map(first -> new Step(first.optimizer(), headWidth, config.l2()));
     headRate = rule.head().map(first -> times(first.optimizer(), rule.optimizer())).orElse(1f);
-    headState = config.weightBytes() - 4L * headWidth;
-    restState = config.weightBytes() + 4L * rule.headState() - 4L * (width - headWidth);
+    headState = RowLayout.weightBytes(config) - 4L * headWidth;
+    restState = RowLayout.weightBytes(config) + 4L * rule.headState() - 4L * (width - headWidth);
     for (int i = 0; i < BLOCK; i++) {
       order[i] = i;
     }

@@ -127,7 +127,7 @@ final class RowTransfer {
     loops.gather(addresses, lookup.inverse, 0, count, 0, width, buffer, rowBytes);
     long stateBytes = rowBytes - 4L * width;
     for (int i = 0; i < count && stateBytes > 0; i++) {
-      long state = addresses[lookup.inverse[i]] + config.weightBytes();
+      long state = addresses[lookup.inverse[i]] + RowLayout.weightBytes(config);
       Memory.copy(state, buffer + i * rowBytes + 4L * width, stateBytes);
     }
   }
@@ -158,7 +158,7 @@ final class RowTransfer {
    */
   void importFrom(RowBlock.Source source, boolean stay) {
     Placing placing = new Placing();
-    if (stay && !config.keepsId()) {
+    if (stay && !RowLayout.keepsId(config)) {
       RowPipe.run(config, source, placing::place, block -> block.scatter(config, 0, block.count()));
     } else {
       RowPipe.run(config, source, placing::fill);
@@ -186,7 +186,7 @@ final class RowTransfer {
       for (int from = 0; from < block.count(); from += BLOCK) {
         int count = place(block, from);
         block.scatter(config, from, from + count);
-        for (int i = 0; i < count && config.keepsId(); i++) {
+        for (int i = 0; i < count && RowLayout.keepsId(config); i++) {
           enter(ids[i], lookup.rows[i]);
         }
       }
@@ -231,15 +231,15 @@ final class RowTransfer {
       }
     }
     long stateBytes = 4L * (config.rowFloats() - width);
-    Memory.copy(values + 4L * width, row + config.weightBytes(), stateBytes);
-    if (config.keepsId()) {
+    Memory.copy(values + 4L * width, row + RowLayout.weightBytes(config), stateBytes);
+    if (RowLayout.keepsId(config)) {
       enter(id, number);
     }
   }
 
   /** Completes a row that holds its id. */
   private void enter(long id, int number) {
-    Memory.setLong(rows.address(number) + config.idOffset(), id);
+    Memory.setLong(rows.address(number) + RowLayout.idOffset(config), id);
     if (!residents.enterAgain(id, number)) {
       throw new IllegalArgumentException(
           "table %s: got id %d last seen in a step, or so often, as cannot be; the source is damaged"

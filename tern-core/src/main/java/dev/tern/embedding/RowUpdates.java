@@ -47,14 +47,14 @@ final class RowUpdates {
     sums = spare;
     trash = spare + sumBytes(config);
     others = new Step(config.optimizer(), config.width(), 0);
-    trashBytes = config.rowBytes();
+    trashBytes = RowLayout.rowBytes(config);
     loops = RowLoops.fastest(config.storage());
     steps = new RowSteps(config, loops, trash + trashBytes);
   }
 
   /** Room for gradients, for a row whose updates are thrown away, and to compute. */
   static long spareBytes(TableConfig config) {
-    return sumBytes(config) + config.rowBytes() + RowSteps.scratchBytes(config);
+    return sumBytes(config) + RowLayout.rowBytes(config) + RowSteps.scratchBytes(config);
   }
 
   private static long sumBytes(TableConfig config) {
@@ -113,7 +113,7 @@ final class RowUpdates {
     }
     for (int from = 0; from < unique; from += BLOCK) {
       int to = Math.min(unique, from + BLOCK);
-      lookup.touchRows(rows, from, to, config.rowBytes());
+      lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
       if (grouped) {
         sum(lookup, from, to, gradients);
         if (config.limits().clips()) {
@@ -191,7 +191,7 @@ final class RowUpdates {
     for (int row = touched.nextClearBit(0); row < size; row = touched.nextClearBit(row + 1)) {
       long address = slabs.address(row);
       targets[filled] = address;
-      otherIds[filled++] = config.keepsId() ? Memory.getLong(address + config.idOffset()) : 0;
+      otherIds[filled++] = RowLayout.keepsId(config) ? Memory.getLong(address + RowLayout.idOffset(config)) : 0;
       if (filled == BLOCK) {
         steps.run(step, targets, otherIds, 0, filled, trash, 0);
         filled = 0;

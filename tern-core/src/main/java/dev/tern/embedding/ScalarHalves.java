@@ -35,20 +35,6 @@ final class ScalarHalves {
         : Halves.widen(storage, Halves.nearestFinite(storage, weight));
   }
 
-  /** The largest value of {@code storage} that is not above {@code x}. */
-  static float atMost(DType storage, float x) {
-    if (storage == DType.F32 || Float.isInfinite(x)) {
-      return x;
-    }
-    short half = Halves.nearestFinite(storage, x);
-    if (Halves.widen(storage, half) <= x) {
-      return Halves.widen(storage, half);
-    }
-    // The next below: of the bits of a number above 0 one less, of others one more.
-    int next = half > 0 ? half - 1 : half == 0 ? 0x8001 : half + 1;
-    return Halves.widen(storage, (short) next);
-  }
-
   static void gather(
       DType storage, long[] rows, int[] inverse, int from, int to, long out, long stride, int j) {
     for (int i = from; i < to; i++) {

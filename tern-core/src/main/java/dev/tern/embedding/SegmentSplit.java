@@ -30,7 +30,7 @@ final class SegmentSplit {
     if (low.buckets != old.buckets || high.buckets != old.buckets) {
       low.clear();
       high.clear();
-      old.forEachEntry((id, row) -> split.put(IdIndex.hash(id), row));
+      old.forEachEntry((id, row) -> split.put(Hashing.mix(id), row));
       return;
     }
     boolean passed = false;
@@ -43,7 +43,7 @@ final class SegmentSplit {
       }
       passed = IdSegment.passesToNext(Memory.getLong(line));
     }
-    old.forEachInOverflow((id, row) -> split.put(IdIndex.hash(id), row));
+    old.forEachInOverflow((id, row) -> split.put(Hashing.mix(id), row));
   }
 
   /**

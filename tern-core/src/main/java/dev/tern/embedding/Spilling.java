@@ -101,7 +101,7 @@ final class Spilling {
     this.rows = rows;
     this.index = index;
     this.allocator = allocator;
-    seenOffset = config.idOffset() + Long.BYTES;
+    seenOffset = RowLayout.idOffset(config) + Long.BYTES;
     holder = "table " + config.name() + " file tier";
     long least = memoryFor(config, LEAST_ROWS) * SHARE / (SHARE - 1) + SHARE;
     memory = tier.take(least, least);
@@ -121,7 +121,7 @@ final class Spilling {
 
   /** Bytes of a row in memory. */
   static int rowBytes(TableConfig config) {
-    return config.idOffset() + Long.BYTES + Integer.BYTES;
+    return RowLayout.idOffset(config) + Long.BYTES + Integer.BYTES;
   }
 
   /**
@@ -206,7 +206,7 @@ final class Spilling {
   void enter(RowLookup lookup, int given) {
     for (int i = 0; i < given; i++) {
       int u = lookup.missing[i];
-      Memory.setLong(lookup.addresses[u] + config.idOffset(), lookup.ids[u]);
+      Memory.setLong(lookup.addresses[u] + RowLayout.idOffset(config), lookup.ids[u]);
       Memory.setInt(lookup.addresses[u] + seenOffset, now << 1);
     }
   }
@@ -361,7 +361,7 @@ final class Spilling {
   private ColdRows cold() {
     if (cold.isEmpty()) {
       int bits = 31 - Integer.numberOfLeadingZeros(Math.max(1, most / PARTITION_ROWS));
-      int offset = config.idOffset();
+      int offset = RowLayout.idOffset(config);
       ColdRows records =
           new ColdRows(
               offset,
@@ -486,7 +486,7 @@ final class Spilling {
     if ((Memory.getInt(address + seenOffset) & IN_FILE) != 0) {
       old--;
     }
-    index.erase(hashes[at], Memory.getLong(address + config.idOffset()));
+    index.erase(hashes[at], Memory.getLong(address + RowLayout.idOffset(config)));
     gone.accept(row);
   }
 
@@ -513,7 +513,7 @@ final class Spilling {
     behind.ifPresent(WriteBehind::await);
     cold.ifPresent(records ->
         records.forEachId(id -> {
-          if (index.find(IdIndex.hash(id), id) < 0) {
+          if (index.find(Hashing.mix(id), id) < 0) {
             sink.accept(id);
           }
         }));

@@ -199,44 +199,8 @@ public record TableConfig(
     return width + stateFloats() + metadata();
   }
 
-  /** Bytes of a row's weights in memory, after which its state lies. */
-  int weightBytes() {
-    if (format == RowFormat.INT8) {
-      return ScalarBytes.rowBytes(width);
-    }
-    return (storage.bytes() * width + stateAlignment() - 1) & -stateAlignment();
-  }
-
-  private int stateAlignment() {
-    return stateFloats() > 0 || keepsId() ? 4 : 1;
-  }
-
-  /** Where the step lies in which a row was seen last, 4 bytes on its count, then its score. */
-  int metadataOffset() {
-    return weightBytes() + (format == RowFormat.INT8 ? 0 : 4 * stateFloats());
-  }
-
-  /** Where the id lies in a row that holds it. */
-  int idOffset() {
-    return metadataOffset() + 4 * metadata();
-  }
-
-  /** Bytes of a row in memory: weights, state, metadata, id. */
-  int rowBytes() {
-    return idOffset() + (keepsId() ? 8 : 0);
-  }
-
-  /**
-   * Whether rows hold their ids: where they may go, and where each step walks all rows, and how
-   * they are rounded depends on their ids.
-   */
-  boolean keepsId() {
-    return metadata() > 0
-        || format == RowFormat.STORED && storage == DType.BF16 && rule.updatesAllRows();
-  }
-
-  /** What memory of a part of the table is said to be for. */
-  String holder(String part) {
+  /** The holder that memory snapshots name for a part of the table, such as {@code table t rows}. */
+  public String holder(String part) {
     return "table " + name + " " + part;
   }
 

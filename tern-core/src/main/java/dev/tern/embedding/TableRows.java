@@ -50,9 +50,9 @@ final class TableRows {
     initial = new InitialRows(config);
     loops = RowLoops.fastest(config);
     pooling = new Pooling(config, initial, loops);
-    int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : config.rowBytes();
+    int rowBytes = tier.isPresent() ? Spilling.rowBytes(config) : RowLayout.rowBytes(config);
     rows = RowSlabs.of(config, rowBytes, allocator);
-    updates = new RowUpdates(config, rows, spare + config.weightBytes());
+    updates = new RowUpdates(config, rows, spare + RowLayout.weightBytes(config));
     int behindHead = config.width() - config.rule().headWidth();
     rule = new Step(config.optimizer(), behindHead, config.l2());
     residents = new Residents(config, tier, rows, allocator);
@@ -94,7 +94,7 @@ final class TableRows {
 
   /** Room for the row of unknown ids and for updates. */
   static long spareBytes(TableConfig config) {
-    return config.weightBytes() + RowUpdates.spareBytes(config);
+    return RowLayout.weightBytes(config) + RowUpdates.spareBytes(config);
   }
 
   TableConfig config() {
@@ -243,12 +243,12 @@ final class TableRows {
 
   /** Takes a row from its id, which it holds, for others. */
   private void evict(int row) {
-    evict(Memory.getLong(rows.address(row) + config.idOffset()), row);
+    evict(Memory.getLong(rows.address(row) + RowLayout.idOffset(config)), row);
   }
 
   private void evict(long id, int row) {
     watch.gone(id, row);
-    index.erase(IdIndex.hash(id), id);
+    index.erase(Hashing.mix(id), id);
     rows.release(row);
   }
 
@@ -547,7 +547,11 @@ final class TableRows {
 
   /** Refuses what needs weights as training left them, or optimizer state. */
   private void requireStored(String operation) {
-    config.format().requireStored(config.name(), operation);
+    if (config.format() != RowFormat.STORED) {
+      throw new IllegalStateException(
+          "table %s: got %s of rows of %s, which are for reading alone; load the table with rows as stored"
+              .formatted(config.name(), operation, config.format()));
+    }
   }
 
   void requireOpen(String operation) {

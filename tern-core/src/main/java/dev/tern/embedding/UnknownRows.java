@@ -40,7 +40,7 @@ final class UnknownRows {
     this.loops = loops;
     this.zeros = zeros;
     mean = new Mean(0, 0, new float[config.width()]);
-    Memory.zero(zeros, config.weightBytes());
+    Memory.zero(zeros, RowLayout.weightBytes(config));
   }
 
   /**
@@ -104,13 +104,13 @@ final class UnknownRows {
     Mean current = mean;
     float[] weights = (current.isOf(size, version) ? current : renewed(size, version)).weights;
     if (config.format() == RowFormat.INT8) {
-      long floats = lookup.copies(4L * weights.length + config.weightBytes());
+      long floats = lookup.copies(4L * weights.length + RowLayout.weightBytes(config));
       long row = floats + 4L * weights.length;
       Memory.copyIn(weights, 0, floats, weights.length);
       ScalarBytes.set(DType.F32, floats, weights.length, row);
       return row;
     }
-    long row = lookup.copies(config.weightBytes());
+    long row = lookup.copies(RowLayout.weightBytes(config));
     for (int j = 0; j < weights.length; j++) {
       ScalarHalves.set(config.storage(), row, j, weights[j]);
     }

@@ -91,7 +91,7 @@ final class BucketRowsTest {
   }
 
   private static int bucket(long id, int buckets) {
-    BigInteger hash = new BigInteger(Long.toUnsignedString(IdIndex.hash(id)));
+    BigInteger hash = new BigInteger(Long.toUnsignedString(Hashing.mix(id)));
     return hash.multiply(BigInteger.valueOf(buckets)).shiftRight(64).intValueExact();
   }
 

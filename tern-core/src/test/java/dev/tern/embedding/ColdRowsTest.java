@@ -159,7 +159,7 @@ final class ColdRowsTest {
   void idsCanBeMadeOfTheirHashes() {
     open(4, 0);
     LongStream.of(0, 1, -1, Long.MIN_VALUE, 12345)
-        .forEach(hash -> assertThat(IdIndex.hash(idOf(hash))).isEqualTo(hash));
+        .forEach(hash -> assertThat(Hashing.mix(idOf(hash))).isEqualTo(hash));
   }
 
   @ParameterizedTest(name = "rows of {0} bytes, 2^{1} partitions, {2} bits of a filter")
@@ -251,7 +251,7 @@ final class ColdRowsTest {
       TreeSet<Long> hashes = new TreeSet<>();
       for (int i = 0; i < 50 + random.nextInt(400); i++) {
         long id = Math.abs(random.nextLong() % 50_000);
-        long hash = IdIndex.hash(id);
+        long hash = Hashing.mix(id);
         if (cold.partition(hash) == partition) {
           hashes.add(hash);
         }

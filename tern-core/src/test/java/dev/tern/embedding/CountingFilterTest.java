@@ -38,7 +38,7 @@ final class CountingFilterTest {
       long id = (long) (60_000 * Math.pow(random.nextDouble(), 4)) * 13 - 7;
       int times = 1 + random.nextInt(2);
       int count = counts.merge(id, times, Integer::sum);
-      boolean admitted = filter.count(IdIndex.hash(id), times);
+      boolean admitted = filter.count(Hashing.mix(id), times);
       if (count >= limit) {
         assertThat(admitted).as("id %d, met %d times", id, count).isTrue();
       } else if (admitted) {
@@ -64,8 +64,8 @@ final class CountingFilterTest {
     int coarselyShared = 0;
     for (long id = 0; id < count; id++) {
       // A count of all but one is enough with any other's.
-      shared += filter.count(IdIndex.hash(id), 1) ? 1 : 0;
-      coarselyShared += coarse.count(IdIndex.hash(id), 127) ? 1 : 0;
+      shared += filter.count(Hashing.mix(id), 1) ? 1 : 0;
+      coarselyShared += coarse.count(Hashing.mix(id), 127) ? 1 : 0;
     }
     assertThat(coarse.shared()).isBetween(0.9 * coarselyShared, 1.1 * coarselyShared);
     assertThat((double) coarselyShared / count).isLessThan(0.01);
@@ -79,12 +79,12 @@ final class CountingFilterTest {
   void whatWasWrittenGoesOnAsTheOriginal(int ids) {
     CountingFilter filter = filter(5, 7);
     for (long id = 0; id < ids; id++) {
-      filter.count(IdIndex.hash(-id), 1 + (int) (id % 3));
+      filter.count(Hashing.mix(-id), 1 + (int) (id % 3));
     }
     CountingFilter copy = copy(filter);
     assertThat(copy.restore(filter.compared())).isTrue();
     for (long id = 0; id < 2L * ids + 100; id++) {
-      assertThat(copy.count(IdIndex.hash(-id), 1)).isEqualTo(filter.count(IdIndex.hash(-id), 1));
+      assertThat(copy.count(Hashing.mix(-id), 1)).isEqualTo(filter.count(Hashing.mix(-id), 1));
     }
     assertThat(copy.words()).isEqualTo(filter.words());
     assertThat(copy.shared()).isEqualTo(filter.shared());

@@ -292,7 +292,7 @@ final class FileTierTest {
   @Test
   void statisticsSayWhatWentThroughTheFile() {
     TableConfig config = config(2, Optimizer.sgd(1));
-    int record = config.idOffset() + Long.BYTES;
+    int record = RowLayout.idOffset(config) + Long.BYTES;
     try (EmbeddingTable file = tiered(config, least(config))) {
       insert(file, 0, BATCH);
       TableStatistics first = file.statistics();

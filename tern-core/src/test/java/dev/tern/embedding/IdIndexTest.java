@@ -25,14 +25,14 @@ final class IdIndexTest {
   }
 
   private void insert(long id, int row) {
-    long hash = IdIndex.hash(id);
+    long hash = Hashing.mix(id);
     assertThat(index.find(hash, id)).isEqualTo(-1);
     index.reserve(hash);
     index.insert(hash, id, row);
   }
 
   private int find(long id) {
-    return index.find(IdIndex.hash(id), id);
+    return index.find(Hashing.mix(id), id);
   }
 
   @Test
@@ -100,7 +100,7 @@ final class IdIndexTest {
   void noFewThousandInsertsSplitMoreThanTwoSegments() {
     long before = 0;
     for (int i = 0; i < 3_000_000; i++) {
-      long hash = IdIndex.hash(i);
+      long hash = Hashing.mix(i);
       index.reserve(hash);
       index.insert(hash, i, i);
       if (i % 4096 == 0) {
@@ -117,7 +117,7 @@ final class IdIndexTest {
   void regularIdsKeepTheirRowsPastSeveralSplits(long factor) {
     int count = 600_000;
     for (int i = 0; i < count; i++) {
-      long hash = IdIndex.hash(i * factor);
+      long hash = Hashing.mix(i * factor);
       index.reserve(hash);
       index.insert(hash, i * factor, i);
     }
@@ -180,7 +180,7 @@ final class IdIndexTest {
         expected.put(id, i);
       } else {
         assertThat(find(id)).isEqualTo(row);
-        index.erase(IdIndex.hash(id), id);
+        index.erase(Hashing.mix(id), id);
         assertThat(find(id)).isEqualTo(-1);
       }
       if (ids.length < 1000) {
@@ -189,7 +189,7 @@ final class IdIndexTest {
     }
     check(ids, expected);
     for (long id : expected.keySet()) {
-      index.erase(IdIndex.hash(id), id);
+      index.erase(Hashing.mix(id), id);
     }
     check(ids, Map.of());
   }
@@ -200,7 +200,7 @@ final class IdIndexTest {
     long[] found =
         random
             .longs()
-            .filter(id -> (IdIndex.hash(id) & ((1 << bits) - 1)) == 0)
+            .filter(id -> (Hashing.mix(id) & ((1 << bits) - 1)) == 0)
             .distinct()
             .limit(count)
             .toArray();
@@ -238,7 +238,7 @@ final class IdIndexTest {
         expected.put(id, i);
       } else {
         assertThat(find(id)).isEqualTo(row);
-        index.erase(IdIndex.hash(id), id);
+        index.erase(Hashing.mix(id), id);
         assertThat(find(id)).isEqualTo(-1);
       }
       if (i % 30_000 == 0) {
@@ -247,7 +247,7 @@ final class IdIndexTest {
     }
     check(ids, expected);
     for (long id : expected.keySet()) {
-      index.erase(IdIndex.hash(id), id);
+      index.erase(Hashing.mix(id), id);
     }
     check(ids, Map.of());
   }
@@ -256,7 +256,7 @@ final class IdIndexTest {
   void probesAreTheBucketsThatFindingAnIdReads() {
     assertThat(index.probes()).isNaN();
     long[] ids =
-        LongStream.range(0, 1000).filter(id -> (IdIndex.hash(id) & 15) == 3).limit(7).toArray();
+        LongStream.range(0, 1000).filter(id -> (Hashing.mix(id) & 15) == 3).limit(7).toArray();
     for (int i = 0; i < 5; i++) {
       insert(ids[i], i);
       assertThat(index.probes()).isEqualTo(1);
@@ -265,9 +265,9 @@ final class IdIndexTest {
     insert(ids[6], 6);
     assertThat(index.probes()).isEqualTo((5 + 2 * 2) / 7.0);
     // One of the next bucket comes back.
-    index.erase(IdIndex.hash(ids[0]), ids[0]);
+    index.erase(Hashing.mix(ids[0]), ids[0]);
     assertThat(index.probes()).isEqualTo((5 + 2) / 6.0);
-    index.erase(IdIndex.hash(ids[6]), ids[6]);
+    index.erase(Hashing.mix(ids[6]), ids[6]);
     assertThat(index.probes()).isEqualTo(1);
     index.requireSound();
   }
@@ -279,7 +279,7 @@ final class IdIndexTest {
     for (int i = 0; i < count; i++) {
       insert(i, i);
       if (i >= 1000 && i % 3 == 0) {
-        index.erase(IdIndex.hash(i / 2), i / 2);
+        index.erase(Hashing.mix(i / 2), i / 2);
         insert(i / 2, i / 2);
       }
       if (i % 50_000 == 0) {
@@ -290,7 +290,7 @@ final class IdIndexTest {
     index.requireSound();
     assertThat(most).isBetween(1.001, 1.2);
     for (int i = 0; i < count; i++) {
-      index.erase(IdIndex.hash(i), i);
+      index.erase(Hashing.mix(i), i);
     }
     insert(1, 1);
     assertThat(index.probes()).isEqualTo(1);
@@ -306,7 +306,7 @@ final class IdIndexTest {
   @Test
   void bytesPerIdStayTheSameAsTheIndexGrows() {
     for (int i = 0; i < 3_000_000; i++) {
-      long hash = IdIndex.hash(i);
+      long hash = Hashing.mix(i);
       index.reserve(hash);
       index.insert(hash, i, i);
       if (i % 4096 == 0) {
@@ -329,7 +329,7 @@ final class IdIndexTest {
     index.expect(1_200_000);
     long before = index.bytes();
     for (int i = 0; i < 1_200_000; i++) {
-      long hash = IdIndex.hash(i);
+      long hash = Hashing.mix(i);
       index.reserve(hash);
       index.insert(hash, i, i);
     }
@@ -360,7 +360,7 @@ final class IdIndexTest {
   void everyRowIsListedOnceByTheLowBitsOfItsHash() {
     for (int ids : new int[] {100, 50_000, 450_000, 700_000}) {
       for (int i = (int) index.size(); i < ids; i++) {
-        long hash = IdIndex.hash(i);
+        long hash = Hashing.mix(i);
         index.reserve(hash);
         index.insert(hash, i, i);
       }
@@ -373,7 +373,7 @@ final class IdIndexTest {
               width,
               (hash, row) -> {
                 int bits = (int) hash & (1 << IdIndex.BUCKET_BITS) - 1;
-                assertThat(hash == IdIndex.hash(row) && bits - from >= 0 && bits - from < width)
+                assertThat(hash == Hashing.mix(row) && bits - from >= 0 && bits - from < width)
                     .isTrue();
                 assertThat(seen[row]).isFalse();
                 seen[row] = true;
@@ -392,7 +392,7 @@ final class IdIndexTest {
       int count = 0;
       try {
         for (; count < 2_000_000; count++) {
-          long hash = IdIndex.hash(count);
+          long hash = Hashing.mix(count);
           narrow.reserve(hash);
           narrow.insert(hash, count, count);
         }
@@ -402,7 +402,7 @@ final class IdIndexTest {
       assertThat(count).isBetween(250_000, 1_600_000);
       assertThat(narrow.size()).isEqualTo(count);
       for (int i = 0; i < count; i++) {
-        assertThat(narrow.find(IdIndex.hash(i), i)).isEqualTo(i);
+        assertThat(narrow.find(Hashing.mix(i), i)).isEqualTo(i);
       }
       narrow.free();
       assertThat(small.live()).isZero();
@@ -415,13 +415,13 @@ final class IdIndexTest {
     for (int home = 0; home < 16; home++) {
       long[] ids = new long[6];
       for (int k = 0, id = 0; k < 6; id++) {
-        if ((IdIndex.hash(id) & 15) == home && find(id) < 0) {
+        if ((Hashing.mix(id) & 15) == home && find(id) < 0) {
           ids[k++] = id;
           insert(id, id);
         }
       }
       for (int k = 0; k < 5; k++) {
-        index.erase(IdIndex.hash(ids[k]), ids[k]);
+        index.erase(Hashing.mix(ids[k]), ids[k]);
         index.requireSound();
       }
     }
@@ -436,7 +436,7 @@ final class IdIndexTest {
       IdIndex narrow = new IdIndex(small, "narrow");
       narrow.expect(1L << 60);
       for (int i = 0; i < 5000; i++) {
-        long hash = IdIndex.hash(i);
+        long hash = Hashing.mix(i);
         narrow.reserve(hash);
         narrow.insert(hash, i, i);
       }

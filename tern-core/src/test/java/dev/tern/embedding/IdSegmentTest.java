@@ -92,7 +92,7 @@ final class IdSegmentTest {
     assertThat(segment.size()).isEqualTo(84);
     assertThat(segment.placed).isEqualTo(70);
     assertThat(entries(segment)).isEqualTo(expected);
-    expected.forEach((id, row) -> assertThat(segment.find(IdIndex.hash(id), id)).isEqualTo(row));
+    expected.forEach((id, row) -> assertThat(segment.find(Hashing.mix(id), id)).isEqualTo(row));
   }
 
   @Test

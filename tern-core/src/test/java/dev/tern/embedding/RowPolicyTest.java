@@ -363,7 +363,7 @@ final class RowPolicyTest {
               ? Long.compare(first[1], second[1])
               : 0;
       order = order != 0 ? order : Long.compare(first[0], second[0]);
-      return order != 0 ? order : Long.compare(IdIndex.hash(a), IdIndex.hash(b));
+      return order != 0 ? order : Long.compare(Hashing.mix(a), Hashing.mix(b));
     }
 
     int erase(long[] ids) {

@@ -185,7 +185,7 @@ final class WriteBehindTest {
               });
       long row = allocator.allocate(12, "row");
       Memory.setLong(row + 4, 77);
-      long hash = IdIndex.hash(77);
+      long hash = Hashing.mix(77);
       ColdMerge.Rows rows = new ColdMerge.Rows(new long[] {hash}, new long[] {row}, new int[] {5});
       // More records in the end than there are: as if the file had lost one.
       behind.add(cold.begin(0, rows, -1, 8));
