@@ -41,11 +41,6 @@ public sealed interface Admission {
     public ByCount(int count, long expected) {
       this(count, expected, 1);
     }
-
-    /** What {@code positions} count, {@code clicks} of them in clicked samples. */
-    int weight(int positions, int clicks) {
-      return (int) Math.min(Integer.MAX_VALUE, positions + (clickWeight - 1L) * clicks);
-    }
   }
 
   /**

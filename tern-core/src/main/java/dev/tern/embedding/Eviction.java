@@ -80,7 +80,6 @@ public sealed interface Eviction {
    */
   record LowScore(double decay, float least, float showWeight, float clickWeight)
       implements Eviction {
-    private static final float MOST = 1 << 23;
     private static final float LEAST_WEIGHT = 1e-3f;
     private static final float MOST_WEIGHT = 1e3f;
 
@@ -101,31 +100,6 @@ public sealed interface Eviction {
     private static void requireWeight(String name, float weight) {
       RowPolicy.require(
           weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT, name, weight, "1e-3 to 1e3");
-    }
-
-    /**
-     * A score that was {@code score}, is now by {@code kept} times that, and gets the weight of
-     * {@code positions} more, {@code clicks} of them in clicked samples. As no score is so large
-     * that the weight of one is lost, this row stays at least as long as before.
-     */
-    float added(float score, double kept, int positions, int clicks) {
-      double weight = (double) showWeight * (positions - clicks) + (double) clickWeight * clicks;
-      return (float) Math.min(most(), score * kept + weight);
-    }
-
-    private float most() {
-      return MOST * Math.min(showWeight, clickWeight);
-    }
-
-    /** Steps, 1 or more, until {@code score} is too low. */
-    long lasts(float score) {
-      double steps = StrictMath.log(least / (double) score) / StrictMath.log(decay);
-      return Math.max(1, (long) StrictMath.floor(steps) + 1);
-    }
-
-    /** Whether a row may have had this score when it was seen last, or was imported with 1. */
-    boolean isScore(float score) {
-      return score >= Math.min(1, Math.min(showWeight, clickWeight)) && score <= most();
     }
   }
 

@@ -35,8 +35,8 @@ final class Residents {
   /** Where rows go by time. */
   private final Optional<StepTimes> times;
 
-  /** By how much scores of rows are kept over steps. */
-  private final Powers kept;
+  /** Where rows go by their scores. */
+  private final Optional<RowScores> scores;
 
   private final int seenOffset;
   private final int idOffset;
@@ -65,7 +65,10 @@ final class Residents {
         policy.eviction() instanceof Eviction.UnseenFor rule
             ? Optional.of(new StepTimes(rule))
             : Optional.empty();
-    kept = new Powers(policy.eviction() instanceof Eviction.LowScore low ? low.decay() : 0);
+    scores =
+        policy.eviction() instanceof Eviction.LowScore rule
+            ? Optional.of(new RowScores(rule))
+            : Optional.empty();
     // Apart from the keys of initial weights and of rounding.
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
     String holder = "table " + config.name();
@@ -166,16 +169,14 @@ final class Residents {
     if (queue.isEmpty()) {
       return;
     }
-    Eviction eviction = policy.eviction();
     boolean frequencies = metadata > 1;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
         long seen = lookup.addresses[u] + seenOffset;
-        if (eviction instanceof Eviction.LowScore low) {
-          double share = kept.of(Math.max(0, step - Memory.getInt(seen)));
-          float score = Memory.getFloat(seen + 8);
-          Memory.setFloat(seen + 8, low.added(score, share, lookup.counts[u], lookup.clicks.of(u)));
+        if (scores.isPresent()) {
+          int steps = Math.max(0, step - Memory.getInt(seen));
+          score(lookup, u, steps, Memory.getFloat(seen + 8));
         }
         Memory.setInt(seen, step);
         if (frequencies) {
@@ -183,6 +184,12 @@ final class Residents {
         }
       }
     }
+  }
+
+  /** Gives the row of distinct id {@code u} its score, of one that it had {@code steps} ago. */
+  private void score(RowLookup lookup, int u, int steps, float before) {
+    float score = scores.get().seen(before, steps, lookup.counts[u], lookup.clicks.of(u));
+    Memory.setFloat(lookup.addresses[u] + seenOffset + 8, score);
   }
 
   private void requireClicks(RowLookup lookup) {
@@ -236,10 +243,17 @@ final class Residents {
           filter.isEmpty()
               || filter
                   .get()
-                  .count(lookup.hashes[u], counted.weight(lookup.counts[u], lookup.clicks.of(u)));
+                  .count(
+                      lookup.hashes[u],
+                      weight(counted, lookup.counts[u], lookup.clicks.of(u)));
       case Admission.ByProbability(double share) ->
           (Hashing.mix(lookup.ids[u] ^ lottery) >>> 11) * 0x1p-53 < share;
     };
+  }
+
+  /** As how many positions so many count, {@code clicks} of them in clicked samples. */
+  static int weight(Admission.ByCount rule, int positions, int clicks) {
+    return (int) Math.min(Integer.MAX_VALUE, positions + (rule.clickWeight() - 1L) * clicks);
   }
 
   /** Makes sure that {@link #enter} will not need memory for {@code count} rows. */
@@ -262,8 +276,8 @@ final class Residents {
       if (metadata > 1) {
         Memory.setInt(seen + 4, lookup.counts[u]);
       }
-      if (policy.eviction() instanceof Eviction.LowScore low) {
-        Memory.setFloat(seen + 8, low.added(0, 0, lookup.counts[u], lookup.clicks.of(u)));
+      if (scores.isPresent()) {
+        score(lookup, u, 0, 0);
       }
       queue.get().push(key(lookup.rows[u]), lookup.hashes[u], lookup.rows[u]);
     }
@@ -279,7 +293,7 @@ final class Residents {
       return true;
     }
     int seen = seen(row);
-    if (policy.eviction() instanceof Eviction.LowScore low && !low.isScore(score(row))) {
+    if (scores.isPresent() && !scores.get().isScore(score(row))) {
       return false;
     }
     queue.get().push(key(row), Hashing.mix(id), row);
@@ -307,7 +321,7 @@ final class Residents {
       case Eviction.LeastFrequent _ -> (long) count(row) << 32 | seen;
       case Eviction.Unseen(long steps) -> due(seen, steps);
       case Eviction.SmallNorm(float _, long steps) -> due(seen, steps);
-      case Eviction.LowScore low -> seen + low.lasts(score(row));
+      case Eviction.LowScore _ -> seen + scores.orElseThrow().lasts(score(row));
     };
   }
 
