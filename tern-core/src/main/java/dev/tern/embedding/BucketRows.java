@@ -15,7 +15,6 @@ final class BucketRows {
   /** Apart from the initial weights of ids. */
   private static final long SALT = 0x2545F4914F6CDD1DL;
 
-  private final TableConfig config;
   private final RowSlabs slabs;
   private final int count;
 
@@ -30,7 +29,6 @@ final class BucketRows {
   private int[] offsets = new int[1];
 
   private BucketRows(TableConfig config, RowSlabs slabs, int count) {
-    this.config = config;
     this.slabs = slabs;
     this.count = count;
     InitialRows initial = new InitialRows(config, SALT);
@@ -46,7 +44,7 @@ final class BucketRows {
 
   /**
    * Makes those of a new table in {@code slabs} without rows, with initial weights; where the table
-   * is for reading alone they are zeros until {@link #restore}. None where what ids without a row
+   * is for reading alone they are zeros until they are restored. None where what ids without a row
    * read as is not kept. Where memory runs out, the slabs are to be freed.
    */
   static Optional<BucketRows> of(TableConfig config, RowSlabs slabs) {
@@ -106,6 +104,13 @@ final class BucketRows {
     return at;
   }
 
+  /** A lookup of the bucket rows with these numbers; of use until the next call. */
+  RowLookup numbered(long[] bucketNumbers, int rows) {
+    read.fillDistinct(bucketNumbers, rows);
+    locate();
+    return read;
+  }
+
   private void locate() {
     int unique = read.unique();
     for (int u = 0; u < unique; u++) {
@@ -115,66 +120,7 @@ final class BucketRows {
     read.complete = true;
   }
 
-  /**
-   * Gives them as they are stored, in order, their numbers for ids, without metadata.
-   *
-   * @param copies say what they were, where others change them meanwhile
-   */
-  void export(Optional<RowCopies> copies, Consumer<RowBlock> sink) {
-    int[] all = IntStream.range(0, count).toArray();
-    try (RowBlock block = newBlock()) {
-      for (int from = 0; from < count; from += block.count()) {
-        block.setCount(Math.min(block.room(), count - from));
-        for (int i = 0; i < block.count(); i++) {
-          block.ids()[i] = from + i;
-          block.places()[i] =
-              copies.isPresent() ? copies.get().address(from + i) : slabs.address(from + i);
-        }
-        block.gather();
-        if (copies.isPresent()) {
-          copies.get().mend(block, all, from);
-        }
-        sink.accept(block);
-      }
-    }
-  }
-
-  /**
-   * Takes what {@link #export} gave of a table of the same config.
-   *
-   * @param watch is told
-   * @return whether there were as many; if not, some may be taken
-   */
-  boolean restore(RowBlock.Source source, RowWatch watch) {
-    watch.begin();
-    try {
-      return taken(source, watch) == count;
-    } finally {
-      watch.end();
-    }
-  }
-
-  private int taken(RowBlock.Source source, RowWatch watch) {
-    int taken = 0;
-    try (RowBlock block = newBlock()) {
-      while (source.next(block)) {
-        if (block.count() > count - taken) {
-          return -1;
-        }
-        for (int i = 0; i < block.count(); i++) {
-          block.ids()[i] = taken++;
-        }
-        read.fillDistinct(block.ids(), block.count());
-        locate();
-        watch.bucketsUpdated(read);
-        System.arraycopy(read.addresses, 0, block.places(), 0, block.count());
-        block.scatter(config, 0, block.count());
-      }
-    }
-    return taken;
-  }
-
-  private RowBlock newBlock() {
-    return RowBlock.of(config, 0);
+  int count() {
+    return count;
   }
 }

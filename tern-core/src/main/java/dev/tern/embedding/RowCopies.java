@@ -318,9 +318,9 @@ final class RowCopies implements AutoCloseable {
    *
    * @param numbers {@code numbers[from + i]} is the row of the block's row {@code i}
    */
-  void mend(RowBlock block, int[] numbers, int from) {
+  void mend(PlacedBlock block, int[] numbers, int from) {
     if (changed.length < block.count()) {
-      changed = new int[block.room()];
+      changed = new int[block.places().length];
     }
     VarHandle.loadLoadFence();
     int mended = 0;

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Moves blocks of rows from a source to a sink, in order, while another thread has the source fill
@@ -13,16 +14,16 @@ import java.util.function.Consumer;
 final class RowPipe {
   private static final int BLOCKS = 3;
 
-  private final RowBlock.Source source;
-  private final Consumer<RowBlock> finish;
-  private final BlockingQueue<RowBlock> empty = new ArrayBlockingQueue<>(BLOCKS);
+  private final Predicate<PlacedBlock> source;
+  private final Consumer<PlacedBlock> finish;
+  private final BlockingQueue<PlacedBlock> empty = new ArrayBlockingQueue<>(BLOCKS);
 
   /** Blocks with rows; after the last, or where the source failed, one without. */
-  private final BlockingQueue<RowBlock> full = new ArrayBlockingQueue<>(BLOCKS);
+  private final BlockingQueue<PlacedBlock> full = new ArrayBlockingQueue<>(BLOCKS);
 
   private volatile Optional<Throwable> failure = Optional.empty();
 
-  private RowPipe(RowBlock.Source source, Consumer<RowBlock> finish) {
+  private RowPipe(Predicate<PlacedBlock> source, Consumer<PlacedBlock> finish) {
     this.source = source;
     this.finish = finish;
   }
@@ -31,20 +32,20 @@ final class RowPipe {
    * Gives all blocks of {@code source} to {@code sink}, on this thread. Where either fails, fails
    * with its exception, once the other has stopped.
    */
-  static void run(TableConfig config, RowBlock.Source source, Consumer<RowBlock> sink) {
+  static void run(TableConfig config, Predicate<PlacedBlock> source, Consumer<PlacedBlock> sink) {
     run(config, source, sink, _ -> {});
   }
 
   /** Likewise, then to {@code finish}, in order, on the thread of the source or at last on this. */
   static void run(
       TableConfig config,
-      RowBlock.Source source,
-      Consumer<RowBlock> sink,
-      Consumer<RowBlock> finish) {
+      Predicate<PlacedBlock> source,
+      Consumer<PlacedBlock> sink,
+      Consumer<PlacedBlock> finish) {
     RowPipe pipe = new RowPipe(source, finish);
-    RowBlock[] blocks = new RowBlock[BLOCKS];
+    PlacedBlock[] blocks = new PlacedBlock[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
-      blocks[i] = RowBlock.of(config);
+      blocks[i] = new PlacedBlock(config, config.metadata());
       pipe.empty.add(blocks[i]);
     }
     Thread filler = Thread.ofPlatform().daemon().name("tern-rows").start(pipe::fill);
@@ -55,7 +56,7 @@ final class RowPipe {
     } finally {
       filler.interrupt();
       Workers.awaitEnd(filler);
-      for (RowBlock block : blocks) {
+      for (PlacedBlock block : blocks) {
         block.close();
       }
     }
@@ -65,10 +66,10 @@ final class RowPipe {
     try {
       boolean more = true;
       while (more) {
-        RowBlock block = empty.take();
+        PlacedBlock block = empty.take();
         more = fill(block);
         if (!more) {
-          block.setCount(0);
+          block.rows().setCount(0);
         }
         full.put(block);
       }
@@ -77,21 +78,21 @@ final class RowPipe {
     }
   }
 
-  private boolean fill(RowBlock block) {
+  private boolean fill(PlacedBlock block) {
     try {
       if (block.count() > 0) {
         finish.accept(block);
       }
-      return source.next(block);
+      return source.test(block);
     } catch (RuntimeException | Error e) {
       failure = Optional.of(e);
       return false;
     }
   }
 
-  private void drain(Consumer<RowBlock> sink) {
+  private void drain(Consumer<PlacedBlock> sink) {
     try {
-      for (RowBlock block = full.take(); block.count() > 0; block = full.take()) {
+      for (PlacedBlock block = full.take(); block.count() > 0; block = full.take()) {
         sink.accept(block);
         empty.put(block);
       }

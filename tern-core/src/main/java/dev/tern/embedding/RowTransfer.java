@@ -3,7 +3,10 @@ package dev.tern.embedding;
 import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
 import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * Rows of a table to and from others: each its weights as F32, then its state and metadata, a block
@@ -63,16 +66,17 @@ final class RowTransfer {
 
   /** Gives rows as they lie, in order. */
   void export(SortedRows sorted, boolean inMemory, Consumer<RowBlock> sink) {
-    RowPipe.run(config, new Gathering(sorted, inMemory), sink);
+    RowPipe.run(config, new Gathering(sorted, inMemory)::next, block -> sink.accept(block.rows()));
   }
 
   /** Gives rows as they were, in order, while others change them. */
   void export(SortedRows sorted, RowCopies copies, Consumer<RowBlock> sink) {
-    RowPipe.run(config, block -> next(block, sorted, copies), sink);
+    RowPipe.run(
+        config, block -> next(block, sorted, copies), block -> sink.accept(block.rows()));
   }
 
-  private boolean next(RowBlock block, SortedRows sorted, RowCopies copies) {
-    int length = sorted.advance(block.room());
+  private boolean next(PlacedBlock block, SortedRows sorted, RowCopies copies) {
+    int length = sorted.advance(block.places().length);
     block.take(sorted.ids(), sorted.at(), length);
     for (int i = 0; i < length; i++) {
       block.places()[i] = copies.address(sorted.rows()[sorted.at() + i]);
@@ -83,7 +87,7 @@ final class RowTransfer {
   }
 
   /** Rows in order, from where they lie. */
-  private final class Gathering implements RowBlock.Source {
+  private final class Gathering {
     private final SortedRows sorted;
 
     /** Whether all rows have numbers; else they are looked for. */
@@ -96,9 +100,8 @@ final class RowTransfer {
       this.inMemory = inMemory;
     }
 
-    @Override
-    public boolean next(RowBlock block) {
-      int length = sorted.advance(block.room());
+    boolean next(PlacedBlock block) {
+      int length = sorted.advance(block.places().length);
       block.take(sorted.ids(), sorted.at(), length);
       if (inMemory) {
         for (int i = 0; i < length; i++) {
@@ -112,7 +115,7 @@ final class RowTransfer {
       return length > 0;
     }
 
-    private void find(RowBlock block) {
+    private void find(PlacedBlock block) {
       lookup.fill(block.ids(), block.count());
       table.find(lookup, false);
       // Distinct ids: row i is that of id i.
@@ -130,6 +133,58 @@ final class RowTransfer {
       long state = addresses[lookup.inverse[i]] + RowLayout.weightBytes(config);
       Memory.copy(state, buffer + i * rowBytes + 4L * width, stateBytes);
     }
+  }
+
+  /**
+   * Gives the bucket rows as they are stored, in order, with their numbers for ids and without
+   * metadata.
+   *
+   * @param copies of bucket rows that have changed since the moment that is exported
+   */
+  void export(BucketRows buckets, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
+    int[] all = IntStream.range(0, buckets.count()).toArray();
+    long[] numbers = Arrays.stream(all).asLongStream().toArray();
+    try (PlacedBlock block = new PlacedBlock(config, 0)) {
+      for (int from = 0; from < all.length; from += block.count()) {
+        block.take(numbers, from, Math.min(block.places().length, all.length - from));
+        for (int i = 0; i < block.count(); i++) {
+          block.places()[i] =
+              copies.isPresent() ? copies.get().address(from + i) : rows.address(from + i);
+        }
+        block.gather();
+        if (copies.isPresent()) {
+          copies.get().mend(block, all, from);
+        }
+        sink.accept(block.rows());
+      }
+    }
+  }
+
+  /**
+   * Writes over the bucket rows what {@link #export(BucketRows, Optional, Consumer)} gave.
+   *
+   * @return whether the source gives as many as there are; if not, some may be written
+   */
+  boolean restore(BucketRows buckets, RowBlock.Source source, RowWatch watch) {
+    int taken = 0;
+    watch.begin();
+    try (PlacedBlock block = new PlacedBlock(config, 0)) {
+      while (source.next(block.rows())) {
+        if (block.count() > buckets.count() - taken) {
+          return false;
+        }
+        for (int i = 0; i < block.count(); i++) {
+          block.ids()[i] = taken++;
+        }
+        RowLookup written = buckets.numbered(block.ids(), block.count());
+        watch.bucketsUpdated(written);
+        System.arraycopy(written.addresses, 0, block.places(), 0, block.count());
+        block.scatter(0, block.count());
+      }
+    } finally {
+      watch.end();
+    }
+    return taken == buckets.count();
   }
 
   /** Makes rows of what a source gives. */
@@ -159,9 +214,13 @@ final class RowTransfer {
   void importFrom(RowBlock.Source source, boolean stay) {
     Placing placing = new Placing();
     if (stay && !RowLayout.keepsId(config)) {
-      RowPipe.run(config, source, placing::place, block -> block.scatter(config, 0, block.count()));
+      RowPipe.run(
+          config,
+          block -> source.next(block.rows()),
+          placing::place,
+          block -> block.scatter(0, block.count()));
     } else {
-      RowPipe.run(config, source, placing::fill);
+      RowPipe.run(config, block -> source.next(block.rows()), placing::fill);
     }
   }
 
@@ -173,7 +232,7 @@ final class RowTransfer {
     private long last;
 
     /** Says where the rows of a block are to lie. */
-    void place(RowBlock block) {
+    void place(PlacedBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {
         place(block, from);
@@ -181,18 +240,18 @@ final class RowTransfer {
     }
 
     /** Likewise, and fills them. */
-    void fill(RowBlock block) {
+    void fill(PlacedBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {
         int count = place(block, from);
-        block.scatter(config, from, from + count);
+        block.scatter(from, from + count);
         for (int i = 0; i < count && RowLayout.keepsId(config); i++) {
           enter(ids[i], lookup.rows[i]);
         }
       }
     }
 
-    private int place(RowBlock block, int from) {
+    private int place(PlacedBlock block, int from) {
       int count = Math.min(BLOCK, block.count() - from);
       System.arraycopy(block.ids(), from, ids, 0, count);
       table.importNew(ids, count, lookup);
@@ -201,7 +260,7 @@ final class RowTransfer {
     }
 
     /** So that no id comes twice. */
-    private void requireAscending(RowBlock block) {
+    private void requireAscending(PlacedBlock block) {
       for (int i = 0; i < block.count(); i++) {
         long id = block.ids()[i];
         if (started && id <= last) {

@@ -412,14 +412,14 @@ final class TableRows {
 
   /** Gives the bucket rows, as {@code copies} say that they were. */
   void exportBuckets(Optional<RowCopies> copies, Consumer<RowBlock> sink) {
-    buckets.ifPresent(b -> b.export(copies, sink));
+    buckets.ifPresent(b -> transfer.export(b, copies, sink));
   }
 
   /** Takes what that gave; whether it fits. */
   boolean restoreBuckets(RowBlock.Source source) {
     requireEmpty();
     version++;
-    return buckets.map(b -> b.restore(source, watch)).orElse(false);
+    return buckets.map(b -> transfer.restore(b, source, watch)).orElse(false);
   }
 
   /** Whether rows can stay as they are for some while others change: all do not, nor in a file. */

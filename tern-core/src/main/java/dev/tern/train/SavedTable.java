@@ -133,7 +133,7 @@ final class SavedTable implements RowSource, AutoCloseable {
     TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
     boolean more = file.next(block);
     while (more && !shard.equals(file.shard())) {
-      block.keep(shard);
+      block.keep(shard::has);
       if (block.count() > 0) {
         return true;
       }

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,10 +22,10 @@ final class RowPipeTest {
       new TableConfig("t", 0, 3, Optimizer.sgd(0.1f), 0.01f, 1, 0, UnknownRow.ZEROS, DType.F32);
 
   /** Gives blocks of one row, its id, then its number, up to {@code last}. */
-  private static RowBlock.Source upTo(int last, AtomicInteger filled) {
+  private static Predicate<PlacedBlock> upTo(int last, AtomicInteger filled) {
     return block -> {
       block.ids()[0] = filled.get();
-      block.setCount(1);
+      block.rows().setCount(1);
       return filled.getAndIncrement() < last;
     };
   }
@@ -40,12 +41,12 @@ final class RowPipeTest {
   void aFaultOfTheSourceReachesTheCallerAfterTheBlocksBefore() {
     List<Long> taken = new ArrayList<>();
     AtomicInteger filled = new AtomicInteger();
-    RowBlock.Source faulty =
+    Predicate<PlacedBlock> faulty =
         block -> {
           if (filled.get() == 7) {
             throw new IllegalStateException("damaged");
           }
-          return upTo(50, filled).next(block);
+          return upTo(50, filled).test(block);
         };
     assertThatThrownBy(() -> RowPipe.run(CONFIG, faulty, block -> taken.add(block.ids()[0])))
         .hasMessage("damaged");
@@ -56,13 +57,13 @@ final class RowPipeTest {
   void aFaultOfTheSinkEndsTheSource() {
     AtomicInteger filled = new AtomicInteger();
     AtomicReference<Thread> filler = new AtomicReference<>();
-    RowBlock.Source endless = upTo(Integer.MAX_VALUE, filled);
+    Predicate<PlacedBlock> endless = upTo(Integer.MAX_VALUE, filled);
     assertThatThrownBy(() ->
             RowPipe.run(
                 CONFIG,
                 block -> {
                   filler.set(Thread.currentThread());
-                  return endless.next(block);
+                  return endless.test(block);
                 },
                 block -> {
                   throw new IllegalStateException("full");
