@@ -30,7 +30,7 @@ final class Ahead {
   /** Distinct ids for which the arrays below are in use. */
   private int known;
 
-  /** Per distinct id: its record or {@link ColdRows#NONE}, and how its partition was written. */
+  /** Per distinct id: the address of its record, or 0, and how its partition was written. */
   private long[] records = new long[0];
 
   private long[] writes = new long[0];
@@ -121,7 +121,7 @@ final class Ahead {
     return u < known && writes[u] == write;
   }
 
-  /** That record, or {@link ColdRows#NONE}. */
+  /** The address of that record; 0 where the file has none. */
   long record(int u) {
     return records[u];
   }

@@ -8,6 +8,8 @@ import java.util.function.Consumer;
  * {@link RowLookup#COPY} for one in a file, or {@link RowLookup#NONE}.
  */
 final class ChangedRows {
+  private static final int BLOCK = 1024;
+
   private final long[] ids;
   private final int[] rows;
 
@@ -20,8 +22,8 @@ final class ChangedRows {
     this.ids = Arrays.copyOf(ids, count);
     rows = new int[count];
     RowLookup lookup = new RowLookup();
-    for (int from = 0; from < count; from += RowTransfer.BLOCK) {
-      int to = Math.min(count, from + RowTransfer.BLOCK);
+    for (int from = 0; from < count; from += BLOCK) {
+      int to = Math.min(count, from + BLOCK);
       lookup.fill(Arrays.copyOfRange(ids, from, to), to - from);
       locate.accept(lookup);
       for (int i = from; i < to; i++) {

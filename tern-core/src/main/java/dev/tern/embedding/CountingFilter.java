@@ -43,7 +43,7 @@ final class CountingFilter {
   /** Cells in use of another id that new ids were compared with. */
   private long compared;
 
-  private final Optional<FileTier> tier;
+  private final Optional<TierMemory> tier;
   private Optional<Marks> changed = Optional.empty();
 
   /**
@@ -53,7 +53,7 @@ final class CountingFilter {
    * @throws IllegalStateException if too little of that is left, here or for a further layer
    */
   CountingFilter(
-      int limit, long expected, Optional<FileTier> tier, Allocator allocator, String holder) {
+      int limit, long expected, Optional<TierMemory> tier, Allocator allocator, String holder) {
     this.limit = limit;
     this.tier = tier;
     this.allocator = allocator;
@@ -84,7 +84,7 @@ final class CountingFilter {
     used = 0;
   }
 
-  private void takeOf(FileTier shared, long bytes) {
+  private void takeOf(TierMemory shared, long bytes) {
     if (shared.take(bytes, bytes) == 0) {
       throw new IllegalStateException(
           "%s: got %d bytes of memory left of %d for tables with files, expected %d to count ids;"

@@ -82,7 +82,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *     writes it, if the disk fails or is full
    */
   public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
-    return new EmbeddingTable(TableRows.create(config, Optional.of(tier), allocator));
+    return new EmbeddingTable(TableRows.create(config, Optional.of(tier.shared), allocator));
   }
 
   public TableConfig config() {

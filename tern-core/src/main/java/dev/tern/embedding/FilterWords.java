@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.function.LongUnaryOperator;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Words of a counting filter at one moment.
@@ -51,14 +52,14 @@ record FilterWords(long size, long count, LongUnaryOperator at, Runnable close) 
   }
 
   /** Gives the words, in order. */
-  void read(TableHistory.Words sink) {
+  void read(ObjIntConsumer<long[]> sink) {
     long[] block = new long[(int) Math.min(BLOCK, count)];
     for (long from = 0; from < count; from += BLOCK) {
       int length = (int) Math.min(BLOCK, count - from);
       for (int i = 0; i < length; i++) {
         block[i] = at.applyAsLong(from + i);
       }
-      sink.next(block, length);
+      sink.accept(block, length);
     }
   }
 }

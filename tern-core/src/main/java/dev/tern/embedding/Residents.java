@@ -54,7 +54,7 @@ final class Residents {
   private int[] aside = new int[0];
 
   /** The filter takes memory of {@code tier}. */
-  Residents(TableConfig config, Optional<FileTier> tier, RowSlabs rows, Allocator allocator) {
+  Residents(TableConfig config, Optional<TierMemory> tier, RowSlabs rows, Allocator allocator) {
     this.config = config;
     this.rows = rows;
     policy = config.rows();

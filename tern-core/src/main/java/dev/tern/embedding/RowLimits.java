@@ -66,7 +66,7 @@ public record RowLimits(float clipNorm, float low, float high) {
   }
 
   /** The largest value of {@code storage} that is not above {@code x}. */
-  static float atMost(DType storage, float x) {
+  private static float atMost(DType storage, float x) {
     if (storage == DType.F32 || Float.isInfinite(x)) {
       return x;
     }

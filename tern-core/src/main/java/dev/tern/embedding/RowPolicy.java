@@ -60,9 +60,9 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
   }
 
   /**
-   * Whether positions of clicked samples count otherwise than others, so that lookups in training
-   * need the labels of their samples: {@link BatchLookup} takes the first of each from the batch,
-   * {@link Lookup#label} what it is told.
+   * Whether positions of clicked samples count differently from others. Lookups in training then
+   * need the labels of their samples: a {@code BatchLookup} takes the first label of each sample
+   * from the batch, a {@code Lookup} is given them by {@code label}.
    */
   public boolean weighsClicks() {
     return admission instanceof Admission.ByCount counted && counted.clickWeight() != 1

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  */
 final class RowTransfer {
   /** Rows that are exported, or imported, at once. */
-  static final int BLOCK = 1024;
+  private static final int BLOCK = Spilling.LEAST_ROWS;
 
   private final TableRows table;
   private final TableConfig config;

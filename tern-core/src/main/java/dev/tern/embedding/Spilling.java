@@ -24,8 +24,8 @@ final class Spilling {
   /** Rows in memory of a partition, about. */
   private static final int PARTITION_ROWS = 256;
 
-  /** Rows in memory at least: as many as are imported at once. */
-  private static final int LEAST_ROWS = RowTransfer.BLOCK;
+  /** Rows in memory at least: so many may be imported at once. */
+  static final int LEAST_ROWS = 1024;
 
   /** Of the memory, one part in so many is for what {@link ColdRows} keeps in memory. */
   private static final int SHARE = 8;
@@ -54,7 +54,7 @@ final class Spilling {
   private static final int IN_FILE = 1;
 
   private final TableConfig config;
-  private final FileTier tier;
+  private final TierMemory tier;
   private final RowSlabs rows;
   private final IdIndex index;
   private final Allocator allocator;
@@ -95,7 +95,7 @@ final class Spilling {
   private int count;
   private int movable;
 
-  Spilling(TableConfig config, FileTier tier, RowSlabs rows, IdIndex index, Allocator allocator) {
+  Spilling(TableConfig config, TierMemory tier, RowSlabs rows, IdIndex index, Allocator allocator) {
     this.config = config;
     this.tier = tier;
     this.rows = rows;
@@ -163,7 +163,7 @@ final class Spilling {
   }
 
   private static long memoryFor(TableConfig config, int rows) {
-    long spare = TableRows.spareBytes(config);
+    long spare = UnknownRows.spareBytes(config);
     return spare + RowSlabs.mostBytes(rowBytes(config), rows) + IdIndex.mostBytes(rows);
   }
 

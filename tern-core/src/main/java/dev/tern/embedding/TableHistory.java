@@ -63,7 +63,7 @@ public final class TableHistory {
     lock.begin(Use.SNAPSHOT);
     try {
       rows.requireOpen("history");
-      filter().map(FilterWords::of).orElse(FilterWords.NONE).read(sink);
+      filter().map(FilterWords::of).orElse(FilterWords.NONE).read(sink::next);
     } finally {
       lock.end(Use.SNAPSHOT);
     }

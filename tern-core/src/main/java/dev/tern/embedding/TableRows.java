@@ -43,7 +43,7 @@ final class TableRows {
   private long version;
   private boolean closed;
 
-  private TableRows(TableConfig config, Optional<FileTier> tier, Allocator allocator, long spare) {
+  private TableRows(TableConfig config, Optional<TierMemory> tier, Allocator allocator, long spare) {
     this.config = config;
     this.allocator = allocator;
     this.spare = spare;
@@ -81,20 +81,15 @@ final class TableRows {
   }
 
   /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
-  static TableRows create(TableConfig config, Optional<FileTier> tier, Allocator allocator) {
+  static TableRows create(TableConfig config, Optional<TierMemory> tier, Allocator allocator) {
     tier.ifPresent(_ -> Spilling.require(config));
-    long spare = allocator.allocate(spareBytes(config), config.holder("spare rows"));
+    long spare = allocator.allocate(UnknownRows.spareBytes(config), config.holder("spare rows"));
     try {
       return new TableRows(config, tier, allocator, spare);
     } catch (RuntimeException | Error e) {
       allocator.free(spare);
       throw e;
     }
-  }
-
-  /** Room for the row of unknown ids and for updates. */
-  static long spareBytes(TableConfig config) {
-    return RowLayout.weightBytes(config) + RowUpdates.spareBytes(config);
   }
 
   TableConfig config() {
@@ -116,7 +111,7 @@ final class TableRows {
 
   long bytes() {
     long tierBytes = tier.map(Spilling::bytes).orElse(0L);
-    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes(config) + tierBytes;
+    return index.bytes() + rows.bytes() + residents.bytes() + UnknownRows.spareBytes(config) + tierBytes;
   }
 
   TableStatistics statistics() {

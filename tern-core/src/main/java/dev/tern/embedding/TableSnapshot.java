@@ -206,7 +206,7 @@ public final class TableSnapshot implements AutoCloseable {
     use.lock();
     try {
       requireOpen();
-      filter.read(sink);
+      filter.read(sink::next);
     } finally {
       use.unlock();
     }

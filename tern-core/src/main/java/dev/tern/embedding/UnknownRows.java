@@ -43,6 +43,11 @@ final class UnknownRows {
     Memory.zero(zeros, RowLayout.weightBytes(config));
   }
 
+  /** Bytes that a table needs beside its rows: for the row of unknown ids, and for updates. */
+  static long spareBytes(TableConfig config) {
+    return RowLayout.weightBytes(config) + RowUpdates.spareBytes(config);
+  }
+
   /**
    * Has the ids numbered {@code from} to {@code to - 1} among the missing of a lookup read as
    * unknown; the table has {@code size} rows at {@code version}.

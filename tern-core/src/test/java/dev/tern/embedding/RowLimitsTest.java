@@ -221,7 +221,7 @@ final class RowLimitsTest {
   void boundsAreRoundedInwards() {
     for (DType storage : new DType[] {DType.F16, DType.BF16}) {
       for (float x : new float[] {0.1f, -0.1f, 1, -1, 0, 1e-9f, -1e-9f, 1e-42f, -1e-42f, 3e38f}) {
-        float most = RowLimits.atMost(storage, x);
+        float most = RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, x).high(storage);
         assertThat(most).isFinite().isLessThanOrEqualTo(x);
         assertThat(ScalarHalves.stored(storage, most)).isEqualTo(most);
         for (int bits = 0; bits < 1 << 16; bits++) {
@@ -229,8 +229,8 @@ final class RowLimitsTest {
           assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
         }
       }
-      assertThat(RowLimits.atMost(storage, 0.5f)).isEqualTo(0.5f);
-      assertThat(RowLimits.atMost(storage, -1e-30f)).isNegative();
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, 0.5f).high(storage)).isEqualTo(0.5f);
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, -1e-30f).high(storage)).isNegative();
     }
   }
 

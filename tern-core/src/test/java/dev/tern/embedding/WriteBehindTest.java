@@ -78,7 +78,7 @@ final class WriteBehindTest {
   }
 
   private EmbeddingTable table(Executor writer) {
-    return EmbeddingTable.create(config(), new FileTier(folder, MEMORY, writer), allocator);
+    return EmbeddingTable.create(config(), new FileTier(new TierMemory(folder, MEMORY, writer)), allocator);
   }
 
   /** Trains, scores and exports. */
@@ -248,7 +248,7 @@ final class WriteBehindTest {
 
   @Test
   void memoryBesideRowsStaysInItsShareWhereFewRowsOfManyPartitionsLeave() {
-    FileTier tier = new FileTier(folder, MEMORY, Runnable::run);
+    FileTier tier = new FileTier(new TierMemory(folder, MEMORY, Runnable::run));
     try (EmbeddingTable table = EmbeddingTable.create(config(), tier, allocator)) {
       Lookup lookup = new Lookup();
       int most = most(table);
