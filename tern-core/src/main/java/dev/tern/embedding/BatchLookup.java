@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
-  private final Combiner combiner;
   private final List<Integer> widths;
   private final int slotCount;
   private final LookAhead ahead;
@@ -25,6 +24,9 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Per table. */
   private final TableBatch[] parts;
+
+  /** Per table. */
+  private final PooledBags[] bags;
 
   /** Per table and slot of it, where its vectors go. */
   private final RowParts[][] targets;
@@ -48,13 +50,14 @@ public final class BatchLookup implements AutoCloseable {
 
   BatchLookup(SlotTables slots, List<Integer> widths) {
     tables = slots.tables();
-    combiner = slots.combiner();
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
     requireWidths();
     ahead = new LookAhead(slots);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch();
+    bags = new PooledBags[parts.length];
+    Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
     for (int t = 0; t < parts.length; t++) {
@@ -151,16 +154,7 @@ public final class BatchLookup implements AutoCloseable {
       // Now, as they are of this batch whether or not it was looked up ahead.
       part.countClicks(rows);
     }
-    tables
-        .get(table)
-        .findAndPool(
-            part.lookup(),
-            insert,
-            part.offsets(),
-            Bags.UNWEIGHTED,
-            part.bags(),
-            combiner,
-            targets[table]);
+    tables.get(table).findAndPool(part.lookup(), insert, bags(table), targets[table]);
   }
 
   /**
@@ -191,17 +185,12 @@ public final class BatchLookup implements AutoCloseable {
   private void apply(int table) {
     current();
     TableBatch part = parts[table];
-    tables
-        .get(table)
-        .apply(
-            part.lookup(),
-            part.offsets(),
-            Bags.UNWEIGHTED,
-            part.bags(),
-            combiner,
-            gradients[table],
-            lr,
-            step);
+    tables.get(table).apply(part.lookup(), bags(table), gradients[table], lr, step);
+  }
+
+  private PooledBags bags(int table) {
+    TableBatch part = parts[table];
+    return bags[table].set(part.offsets(), PooledBags.UNWEIGHTED, part.bags());
   }
 
   private Batch current() {

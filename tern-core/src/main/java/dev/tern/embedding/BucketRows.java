@@ -28,6 +28,8 @@ final class BucketRows {
   /** Where bags begin among these positions. */
   private int[] offsets = new int[1];
 
+  private final PooledBags grouped = new PooledBags(Combiner.SUM);
+
   private BucketRows(TableConfig config, RowSlabs slabs, int count) {
     this.slabs = slabs;
     this.count = count;
@@ -63,42 +65,38 @@ final class BucketRows {
   }
 
   /**
-   * Those that the ids of a lookup read as in bags {@code [0, bags)}, grouped for an update; of use
-   * until the next call.
-   *
-   * @param begins where bags begin among the positions of the lookup
-   * @param weights of positions, or {@link Bags#UNWEIGHTED}
+   * Those that the ids of a lookup read as in its bags, grouped for an update; of use until the
+   * next call.
    */
-  RowLookup group(RowLookup lookup, int[] begins, float[] weights, int bags, Combiner combiner) {
-    int positions = begins[bags] - begins[0];
+  RowLookup group(RowLookup lookup, PooledBags bags) {
+    int count = bags.count;
+    int positions = bags.offsets[count] - bags.offsets[0];
     if (numbers.length < positions || scales.length < positions) {
       numbers = new long[positions + positions / 4];
       scales = new float[numbers.length];
     }
-    if (offsets.length <= bags) {
-      offsets = new int[bags + bags / 4 + 1];
+    if (offsets.length <= count) {
+      offsets = new int[count + count / 4 + 1];
     }
     offsets[0] = 0;
-    for (int b = 0; b < bags; b++) {
-      offsets[b + 1] = take(lookup, begins[b], begins[b + 1], weights, combiner, offsets[b]);
+    for (int b = 0; b < count; b++) {
+      offsets[b + 1] = take(lookup, bags, b, offsets[b]);
     }
-    read.fill(numbers, offsets[bags]);
+    read.fill(numbers, offsets[count]);
     locate();
-    read.group(offsets, scales, 0, bags, Combiner.SUM);
+    read.group(grouped.set(offsets, scales, count));
     return read;
   }
 
   /** Takes the positions of a bag behind {@code taken} others; returns how many are taken then. */
-  private int take(
-      RowLookup lookup, int begin, int end, float[] weights, Combiner combiner, int taken) {
-    boolean weighted = weights.length > 0;
-    float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
+  private int take(RowLookup lookup, PooledBags bags, int bag, int taken) {
+    float scale = bags.scale(bag);
     int at = taken;
-    for (int i = begin; i < end; i++) {
+    for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
       int u = lookup.inverse[i];
       if (lookup.rows[u] == RowLookup.BUCKET) {
         numbers[at] = bucket(lookup.hashes[u]);
-        scales[at++] = weighted ? scale * weights[i] : scale;
+        scales[at++] = PooledBags.factor(bags.weights, scale, i);
       }
     }
     return at;

@@ -239,7 +239,8 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    findAndPool(ids, count, into.found, insert, offsets, Bags.UNWEIGHTED, bags, combiner, whole);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, PooledBags.of(offsets, bags, combiner), whole);
   }
 
   /**
@@ -259,23 +260,15 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    float[] all = Bags.weights(config.name(), weights, count);
-    findAndPool(ids, count, into.found, insert, offsets, all, bags, combiner, whole);
+    PooledBags weighted = weighted(offsets, weights, bags, combiner, count);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, weighted, whole);
   }
 
-  /** Likewise, to a target that may be in parts. */
-  void findAndPool(
-      long[] ids,
-      int count,
-      RowLookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts out) {
-    into.fill(ids, count);
-    findAndPool(into, insert, offsets, weights, bags, combiner, out);
+  private PooledBags weighted(
+      int[] offsets, float[] weights, int bags, Combiner combiner, int positions) {
+    float[] all = PooledBags.requireWeights(config.name(), weights, positions);
+    return new PooledBags(combiner).set(offsets, all, bags);
   }
 
   /**
@@ -283,23 +276,16 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
-  void findAndPool(
-      RowLookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts... out) {
-    boolean single = Bags.check(config.name(), offsets, 0, bags, into.count());
-    int share = bags / out.length;
+  void findAndPool(RowLookup into, boolean insert, PooledBags bags, RowParts... out) {
+    bags.check(config.name(), 0, bags.count, into.count());
+    int share = bags.count / out.length;
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
       rows.find(into, insert);
       for (int k = 0; k < out.length; k++) {
         int from = k * share;
-        rows.pool(into, offsets, weights, from, from + share, combiner, single, out[k]);
+        rows.poolFound(into, bags, from, from + share, out[k]);
       }
     } finally {
       lock.end(use);
@@ -330,7 +316,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup.found, offsets, Bags.UNWEIGHTED, from, to, combiner, whole);
+    pool(lookup.found, PooledBags.of(offsets, to, combiner), from, to, whole);
   }
 
   /**
@@ -348,22 +334,15 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    float[] all = Bags.weights(config.name(), weights, lookup.count());
-    pool(lookup.found, offsets, all, from, to, combiner, whole);
+    PooledBags weighted = weighted(offsets, weights, to, combiner, lookup.count());
+    pool(lookup.found, weighted, from, to, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
-  void pool(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      RowParts out) {
+  void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     lock.begin(Use.READ);
     try {
-      rows.pool(lookup, offsets, weights, from, to, combiner, out);
+      rows.pool(lookup, bags, from, to, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -407,7 +386,7 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup.found, offsets, Bags.UNWEIGHTED, bags, combiner, whole, lr, step);
+    apply(lookup.found, PooledBags.of(offsets, bags, combiner), whole, lr, step);
   }
 
   /**
@@ -426,23 +405,15 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    float[] all = Bags.weights(config.name(), weights, lookup.count());
-    apply(lookup.found, offsets, all, bags, combiner, whole, lr, step);
+    PooledBags weighted = weighted(offsets, weights, bags, combiner, lookup.count());
+    apply(lookup.found, weighted, whole, lr, step);
   }
 
   /** Likewise, of gradients that may be in parts and in another order than the bags. */
-  void apply(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts gradients,
-      float lr,
-      long step) {
+  void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     lock.begin(Use.CHANGE);
     try {
-      rows.apply(lookup, offsets, weights, bags, combiner, gradients, lr, step);
+      rows.apply(lookup, bags, gradients, lr, step);
     } finally {
       lock.end(Use.CHANGE);
     }

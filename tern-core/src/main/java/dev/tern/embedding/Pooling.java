@@ -1,13 +1,14 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
+import java.util.stream.IntStream;
 
 /**
- * The rows of bags as one vector each. Keeps nothing from one call to the next, so that several
- * threads may pool at once.
+ * Pools the rows of each bag into one vector. Immutable: any number of threads may pool at once, if
+ * each has bags and a target of its own.
  */
 final class Pooling {
-  /** Positions pooled at once, but for a larger bag: their rows stay in the nearest cache. */
+  /** Positions pooled at once, unless one bag has more: their rows stay in the nearest cache. */
   private static final int POSITIONS = 256;
 
   private final TableConfig config;
@@ -20,21 +21,9 @@ final class Pooling {
     this.loops = loops;
   }
 
-  /**
-   * Pools bags {@code [from, to)}, whose offsets were checked.
-   *
-   * @param weights of positions, or {@link Bags#UNWEIGHTED}
-   * @param single whether each of them is the row of one id as it is
-   */
-  void pool(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      boolean single,
-      RowParts out) {
+  /** Pools bags {@code [from, to)}, which {@link PooledBags#check} has seen. */
+  void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
+    int[] offsets = bags.offsets;
     for (int begin = from; begin < to; ) {
       int end = begin + 1;
       while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
@@ -42,107 +31,62 @@ final class Pooling {
       }
       lookup.touch(offsets[begin], offsets[end], RowLayout.weightBytes(config));
       for (int p = 0; p < out.count(); p++) {
-        if (single) {
-          gather(lookup, offsets[begin], begin, end, out, p);
+        MatrixBlock part = out.part(p, begin, end);
+        if (bags.areRows()) {
+          // Numbers rows by positions in place of bags.
+          int ahead = offsets[begin] - begin;
+          part.at(part.base - ahead * part.stride, part.stride).rows(begin + ahead, end + ahead);
+          loops.gather(lookup.addresses, lookup.inverse, part);
         } else {
-          pool(lookup, offsets, weights, begin, end, combiner, out, p);
+          loops.pool(lookup, bags, part);
         }
       }
       begin = end;
     }
-    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
-      for (int b = from; b < to; b++) {
-        addInitial(lookup, offsets[b], offsets[b + 1], weights, combiner, out, b);
-      }
-    }
+    poolInitial(lookup, bags, from, to, out);
   }
 
   /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
   void ragged(RowLookup lookup, long out) {
     int count = lookup.count();
     RowParts whole = RowParts.whole(config.width(), out, config.width());
-    gather(lookup, 0, 0, count, whole, 0);
-    if (!lookup.complete && config.unknown() == UnknownRow.INITIAL) {
-      for (int i = 0; i < count; i++) {
-        addInitial(lookup, i, i + 1, Bags.UNWEIGHTED, Combiner.SUM, whole, i);
-      }
+    loops.gather(lookup.addresses, lookup.inverse, whole.part(0, 0, count));
+    if (!lookup.complete) {
+      int[] offsets = IntStream.rangeClosed(0, count).toArray();
+      poolInitial(lookup, PooledBags.of(offsets, count, Combiner.SUM), 0, count, whole);
     }
   }
 
-  /** Part {@code p} of bags {@code [from, to)}, the first of which is that of {@code position}. */
-  private void gather(RowLookup lookup, int position, int from, int to, RowParts out, int p) {
-    long stride = out.stride(p);
-    long first = out.base(p) + from * stride;
-    loops.gather(
-        lookup.addresses,
-        lookup.inverse,
-        position,
-        to - from,
-        out.begin(p),
-        out.end(p),
-        first,
-        stride);
-  }
-
-  private void pool(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      RowParts out,
-      int p) {
-    long[] rows = lookup.addresses;
-    int[] inverse = lookup.inverse;
-    int begin = out.begin(p);
-    int end = out.end(p);
-    long base = out.base(p);
-    long stride = out.stride(p);
-    if (weights.length == 0) {
-      loops.pool(rows, inverse, offsets, from, to, combiner, begin, end, base, stride);
-    } else {
-      loops.poolWeighted(
-          rows, inverse, offsets, from, to, combiner, weights, begin, end, base, stride);
-    }
-  }
-
-  /** Pools bag {@code bag} again if one of its positions holds an id without a row. */
-  private void addInitial(
-      RowLookup lookup,
-      int begin,
-      int end,
-      float[] weights,
-      Combiner combiner,
-      RowParts out,
-      int bag) {
-    boolean known = true;
-    for (int i = begin; i < end; i++) {
-      known &= lookup.rows[lookup.inverse[i]] != RowLookup.NONE;
-    }
-    if (known) {
+  /** Where ids without a row read as initial rows, pools the bags that hold one again. */
+  private void poolInitial(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
+    if (lookup.complete || config.unknown() != UnknownRow.INITIAL) {
       return;
     }
-    boolean weighted = weights.length > 0;
-    float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
-    for (int p = 0; p < out.count(); p++) {
-      for (int j = out.begin(p); j < out.end(p); j++) {
-        float sum = sumOrInitial(lookup, begin, end, weights, scale, j);
-        Memory.setFloat(out.base(p) + bag * out.stride(p) + 4L * j, sum);
+    for (int b = from; b < to; b++) {
+      boolean known = true;
+      for (int i = bags.offsets[b]; i < bags.offsets[b + 1]; i++) {
+        known &= lookup.rows[lookup.inverse[i]] != RowLookup.NONE;
+      }
+      float scale = known ? 0 : bags.scale(b);
+      for (int p = 0; p < out.count() && !known; p++) {
+        MatrixBlock part = out.part(p, b, b + 1);
+        for (int j = part.begin; j < part.end; j++) {
+          Memory.setFloat(part.base + b * part.stride + 4L * j, sum(lookup, bags, b, scale, j));
+        }
       }
     }
   }
 
-  private float sumOrInitial(
-      RowLookup lookup, int begin, int end, float[] weights, float scale, int j) {
+  /** Column {@code j} of a bag, some of whose rows are initial. */
+  private float sum(RowLookup lookup, PooledBags bags, int bag, float scale, int j) {
     float sum = 0;
-    for (int i = begin; i < end; i++) {
+    for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
       int u = lookup.inverse[i];
-      float w =
+      float weight =
           lookup.rows[u] == RowLookup.NONE
               ? initial.value(lookup.ids[u], j)
               : loops.get(lookup.addresses[u], j);
-      sum = Math.fma(weights.length > 0 ? scale * weights[i] : scale, w, sum);
+      sum = Math.fma(PooledBags.factor(bags.weights, scale, i), weight, sum);
     }
     return sum;
   }

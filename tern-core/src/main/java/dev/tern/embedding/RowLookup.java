@@ -128,7 +128,7 @@ final class RowLookup {
           "lookup: got %d labels for %d bags, expected one for each"
               .formatted(labels.length, bags));
     }
-    Bags.check("to look up in", offsets, 0, bags, count);
+    PooledBags.check("to look up in", offsets, 0, bags, count);
     Clicks.requireLabels(labels, bags, 1);
     clicks.count(this, offsets, bags, labels, bags, 1);
   }
@@ -390,15 +390,10 @@ final class RowLookup {
     return starts[u] == starts[u + 1];
   }
 
-  /**
-   * Groups the positions of bags {@code from} to {@code to - 1} by their id, each id's in their
-   * order.
-   *
-   * @param weights of positions, or {@link Bags#UNWEIGHTED}
-   */
-  void group(int[] offsets, float[] weights, int from, int to, Combiner combiner) {
-    int first = offsets[from];
-    int places = offsets[to] - first;
+  /** Groups the positions of bags by their id, each id's in their order. */
+  void group(PooledBags grouped) {
+    int first = grouped.offsets[0];
+    int places = grouped.offsets[grouped.count] - first;
     starts[0] = 0;
     starts[1] = 0;
     if (places == count) {
@@ -412,16 +407,16 @@ final class RowLookup {
     for (int u = 2; u <= unique; u++) {
       starts[u] += starts[u - 1];
     }
-    if (weights.length > 0 || combiner != Combiner.SUM) {
+    if (grouped.areScaled()) {
       ones = 0;
-      placeScaled(offsets, weights, from, to, combiner);
+      placeScaled(grouped);
       return;
     }
     if (ones < places) {
       Arrays.fill(scales, ones, places, 1);
       ones = places;
     }
-    place(offsets, from, to);
+    place(grouped);
   }
 
   /** Has what was grouped name bags by where their gradients lie. */
@@ -433,8 +428,9 @@ final class RowLookup {
   }
 
   /** Puts each position where {@code starts[u + 1]} says, for the next of id u. */
-  private void place(int[] offsets, int from, int to) {
-    for (int b = from; b < to; b++) {
+  private void place(PooledBags grouped) {
+    int[] offsets = grouped.offsets;
+    for (int b = 0; b < grouped.count; b++) {
       int end = offsets[b + 1];
       for (int i = offsets[b]; i < end; i++) {
         bags[starts[inverse[i] + 1]++] = b;
@@ -443,16 +439,16 @@ final class RowLookup {
   }
 
   /** Likewise, with the factor that its row has in the pooled vector. */
-  private void placeScaled(int[] offsets, float[] weights, int from, int to, Combiner combiner) {
-    boolean weighted = weights.length > 0;
-    for (int b = from; b < to; b++) {
-      int begin = offsets[b];
+  private void placeScaled(PooledBags grouped) {
+    int[] offsets = grouped.offsets;
+    float[] weights = grouped.weights;
+    for (int b = 0; b < grouped.count; b++) {
       int end = offsets[b + 1];
-      float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
-      for (int i = begin; i < end; i++) {
+      float scale = grouped.scale(b);
+      for (int i = offsets[b]; i < end; i++) {
         int place = starts[inverse[i] + 1]++;
         bags[place] = b;
-        scales[place] = weighted ? scale * weights[i] : scale;
+        scales[place] = PooledBags.factor(weights, scale, i);
       }
     }
   }

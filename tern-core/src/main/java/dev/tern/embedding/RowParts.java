@@ -3,21 +3,27 @@ package dev.tern.embedding;
 import java.util.List;
 
 /**
- * Where the vectors of a slot's bags lie, or their gradients: the {@code W} columns of a row in one
- * tensor or, by ranges of columns, in several.
+ * Where the pooled vectors of bags lie, or their gradients: a matrix {@code [bags, W]} whose
+ * columns may be split over several tensors.
+ *
+ * <p>Example: widths 16 and 1 put columns 0 to 15 of each bag into part 0, and column 16 into part
+ * 1.
+ *
+ * <p>Mutable, so that training sets it anew in each step without garbage. One thread at a time.
  */
 final class RowParts {
   private final int[] ends;
   private final long[] bases;
   private final long[] strides;
+  private final MatrixBlock block = new MatrixBlock();
 
-  /** Where bags stand in another order: see {@link #interleave}. */
+  /** Where bags lie in another order: see {@link #interleave}. */
   private int[] slots = new int[0];
 
   private int rows;
   private int stride;
 
-  /** In parts of {@code widths} columns. */
+  /** Parts of {@code widths} columns. */
   RowParts(List<Integer> widths) {
     ends = new int[widths.size()];
     bases = new long[ends.length];
@@ -29,7 +35,7 @@ final class RowParts {
     }
   }
 
-  /** All of {@code width} columns in one tensor, as {@link #set} takes it. */
+  /** One part of {@code width} columns; see {@link #set}. */
   static RowParts whole(int width, long first, long stride) {
     RowParts parts = new RowParts(List.of(width));
     parts.set(0, first, stride);
@@ -39,7 +45,7 @@ final class RowParts {
   /**
    * Says where part {@code p} lies.
    *
-   * @param first address of what bag 0 has of it
+   * @param first address of the part of bag 0
    * @param stride floats from one bag to the next
    */
   void set(int p, long first, long stride) {
@@ -48,9 +54,11 @@ final class RowParts {
   }
 
   /**
-   * Says that bags are those of several slots, one after another, and lie with those of all slots:
-   * what {@link #set} takes for bag {@code b * stride + slots[k]} is that of bag {@code k * rows +
-   * b}.
+   * Says that the bags are those of several slots of a batch, slot after slot, while memory holds
+   * the slots of a row side by side: bag {@code k * rows + b} lies where {@link #set} puts bag
+   * {@code b * stride + slots[k]}.
+   *
+   * <p>Example: with slots 0 and 2 of 3 and 10 rows, bag 11 is row 1 of slot 2, and lies as bag 5.
    */
   void interleave(int[] slots, int rows, int stride) {
     this.slots = slots;
@@ -63,7 +71,7 @@ final class RowParts {
     return slots.length > 0;
   }
 
-  /** As which bag {@code bag} lies, where bags are interleaved. */
+  /** The number by whose place {@code bag} lies, where bags are interleaved. */
   int place(int bag) {
     int slot = bag / rows;
     return (bag - slot * rows) * stride + slots[slot];
@@ -75,25 +83,15 @@ final class RowParts {
   }
 
   /** First column of part {@code p}. */
-  int begin(int p) {
+  private int begin(int p) {
     return p == 0 ? 0 : ends[p - 1];
   }
 
-  /** Column behind the last of part {@code p}. */
-  int end(int p) {
-    return ends[p];
-  }
-
   /**
-   * Address from which column {@code j} of bag 0 lies {@code 4 * j} bytes, for columns of part
-   * {@code p}.
+   * Part {@code p} of bags {@code [from, to)}, whose columns have the numbers that they have in the
+   * row. Valid until the next call.
    */
-  long base(int p) {
-    return bases[p];
-  }
-
-  /** Bytes from one bag to the next in part {@code p}. */
-  long stride(int p) {
-    return strides[p];
+  MatrixBlock part(int p, int from, int to) {
+    return block.at(bases[p], strides[p]).rows(from, to).columns(begin(p), ends[p]);
   }
 }

@@ -5,37 +5,42 @@ import dev.tern.optim.Optimizer;
 import java.util.Optional;
 
 /**
- * Optimizer steps on rows as they are stored. Rows of F32 are updated in place; those of two bytes
- * are widened a block at a time, updated, and rounded back. How BF16 is rounded depends on (seed,
- * table index, id, step, column) alone.
+ * Optimizer steps on rows as they are stored. Rows of F32 are updated in place. Rows of two bytes
+ * are widened a block at a time, updated, and rounded back; how BF16 is rounded depends on (seed,
+ * table index, id, step, column) alone. One thread at a time.
  */
 final class RowSteps {
-  /** Rows widened at once: few enough that they stay in the nearest cache. */
-  private static final int BLOCK = 64;
+  private static final int BLOCK = StepBlock.ROWS;
 
-  private final RowLoops loops;
+  private final RowLoops reads;
+  private final UpdateLoops loops = UpdateLoops.fastest();
   private final DType storage;
   private final int width;
   private final long key;
+  private final float clipNorm;
 
-  /** Whether weights have bounds, and which: such that rounding does not leave them. */
+  /** Bounds that weights keep after rounding, where there are some. */
   private final boolean bounded;
 
   private final float low;
   private final float high;
-  private final long widened;
 
   /** The step of the first weights, where they have an optimizer of their own. */
   private final Optional<Step> head;
 
   private final int headWidth;
+
+  /** The head's learning rate is this times the rate of the other weights. */
   private final float headRate;
 
-  /** From a row to where the state of head and of the other weights would lie behind them. */
+  /** Bytes from a row to the place that has the head's state {@code headWidth} floats behind it. */
   private final long headState;
 
+  /** The same for the state of the other weights. */
   private final long restState;
 
+  private final StepBlock block = new StepBlock();
+  private final MatrixBlock widened = new MatrixBlock();
   private final long[] rows = new long[BLOCK];
   private final long[] weights = new long[BLOCK];
   private final long[] rest = new long[BLOCK];
@@ -43,21 +48,24 @@ final class RowSteps {
   private final int[] keys = new int[BLOCK];
   private final int[] order = new int[BLOCK];
 
-  /** With {@link #scratchBytes} at {@code scratch}. */
-  RowSteps(TableConfig config, RowLoops loops, long scratch) {
-    this.loops = loops;
+  /**
+   * @param scratch address of {@link #scratchBytes} bytes
+   */
+  RowSteps(TableConfig config, long scratch) {
     storage = config.storage();
+    reads = RowLoops.fastest(storage);
     width = config.width();
-    widened = scratch;
+    widened.at(scratch, 4L * width).columns(0, width);
+    clipNorm = config.limits().clipNorm();
     bounded = config.limits().bounds();
     low = config.limits().low(storage);
     high = config.limits().high(storage);
-    // Apart from the key of initial weights.
+    // Different from the key of initial weights.
     key = Hashing.mix(~Hashing.mix(config.seed()) + config.index());
     RowRule rule = config.rule();
     headWidth = rule.headWidth();
     head = rule.head().map(first -> new Step(first.optimizer(), headWidth, config.l2()));
-    headRate = rule.head().map(first -> times(first.optimizer(), rule.optimizer())).orElse(1f);
+    headRate = rule.head().map(first -> ratio(first.optimizer(), rule.optimizer())).orElse(1f);
     headState = RowLayout.weightBytes(config) - 4L * headWidth;
     restState = RowLayout.weightBytes(config) + 4L * rule.headState() - 4L * (width - headWidth);
     for (int i = 0; i < BLOCK; i++) {
@@ -65,13 +73,8 @@ final class RowSteps {
     }
   }
 
-  private static float times(Optimizer first, Optimizer others) {
+  private static float ratio(Optimizer first, Optimizer others) {
     return first.lr() == others.lr() ? 1 : first.lr() / others.lr();
-  }
-
-  /** Whether a step leaves weights and state as they are. */
-  static boolean changesNothing(Step step) {
-    return step.optimizer() instanceof Optimizer.Ftrl && step.lr() == 0;
   }
 
   /** Bytes needed to widen rows. */
@@ -79,64 +82,82 @@ final class RowSteps {
     return config.storage() == DType.F32 ? 0 : 4L * BLOCK * config.width();
   }
 
+  /** Scales gradients of rows down to {@link RowLimits#clipNorm} where their norm is larger. */
+  void clip(MatrixBlock gradients) {
+    block.gradients.at(gradients.base, gradients.stride).rows(gradients.from, gradients.to);
+    block.gradients.columns(0, width);
+    loops.clip(clipNorm, block);
+  }
+
   /**
-   * One step on {@code targets[from .. to)}, the rows of {@code ids}; the gradient of {@code
-   * targets[from + i]} lies at {@code grad + i * stride} (bytes); as {@link RowLoops#update}.
+   * One step: row {@code i} of {@code gradients} updates the row of {@code ids[i]} at {@code
+   * targets[i]}. See {@link UpdateLoops#update}.
    */
-  void run(Step step, long[] targets, long[] ids, int from, int to, long grad, long stride) {
+  void run(Step step, long[] targets, long[] ids, MatrixBlock gradients) {
     if (head.isPresent()) {
       follow(head.get(), step);
     }
+    long stride = gradients.stride;
     if (storage == DType.F32 && head.isEmpty()) {
-      loops.update(step, targets, targets, from, to, grad - from * stride, stride);
-      clamp(targets, from, to);
+      block.gradients.at(gradients.base, stride).rows(gradients.from, gradients.to);
+      update(step, targets, targets);
+      clamp(targets);
       return;
     }
-    for (int begin = from; begin < to; begin += BLOCK) {
-      int block = Math.min(BLOCK, to - begin);
-      System.arraycopy(targets, begin, rows, 0, block);
-      long gradients = grad + (begin - from) * stride;
+    for (int begin = gradients.from; begin < gradients.to; begin += BLOCK) {
+      int count = Math.min(BLOCK, gradients.to - begin);
+      long base = gradients.base + begin * stride;
+      System.arraycopy(targets, begin, rows, 0, count);
+      block.gradients.rows(0, count);
       if (storage == DType.F32) {
-        System.arraycopy(rows, 0, weights, 0, block);
-        update(step, block, gradients, stride);
+        System.arraycopy(rows, 0, weights, 0, count);
+        updateParts(step, base, stride);
       } else {
-        updateNarrow(step, ids, begin, block, gradients, stride);
+        widen(count);
+        makeKeys(step, ids, begin, count);
+        updateParts(step, base, stride);
+        loops.store(storage, rows, keys, widened);
       }
     }
   }
 
-  /** Makes a step of the head that of the others. */
+  /** Gives the step of the head the number and, in proportion, the rate of {@code step}. */
   private void follow(Step first, Step step) {
-    float rate = headRate * step.rate();
-    if (first.number() != step.number() || first.rate() != rate) {
-      first.at(rate, step.number());
+    float rate = headRate * step.rate;
+    if (first.number != step.number || first.rate != rate) {
+      first.at(rate, step.number);
     }
   }
 
-  /** On {@link #rows} whose weights are not floats: widens them, updates, and rounds. */
-  private void updateNarrow(Step step, long[] ids, int begin, int block, long grad, long stride) {
-    long stepKey = Hashing.draw(key, step.number());
-    for (int i = 0; i < block; i++) {
-      weights[i] = widened + 4L * width * i;
+  private void widen(int count) {
+    reads.gather(rows, order, widened.rows(0, count));
+    for (int i = 0; i < count; i++) {
+      weights[i] = widened.base + i * widened.stride;
+    }
+  }
+
+  private void makeKeys(Step step, long[] ids, int begin, int count) {
+    long stepKey = Hashing.draw(key, step.number);
+    for (int i = 0; i < count; i++) {
       keys[i] = (int) Hashing.mix(ids[begin + i] ^ stepKey);
     }
-    loops.gather(rows, order, 0, block, 0, width, widened, 4L * width);
-    update(step, block, grad, stride);
-    loops.store(rows, keys, block, width, widened);
   }
 
-  /** On {@link #rows} with weights of F32 at {@link #weights}. */
-  private void update(Step step, int block, long grad, long stride) {
-    if (head.isPresent() && !changesNothing(head.get())) {
-      shift(rows, headState, states, block);
-      loops.update(head.get(), weights, states, 0, block, grad, stride);
+  /** Updates head and rest of {@link #rows}, whose weights are floats at {@link #weights}. */
+  private void updateParts(Step step, long base, long stride) {
+    int count = block.gradients.to;
+    if (head.isPresent() && !head.get().changesNothing()) {
+      shift(rows, headState, states, count);
+      block.gradients.at(base, stride);
+      update(head.get(), weights, states);
     }
-    if (!changesNothing(step)) {
-      shift(rows, restState, states, block);
-      shift(weights, 4L * headWidth, rest, block);
-      loops.update(step, rest, states, 0, block, grad + 4L * headWidth, stride);
+    if (!step.changesNothing()) {
+      shift(rows, restState, states, count);
+      shift(weights, 4L * headWidth, rest, count);
+      block.gradients.at(base + 4L * headWidth, stride);
+      update(step, rest, states);
     }
-    clamp(weights, 0, block);
+    clamp(weights);
   }
 
   private static void shift(long[] addresses, long by, long[] into, int count) {
@@ -145,9 +166,16 @@ final class RowSteps {
     }
   }
 
-  private void clamp(long[] updated, int from, int to) {
+  private void update(Step step, long[] ofWeights, long[] ofStates) {
+    block.weights = ofWeights;
+    block.states = ofStates;
+    loops.update(step, block);
+  }
+
+  private void clamp(long[] ofWeights) {
     if (bounded) {
-      loops.clamp(updated, from, to, width, low, high);
+      block.weights = ofWeights;
+      loops.clamp(block, width, low, high);
     }
   }
 }

@@ -127,7 +127,8 @@ final class RowTransfer {
     int width = config.width();
     long rowBytes = 4L * config.rowFloats();
     long[] addresses = lookup.addresses;
-    loops.gather(addresses, lookup.inverse, 0, count, 0, width, buffer, rowBytes);
+    MatrixBlock out = new MatrixBlock().at(buffer, rowBytes).rows(0, count).columns(0, width);
+    loops.gather(addresses, lookup.inverse, out);
     long stateBytes = rowBytes - 4L * width;
     for (int i = 0; i < count && stateBytes > 0; i++) {
       long state = addresses[lookup.inverse[i]] + RowLayout.weightBytes(config);

@@ -1,36 +1,42 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.memory.Memory;
-import dev.tern.optim.Optimizer;
 import java.util.BitSet;
 
 /**
- * Gradients to rows, a block of distinct ids at a time: adds up the gradients of each, then gives
- * one to each row. A batch whose bags hold one id each, all distinct, needs no adding and is read
- * in place.
+ * Brings the gradients of bags to rows, a block of distinct ids at a time: adds up the gradients of
+ * each id, then takes one optimizer step with the sum. A batch whose bags hold one id each, all
+ * distinct, needs no sums; its gradients are read in place.
+ *
+ * <p>Belongs to one table, and is used by the thread that changes it: one at a time.
  */
 final class RowUpdates {
   private static final int BLOCK = 64;
   private static final int LINE = 64;
 
-  /** Gradients that the second cache holds beside other things. */
+  /** So many gradients fit into the second cache beside other things. */
   private static final int NEAR_FLOATS = 1 << 17;
 
   private final TableConfig config;
   private final RowSlabs slabs;
-  private final RowLoops loops;
+  private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
 
   /** The step of rows whose ids are not in the batch: without l2. */
   private final Step others;
 
-  /** Takes the updates of ids that are not to be updated. */
+  /** Takes the updates of ids that have no row. */
   private final long trash;
 
   private final int trashBytes;
 
-  /** Gradients of a block of distinct ids. */
-  private final long sums;
+  /** Address of the sums of a block of distinct ids. */
+  private final long sumsAt;
+
+  private final long sumStride;
+
+  /** The gradients that the next steps take. */
+  private final MatrixBlock sums = new MatrixBlock();
 
   private long[] targets = new long[BLOCK];
 
@@ -40,19 +46,21 @@ final class RowUpdates {
   /** Rows touched in this step, where the others must be updated too. */
   private final BitSet touched = new BitSet();
 
-  /** With {@link #spareBytes} at {@code spare}. */
+  /**
+   * @param spare address of {@link #spareBytes} bytes
+   */
   RowUpdates(TableConfig config, RowSlabs slabs, long spare) {
     this.config = config;
     this.slabs = slabs;
-    sums = spare;
+    sumsAt = spare;
+    sumStride = 4L * config.width();
     trash = spare + sumBytes(config);
-    others = new Step(config.optimizer(), config.width(), 0);
     trashBytes = RowLayout.rowBytes(config);
-    loops = RowLoops.fastest(config.storage());
-    steps = new RowSteps(config, loops, trash + trashBytes);
+    others = new Step(config.optimizer(), config.width(), 0);
+    steps = new RowSteps(config, trash + trashBytes);
   }
 
-  /** Room for gradients, for a row whose updates are thrown away, and to compute. */
+  /** Bytes for sums of gradients, for a row whose updates are thrown away, and for the steps. */
   static long spareBytes(TableConfig config) {
     return sumBytes(config) + RowLayout.rowBytes(config) + RowSteps.scratchBytes(config);
   }
@@ -62,76 +70,71 @@ final class RowUpdates {
   }
 
   /**
-   * One optimizer step for bags 0 to {@code bags - 1} of a lookup; {@link #runOthers} ends it.
-   *
-   * @param weights of positions, or {@link Bags#UNWEIGHTED}
-   * @param single whether each bag is the row of one id as it is
+   * One optimizer step with the gradients of all bags of a lookup, which {@link PooledBags#check}
+   * has seen; {@link #runOthers} ends the step.
    */
-  void run(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      boolean single,
-      RowParts gradients,
-      Step step) {
-    boolean distinct = single && bags == lookup.count() && lookup.unique() == bags;
+  void run(RowLookup lookup, PooledBags bags, RowParts gradients, Step step) {
+    int count = bags.count;
+    boolean distinct = bags.areRows() && count == lookup.count() && lookup.unique() == count;
     boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
     if (distinct && inPlace && !config.limits().clips()) {
-      run(lookup, false, bags, gradients, step);
+      runInPlace(lookup, gradients, step);
     } else {
-      lookup.group(offsets, weights, 0, bags, single ? Combiner.SUM : combiner);
-      runGrouped(lookup, bags, gradients, step);
+      lookup.group(bags);
+      runGrouped(lookup, count, gradients, step);
     }
   }
 
-  /** Likewise, of a lookup that was grouped. */
+  /** As {@link #run}, for a lookup that was grouped. */
   void runGrouped(RowLookup lookup, int bags, RowParts gradients, Step step) {
     if (gradients.isInterleaved()) {
       lookup.placeBags(gradients);
     }
-    run(lookup, true, bags, gradients, step);
-  }
-
-  /** Ends a step: where the optimizer updates all rows, those that were not in a lookup. */
-  void runOthers(Step step) {
-    if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-      updateOthers(others.like(step));
-    }
-  }
-
-  private void run(RowLookup lookup, boolean grouped, int bags, RowParts gradients, Step step) {
-    if (config.rule().head().isEmpty() && RowSteps.changesNothing(step)) {
+    if (changesNothing(step)) {
       return;
     }
     int unique = lookup.unique();
-    int width = config.width();
-    long[] rows = targets(lookup, grouped);
-    if (grouped && !gradients.isInterleaved() && (long) bags * width <= NEAR_FLOATS) {
+    long[] rows = targets(lookup, true);
+    if (!gradients.isInterleaved() && (long) bags * config.width() <= NEAR_FLOATS) {
       lookup.touched += touch(gradients, bags);
     }
     for (int from = 0; from < unique; from += BLOCK) {
       int to = Math.min(unique, from + BLOCK);
       lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
-      if (grouped) {
-        sum(lookup, from, to, gradients);
-        if (config.limits().clips()) {
-          loops.clip(config.limits().clipNorm(), to - from, width, sums, 4L * width);
-        }
-        steps.run(step, rows, lookup.ids, from, to, sums, 4L * width);
-      } else {
-        long stride = gradients.stride(0);
-        steps.run(step, rows, lookup.ids, from, to, gradients.base(0) + from * stride, stride);
+      sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
+      for (int p = 0; p < gradients.count(); p++) {
+        loops.sumGradients(lookup, gradients.part(p, 0, bags), sums);
       }
+      if (config.limits().clips()) {
+        steps.clip(sums);
+      }
+      steps.run(step, rows, lookup.ids, sums);
     }
-    if (step.optimizer() instanceof Optimizer.Adam adam && !adam.lazy()) {
-      mark(lookup, rows);
-    }
+    mark(lookup, rows, step);
   }
 
-  private void mark(RowLookup lookup, long[] updated) {
+  private void runInPlace(RowLookup lookup, RowParts gradients, Step step) {
+    if (changesNothing(step)) {
+      return;
+    }
     int unique = lookup.unique();
+    long[] rows = targets(lookup, false);
+    MatrixBlock whole = gradients.part(0, 0, unique);
+    for (int from = 0; from < unique; from += BLOCK) {
+      int to = Math.min(unique, from + BLOCK);
+      lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
+      steps.run(step, rows, lookup.ids, whole.rows(from, to));
+    }
+    mark(lookup, rows, step);
+  }
+
+  private boolean changesNothing(Step step) {
+    return config.rule().head().isEmpty() && step.changesNothing();
+  }
+
+  /** Notes the rows that were updated, where {@link #runOthers} updates the others. */
+  private void mark(RowLookup lookup, long[] updated, Step step) {
+    int unique = step.updatesAllRows() ? lookup.unique() : 0;
     for (int u = 0; u < unique; u++) {
       if (updated[u] != trash) {
         touched.set(lookup.rows[u]);
@@ -139,25 +142,16 @@ final class RowUpdates {
     }
   }
 
-  /** Adds up the gradients of ids {@code [from, to)}. */
-  private void sum(RowLookup lookup, int from, int to, RowParts gradients) {
-    for (int p = 0; p < gradients.count(); p++) {
-      int begin = gradients.begin(p);
-      int end = gradients.end(p);
-      long stride = gradients.stride(p);
-      loops.sumGradients(
-          lookup, from, to, begin, end, gradients.base(p), stride, sums, 4L * config.width());
-    }
-  }
-
   /** Loads from each line of the gradients, as {@link RowLookup#touch} does of rows. */
   private static int touch(RowParts gradients, int bags) {
     int sum = 0;
     for (int p = 0; p < gradients.count(); p++) {
-      for (int j = gradients.begin(p); j < gradients.end(p); j += LINE / 4) {
-        long at = gradients.base(p) + 4L * j;
+      MatrixBlock part = gradients.part(p, 0, bags);
+      for (int j = part.begin; j < part.end; j += LINE / 4) {
+        long at = part.base + 4L * j;
+        long stride = part.stride;
         for (int b = 0; b < bags; b++) {
-          sum += Memory.getInt(at + b * gradients.stride(p));
+          sum += Memory.getInt(at + b * stride);
         }
       }
     }
@@ -182,10 +176,18 @@ final class RowUpdates {
     return targets;
   }
 
-  /** The same step with gradient 0 on every row in use that had none. */
-  private void updateOthers(Step step) {
+  /**
+   * Ends a step: where the optimizer updates all rows, takes the same step with gradient 0 on every
+   * row in use that had none.
+   */
+  void runOthers(Step step) {
+    if (!step.updatesAllRows()) {
+      return;
+    }
+    others.like(step);
     slabs.markFree(touched);
     Memory.zero(trash, 4L * config.width());
+    sums.at(trash, 0);
     int filled = 0;
     int size = slabs.size();
     for (int row = touched.nextClearBit(0); row < size; row = touched.nextClearBit(row + 1)) {
@@ -193,11 +195,11 @@ final class RowUpdates {
       targets[filled] = address;
       otherIds[filled++] = RowLayout.keepsId(config) ? Memory.getLong(address + RowLayout.idOffset(config)) : 0;
       if (filled == BLOCK) {
-        steps.run(step, targets, otherIds, 0, filled, trash, 0);
+        steps.run(others, targets, otherIds, sums.rows(0, filled));
         filled = 0;
       }
     }
-    steps.run(step, targets, otherIds, 0, filled, trash, 0);
+    steps.run(others, targets, otherIds, sums.rows(0, filled));
     touched.clear();
   }
 }

@@ -120,7 +120,7 @@ public final class SelectedRows {
    */
   public static SelectedRows ofBags(
       long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
-    return gradient(ids, offsets, Bags.UNWEIGHTED, combiner, width, gradients);
+    return gradient(ids, offsets, PooledBags.UNWEIGHTED, combiner, width, gradients);
   }
 
   /**

@@ -3,28 +3,33 @@ package dev.tern.embedding;
 import dev.tern.optim.Optimizer;
 
 /**
- * Constants of one optimizer step on the rows of a table; set anew for each step, so that steps
- * make no garbage.
+ * The constants of one optimizer step on the rows of a table. Mutable, so that training sets them
+ * anew in each step without garbage: an update changes them, and loops only read them.
  */
 final class Step {
-  private final Optimizer optimizer;
-  private final int width;
-  private final float l2;
-  private float rate;
-  private float lr;
-  private float vScale = 1;
-  private long number;
+  final Optimizer optimizer;
 
-  /** Of Adam. */
+  /** Weights of a row that the step updates. */
+  final int width;
+
+  /** Times the weight is added to the gradient. */
+  final float l2;
+
+  /** Learning rate. */
+  float rate;
+
+  /** Learning rate; for Adam divided by {@code 1 - beta1^t}. */
+  float lr;
+
+  /** For Adam {@code 1 / (1 - beta2^t)}, else 1. */
+  float vScale = 1;
+
+  /** Number of the step, {@code t}, counted from 1. */
+  long number;
+
   private final Powers powers1;
-
   private final Powers powers2;
 
-  /**
-   * @param optimizer update rule
-   * @param width weights of a row that it updates
-   * @param l2 times the weight is added to the gradient
-   */
   Step(Optimizer optimizer, int width, float l2) {
     this.optimizer = optimizer;
     this.width = width;
@@ -38,7 +43,7 @@ final class Step {
     }
   }
 
-  /** Makes it step {@code step}, counted from 1, at {@code rate}. */
+  /** Makes it step {@code step}, counted from 1, at a learning rate of {@code rate}. */
   Step at(float rate, long step) {
     this.rate = rate;
     lr = rate;
@@ -50,7 +55,7 @@ final class Step {
     return this;
   }
 
-  /** Makes it the step that {@code other} is, but for the pull of l2. */
+  /** Copies number and learning rate of a step of the same optimizer; l2 and width stay. */
   Step like(Step other) {
     rate = other.rate;
     lr = other.lr;
@@ -59,45 +64,23 @@ final class Step {
     return this;
   }
 
+  /** Whether the step leaves weights and state as they are. */
+  boolean changesNothing() {
+    return optimizer instanceof Optimizer.Ftrl && lr == 0;
+  }
+
+  /** Whether the step updates all rows of the table. */
+  boolean updatesAllRows() {
+    return optimizer instanceof Optimizer.Adam adam && !adam.lazy();
+  }
+
   /** {@code beta1^k} of Adam for {@code k} of 0 or more. */
   float decay1(int k) {
     return (float) powers1.of(k);
   }
 
-  /** {@code beta2^k}. */
+  /** {@code beta2^k} of Adam for {@code k} of 0 or more. */
   float decay2(int k) {
     return (float) powers2.of(k);
-  }
-
-  Optimizer optimizer() {
-    return optimizer;
-  }
-
-  int width() {
-    return width;
-  }
-
-  float l2() {
-    return l2;
-  }
-
-  /** Which step it is, counted from 1. */
-  long number() {
-    return number;
-  }
-
-  /** Learning rate. */
-  float rate() {
-    return rate;
-  }
-
-  /** Learning rate; for Adam already divided by {@code 1 - beta1^t}. */
-  float lr() {
-    return lr;
-  }
-
-  /** For Adam {@code 1 / (1 - beta2^t)}, else 1. */
-  float vScale() {
-    return vScale;
   }
 }

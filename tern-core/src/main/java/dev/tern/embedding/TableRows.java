@@ -306,36 +306,16 @@ final class TableRows {
   }
 
   /** Combines the rows of bags {@code [from, to)}. */
-  void pool(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      RowParts out) {
+  void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     requireReadable("pool", lookup);
-    boolean single = Bags.check(config.name(), offsets, from, to, lookup.count());
-    pool(lookup, offsets, weights, from, to, combiner, single, out);
+    bags.check(config.name(), from, to, lookup.count());
+    poolFound(lookup, bags, from, to, out);
   }
 
-  /**
-   * Likewise, for a lookup just found.
-   *
-   * @param single whether each bag holds exactly one id
-   */
-  void pool(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      boolean single,
-      RowParts out) {
-    boolean asIs = single && weights.length == 0;
+  /** As {@link #pool}, for a lookup just found and bags that were checked. */
+  void poolFound(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     try {
-      pooling.pool(lookup, offsets, weights, from, to, combiner, asIs, out);
+      pooling.pool(lookup, bags, from, to, out);
     } finally {
       Reference.reachabilityFence(lookup); // its copies of rows go with it
     }
@@ -351,16 +331,8 @@ final class TableRows {
     }
   }
 
-  /** Applies gradients of bags {@code [0, bags)}, and ends the step. */
-  void apply(
-      RowLookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts gradients,
-      float lr,
-      long step) {
+  /** Applies gradients of all bags, and ends the step. */
+  void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     requireOpen("apply");
     requireStored("apply");
     lookup.requireOf(this, config.name(), "apply");
@@ -369,18 +341,17 @@ final class TableRows {
           "table %s: got learning rate %s in step %d, expected 0 or more in step 1 or later"
               .formatted(config.name(), lr, step));
     }
-    boolean single =
-        Bags.check(config.name(), offsets, 0, bags, lookup.count()) && weights.length == 0;
+    bags.check(config.name(), 0, bags.count, lookup.count());
     rule.at(lr, step);
     watch.begin();
     try {
       locateAgain(lookup, true);
       watch.updated(lookup);
-      updates.run(lookup, offsets, weights, bags, combiner, single, gradients, rule);
+      updates.run(lookup, bags, gradients, rule);
       if (buckets.isPresent() && !lookup.complete) {
-        RowLookup read = buckets.get().group(lookup, offsets, weights, bags, combiner);
+        RowLookup read = buckets.get().group(lookup, bags);
         watch.bucketsUpdated(read);
-        updates.runGrouped(read, bags, gradients, rule);
+        updates.runGrouped(read, bags.count, gradients, rule);
       }
       updates.runOthers(rule);
       residents.endStep(step, evictor);

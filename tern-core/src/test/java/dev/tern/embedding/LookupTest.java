@@ -62,20 +62,21 @@ final class LookupTest {
     int[] offsets = {0, 2, 2, 3, 6};
     table.find(new long[] {7, 8, 7, 9, 8, 7}, 6, lookup, true);
     for (int round = 0; round < 2; round++) {
-      lookup.found.group(offsets, Bags.UNWEIGHTED, 0, 4, Combiner.MEAN);
+      lookup.found.group(PooledBags.of(offsets, 4, Combiner.MEAN));
       assertThat(Arrays.copyOf(lookup.found.starts, 4)).containsExactly(0, 3, 5, 6);
       assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
       assertThat(Arrays.copyOf(lookup.found.scales, 6))
           .containsExactly(0.5f, 1, 1f / 3, 0.5f, 1f / 3, 1f / 3);
-      lookup.found.group(offsets, new float[] {1, 3, 5, 2, 1, 4}, 0, 4, Combiner.SUM);
+      float[] weights = {1, 3, 5, 2, 1, 4};
+      lookup.found.group(new PooledBags(Combiner.SUM).set(offsets, weights, 4));
       assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
       assertThat(Arrays.copyOf(lookup.found.scales, 6)).containsExactly(1, 5, 4, 3, 1, 2);
-      lookup.found.group(offsets, Bags.UNWEIGHTED, 0, 3, Combiner.SUM);
+      lookup.found.group(PooledBags.of(offsets, 3, Combiner.SUM));
       assertThat(Arrays.copyOf(lookup.found.starts, 4)).containsExactly(0, 2, 3, 3);
       assertThat(Arrays.copyOf(lookup.found.bags, 3)).containsExactly(0, 2, 0);
       assertThat(lookup.found.isAbsent(1)).isFalse();
       assertThat(lookup.found.isAbsent(2)).isTrue();
-      lookup.found.group(offsets, Bags.UNWEIGHTED, 0, 4, Combiner.SUM);
+      lookup.found.group(PooledBags.of(offsets, 4, Combiner.SUM));
       assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
       assertThat(Arrays.copyOf(lookup.found.scales, 6)).containsOnly(1);
     }

@@ -82,15 +82,17 @@ final class RowLimitsTest {
         Floats grad = new Floats(allocator, BAGS * width)) {
       RowParts parts = new RowParts(widths);
       for (int p = 0; p < widths.size(); p++) {
-        parts.set(p, grad.address + 4L * BAGS * parts.begin(p), widths.get(p));
+        int begin = parts.part(p, 0, 0).begin;
+        parts.set(p, grad.address + 4L * BAGS * begin, widths.get(p));
       }
       for (int b = 0; b < BAGS; b++) {
         double[] sum = sums.computeIfAbsent(ids[b], _ -> new double[width]);
         for (int p = 0; p < widths.size(); p++) {
-          for (int j = parts.begin(p); j < parts.end(p); j++) {
+          MatrixBlock part = parts.part(p, b, b + 1);
+          for (int j = part.begin; j < part.end; j++) {
             // Norms from far below to far above the limit.
             float g = (float) (random.nextGaussian() * (b % 7) / 3);
-            grad.set(BAGS * parts.begin(p) + b * widths.get(p) + j - parts.begin(p), g);
+            Memory.setFloat(part.base + b * part.stride + 4L * j, g);
             sum[j] += g;
           }
         }
@@ -98,7 +100,8 @@ final class RowLimitsTest {
       float[] given = grad.toArray();
       table.find(ids, BAGS, lookup, true);
       float[] before = rows(table, lookup);
-      table.apply(lookup.found, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
+      PooledBags bags = PooledBags.of(oneHot(BAGS), BAGS, Combiner.SUM);
+      table.apply(lookup.found, bags, parts, 0.5f, 1);
       float[] after = rows(table, lookup);
       assertThat(grad.toArray()).isEqualTo(given);
       for (int i = 0; i < BAGS; i++) {

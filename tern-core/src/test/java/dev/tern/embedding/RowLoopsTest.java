@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.DType;
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -16,8 +17,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The vector loops give the bits of the scalar loops. */
 final class RowLoopsTest {
   private final Allocator allocator = Allocator.of(1L << 26);
-  private final RowLoops vectors = RowLoops.fastest(DType.F32);
-  private final RowLoops scalars = new RowLoops(false, DType.F32);
+  private final Loops vectors = new Loops(VectorSupport.available());
+  private final Loops scalars = new Loops(false);
+
+  /** All loops, with vectors or without. */
+  private record Loops(RowLoops reads, UpdateLoops updates) {
+    Loops(boolean vectors) {
+      this(new RowLoops(vectors, RowEncoding.of(DType.F32)), new UpdateLoops(vectors));
+    }
+  }
 
   /** Rows with state, gradients and results, filled from a seed. */
   private final class Data implements AutoCloseable {
@@ -51,6 +59,7 @@ final class RowLoopsTest {
         out.set(i, i);
       }
       addresses = random.ints(count, 0, Math.max(1, count)).mapToLong(this::row).toArray();
+      lookup.addresses = addresses;
       lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
       lookup.bags = random.ints(count, 0, Math.max(1, count)).toArray();
       lookup.scales = new float[count];
@@ -68,12 +77,17 @@ final class RowLoopsTest {
       return rows.address + 4L * (3 * width + 1) * index;
     }
 
-    long[] distinctRows() {
-      long[] distinct = new long[count];
-      for (int i = 0; i < count; i++) {
-        distinct[i] = row(i);
-      }
-      return distinct;
+    MatrixBlock block(Floats floats) {
+      return new MatrixBlock().at(floats.address, 4L * stride);
+    }
+
+    /** A step on all rows, each with its state behind it. */
+    StepBlock stepBlock() {
+      StepBlock block = new StepBlock();
+      block.weights = IntStream.range(0, count).mapToLong(this::row).toArray();
+      block.states = block.weights;
+      block.gradients.at(grads.address, 4L * stride).rows(0, count).columns(0, width);
+      return block;
     }
 
     @Override
@@ -105,7 +119,7 @@ final class RowLoopsTest {
 
   /** A loop on data. */
   private interface Work {
-    void run(RowLoops loops, Data data);
+    void run(Loops loops, Data data);
   }
 
   @ParameterizedTest
@@ -121,15 +135,10 @@ final class RowLoopsTest {
           width,
           count,
           (loops, d) ->
-              loops.gather(
+              loops.reads.gather(
                   d.addresses,
                   d.lookup.inverse,
-                  0,
-                  count,
-                  begin,
-                  width,
-                  d.out.address,
-                  4L * d.stride));
+                  d.block(d.out).rows(0, count).columns(begin, width)));
       // Bags of 0, 1, 2, 3 ... positions.
       int[] offsets = IntStream.range(0, 50).map(b -> Math.min(count, b * (b - 1) / 2)).toArray();
       int bags = Math.min(count, (int) IntStream.of(offsets).filter(o -> o < count).count());
@@ -142,71 +151,38 @@ final class RowLoopsTest {
             width,
             count,
             (loops, d) ->
-                loops.poolWeighted(
-                    d.addresses,
-                    d.lookup.inverse,
-                    offsets,
-                    0,
-                    bags,
-                    combiner,
-                    weights,
-                    begin,
-                    width,
-                    d.out.address,
-                    4L * d.stride));
+                loops.reads.pool(
+                    d.lookup,
+                    new PooledBags(combiner).set(offsets, weights, bags),
+                    d.block(d.out).rows(0, bags).columns(begin, width)));
         both(
             width,
             count,
             (loops, d) ->
-                loops.pool(
-                    d.addresses,
-                    d.lookup.inverse,
-                    offsets,
-                    0,
-                    bags,
-                    combiner,
-                    begin,
-                    width,
-                    d.out.address,
-                    4L * d.stride));
+                loops.reads.pool(
+                    d.lookup,
+                    PooledBags.of(offsets, bags, combiner),
+                    d.block(d.out).rows(0, bags).columns(begin, width)));
       }
       both(
           width,
           count,
           (loops, d) ->
-              loops.sumGradients(
+              loops.updates.sumGradients(
                   d.lookup,
-                  Math.min(1, count),
-                  count,
-                  begin,
-                  width,
-                  d.grads.address,
-                  4L * d.stride,
-                  d.out.address,
-                  4L * d.stride));
+                  d.block(d.grads).columns(begin, width),
+                  d.block(d.out).rows(Math.min(1, count), count)));
     }
   }
 
   @ParameterizedTest
   @MethodSource("dev.tern.embedding.RowUpdatesTest#optimizers")
   void updatesHaveTheSameBits(Optimizer optimizer) {
-    TableConfig config = new TableConfig("t", 0, 1, optimizer, 0, 0, 0, UnknownRow.ZEROS);
     for (int width : new int[] {1, 7, 8, 15, 16, 17, 63, 64, 65}) {
       for (int count : new int[] {0, 1, 7, 63, 64, 65, 130}) {
         for (float l2 : new float[] {0, 0.1f}) {
           Step step = new Step(optimizer, width, l2).at(0.1f, 9);
-          both(
-              width,
-              count,
-              (loops, d) ->
-                  loops.update(
-                      step,
-                      d.distinctRows(),
-                      d.distinctRows(),
-                      0,
-                      count,
-                      d.grads.address,
-                      4L * d.stride));
+          both(width, count, (loops, d) -> loops.updates.update(step, d.stepBlock()));
         }
       }
     }
@@ -222,16 +198,10 @@ final class RowLoopsTest {
             width,
             count,
             (loops, d) -> {
-              loops.clip(1, count, width, d.grads.address, 4L * d.stride);
-              loops.update(
-                  step,
-                  d.distinctRows(),
-                  d.distinctRows(),
-                  0,
-                  count,
-                  d.grads.address,
-                  4L * d.stride);
-              loops.clamp(d.distinctRows(), 0, count, width, -0.0f, 0.4f);
+              StepBlock block = d.stepBlock();
+              loops.updates.clip(1, block);
+              loops.updates.update(step, block);
+              loops.updates.clamp(block, width, -0.0f, 0.4f);
             });
       }
     }
@@ -241,7 +211,9 @@ final class RowLoopsTest {
   @ValueSource(ints = {1, 8, 17})
   void gatherCopiesTheRowOfEachPosition(int width) {
     try (Data d = new Data(width, 100)) {
-      vectors.gather(d.addresses, d.lookup.inverse, 10, 50, 0, width, d.out.address, 4L * d.stride);
+      MatrixBlock out = d.block(d.out).rows(10, 60).columns(0, width);
+      out.at(out.base - 10 * out.stride, out.stride);
+      vectors.reads.gather(d.addresses, d.lookup.inverse, out);
       for (int i = 0; i < 50; i++) {
         for (int j = 0; j < width; j++) {
           long row = d.addresses[d.lookup.inverse[10 + i]];
