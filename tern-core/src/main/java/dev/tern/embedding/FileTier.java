@@ -1,14 +1,15 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.table.tier.TierMemory;
 import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * Memory that several tables share, and a folder for the rows that have no room in it. A table takes
- * memory as it grows and keeps it until it is closed. Once nothing is left, each table makes room by
- * moving rows to a file of its own, which a thread of the tier writes meanwhile. No result depends on
- * which rows are in memory. The files have no names and are gone with their tables: they are no
- * checkpoints. Linux alone. Several threads may use tables of one tier at once.
+ * Memory that several tables share, and a folder for the rows that have no room in it. A table
+ * takes memory as it grows and keeps it until it is closed. Once nothing is left, each table makes
+ * room by moving rows to a file of its own, which a thread of the tier writes meanwhile. No result
+ * depends on which rows are in memory. The files have no names and are gone with their tables: they
+ * are no checkpoints. Linux alone. Several threads may use tables of one tier at once.
  */
 public final class FileTier {
   final TierMemory shared;

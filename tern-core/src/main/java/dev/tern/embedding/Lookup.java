@@ -1,10 +1,13 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.internal.table.rows.RowLookup;
+
 /**
- * The result of looking a batch of ids up in an {@link EmbeddingTable}: the distinct ids among them,
- * and where the row of each lies. {@link EmbeddingTable#find} fills it. Use one lookup for batch
- * after batch: it grows to the largest and then allocates nothing. One thread at a time may fill or
- * apply it; several threads may pool it at once.
+ * The result of looking a batch of ids up in an {@link EmbeddingTable}: the distinct ids among
+ * them, and where the row of each lies. {@link EmbeddingTable#find} fills it. Use one lookup for
+ * batch after batch: it grows to the largest and then allocates nothing. One thread at a time may
+ * fill or apply it; several threads may pool it at once.
  */
 public final class Lookup {
   final RowLookup found = new RowLookup();
@@ -34,8 +37,8 @@ public final class Lookup {
    * clicks} needs that in training, between {@link EmbeddingTable#lookAhead} and {@link
    * EmbeddingTable#find(Lookup, boolean)}.
    *
-   * @param offsets bag {@code b}, the ids of sample {@code b}, holds the positions {@code offsets[b]}
-   *     to {@code offsets[b + 1] - 1}
+   * @param offsets bag {@code b}, the ids of sample {@code b}, holds the positions {@code
+   *     offsets[b]} to {@code offsets[b + 1] - 1}
    * @param bags number of bags, {@code B}
    * @param labels one for each sample, {@code [B]}: 1 where it was clicked, else 0
    */

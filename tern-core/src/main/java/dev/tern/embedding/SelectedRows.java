@@ -1,7 +1,10 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

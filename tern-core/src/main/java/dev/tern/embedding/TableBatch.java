@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.data.Batch;
+import dev.tern.internal.table.rows.RowLookup;
 
 /**
  * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are

@@ -1,6 +1,13 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.TableLock.Use;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Use;
+import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.policy.CountingFilter;
+import dev.tern.internal.table.snapshot.FilterWords;
 import java.util.Optional;
 
 /**

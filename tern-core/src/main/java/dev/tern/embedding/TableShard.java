@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.table.index.Hashing;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -1,8 +1,8 @@
 package dev.tern.train;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
 import java.lang.foreign.Arena;
 
 /** Writes rows into a table's file, block after block. */

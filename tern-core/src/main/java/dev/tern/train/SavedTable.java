@@ -1,10 +1,10 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

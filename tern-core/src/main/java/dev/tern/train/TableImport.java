@@ -1,7 +1,7 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.RowBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

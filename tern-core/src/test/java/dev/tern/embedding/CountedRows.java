@@ -2,8 +2,13 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.InitialRows;
+import dev.tern.internal.table.rows.RowLookup;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;

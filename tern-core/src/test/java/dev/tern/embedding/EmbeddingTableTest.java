@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -199,7 +204,9 @@ final class EmbeddingTableTest {
     table.find(batch, batch.length, lookup, true);
     Set<Long> addresses = new HashSet<>();
     for (int u = 0; u < lookup.unique(); u++) {
-      assertThat(addresses.add(lookup.found.addresses[u])).as("id %d", lookup.found.ids[u]).isTrue();
+      assertThat(addresses.add(lookup.found.addresses[u]))
+          .as("id %d", lookup.found.ids[u])
+          .isTrue();
     }
     assertThat(table.size()).isEqualTo(ids.size());
     long[] first = Arrays.copyOf(lookup.found.addresses, lookup.unique());

@@ -5,9 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
+import dev.tern.internal.table.rows.ScalarHalves;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -232,8 +242,10 @@ final class RowLimitsTest {
           assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
         }
       }
-      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, 0.5f).high(storage)).isEqualTo(0.5f);
-      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, -1e-30f).high(storage)).isNegative();
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, 0.5f).high(storage))
+          .isEqualTo(0.5f);
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, -1e-30f).high(storage))
+          .isNegative();
     }
   }
 

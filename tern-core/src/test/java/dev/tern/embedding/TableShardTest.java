@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.internal.table.index.Hashing;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;

@@ -3,9 +3,18 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
+import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.tier.ColdMerge;
+import dev.tern.internal.table.tier.ColdRows;
+import dev.tern.internal.table.tier.TierMemory;
+import dev.tern.internal.table.tier.WriteBehind;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -78,7 +87,8 @@ final class WriteBehindTest {
   }
 
   private EmbeddingTable table(Executor writer) {
-    return EmbeddingTable.create(config(), new FileTier(new TierMemory(folder, MEMORY, writer)), allocator);
+    return EmbeddingTable.create(
+        config(), new FileTier(new TierMemory(folder, MEMORY, writer)), allocator);
   }
 
   /** Trains, scores and exports. */

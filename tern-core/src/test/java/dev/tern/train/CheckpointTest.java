@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Readers;
-import dev.tern.embedding.RowLimits;
+import dev.tern.embedding.config.RowLimits;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Features;
 import dev.tern.model.Model;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Readers;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;

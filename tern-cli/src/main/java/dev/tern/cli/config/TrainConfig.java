@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowLimits;
+import dev.tern.embedding.config.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.DeltaSchedule;
