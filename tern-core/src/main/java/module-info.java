@@ -12,6 +12,7 @@ module dev.tern.core {
   exports dev.tern.base;
   exports dev.tern.data;
   exports dev.tern.embedding;
+  exports dev.tern.embedding.config;
   exports dev.tern.model;
   exports dev.tern.nn;
   exports dev.tern.optim;
