@@ -22,7 +22,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The only door to computation: compute threads, memory under one budget, and the plans made so
@@ -36,6 +38,10 @@ public final class Interpreter implements AutoCloseable {
   private final Allocator allocator;
   private final long stepBudget;
   private volatile boolean closed;
+
+  /** Open sessions that compute with this or have read memory of it. */
+  private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
+
   private final Map<String, Plan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -186,7 +192,7 @@ public final class Interpreter implements AutoCloseable {
     public void run() {
       Execution open = execution();
       for (int i = 0; i < written.size(); i++) {
-        Eager.beforeWrite(written.get(i));
+        beforeWrite(written.get(i));
       }
       open.run();
       Reference.reachabilityFence(program);
@@ -270,11 +276,50 @@ public final class Interpreter implements AutoCloseable {
     }
   }
 
+  /**
+   * Tells {@code reader} from here on before memory of this is written or freed.
+   *
+   * @throws IllegalStateException when this is closed
+   */
+  public void addReader(MemoryReader reader) {
+    readers.add(reader);
+    if (closed) {
+      // Closing may have gone through the readers before this was one.
+      readers.remove(reader);
+      requireOpen("session");
+    }
+  }
+
+  /** Ends what {@link #addReader} began. */
+  public void removeReader(MemoryReader reader) {
+    readers.remove(reader);
+  }
+
+  /**
+   * To be called before a leaf is written from outside, or its memory freed. Returns when no
+   * session will read it for what was asked for before.
+   */
+  public static void beforeWrite(Buffer leaf) {
+    beforeWrite(leaf, null);
+  }
+
+  /** The same for all sessions except the one that writes. */
+  public static void beforeWrite(Buffer leaf, @Nullable MemoryReader writer) {
+    // Each step of training comes here: without readers it allocates nothing, not even an iterator.
+    if (leaf.owner() instanceof Interpreter owner && !owner.readers.isEmpty()) {
+      for (MemoryReader reader : owner.readers) {
+        if (reader != writer) {
+          reader.expire(leaf::equals);
+        }
+      }
+    }
+  }
+
   /** Ends the threads and frees all memory; tensors allocated here must not be used again. */
   @Override
   public void close() {
     closed = true;
-    Eager.beforeClose(this);
+    readers.forEach(reader -> reader.beforeClose(this));
     workers.close();
     allocator.close();
   }

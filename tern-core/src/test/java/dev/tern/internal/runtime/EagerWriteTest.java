@@ -11,6 +11,7 @@ import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -49,7 +50,7 @@ final class EagerWriteTest {
     float[] numbers = new float[1024];
     Arrays.fill(numbers, value);
     Buffer memory = ((Op.Leaf) row.op()).buffer();
-    Eager.beforeWrite(memory);
+    Interpreter.beforeWrite(memory);
     Memory.copyIn(numbers, 0, memory.address(), 1024);
   }
 
@@ -124,7 +125,7 @@ final class EagerWriteTest {
           writers.add(
               threads.submit(() -> {
                 start.await();
-                Eager.beforeWrite(leaf);
+                Interpreter.beforeWrite(leaf);
                 return eager.statistics().runs();
               }));
         }
@@ -149,9 +150,9 @@ final class EagerWriteTest {
       if (round % 2 == 0) {
         awaitClosed(eager);
       }
-      Eager.beforeWrite(leaf);
+      Interpreter.beforeWrite(leaf);
       awaitClosed(eager);
-      Eager.beforeWrite(leaf);
+      Interpreter.beforeWrite(leaf);
       // Else the first writer may have come before the end, and the thread may still be ending.
       if (round % 2 == 0) {
         assertThat(sessionRuns()).as("round %d", round).isFalse();
@@ -198,5 +199,57 @@ final class EagerWriteTest {
     other.close();
     assertThatThrownBy(() -> new Eager(other, 4096, Eager.Level.ASYNCHRONOUS, 1))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void anOpOnMemoryOfAClosedDeviceIsRefused() {
+    Interpreter other = new Interpreter(1, 1 << 20);
+    Node operand = other.allocate(ROW, DType.F32, "operand");
+    try (Eager eager = eager(1 << 20, 10)) {
+      float[] before = eager.get(Nodes.mul(operand, 0));
+      assertThat(before).hasSize(1024);
+      other.close();
+      assertThatThrownBy(() -> eager.get(Nodes.mul(operand, 3)))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("got a closed device");
+    }
+  }
+
+  @Test
+  void aWriteReachesSessionsOfOtherDevices() {
+    try (Interpreter other = new Interpreter(1, 1 << 20)) {
+      Node row = other.allocate(ROW, DType.F32, "row");
+      write(row, 1);
+      try (Eager eager = eager(1 << 20, 10)) {
+        Node value = Nodes.mul(row, 10);
+        eager.run(List.of(value));
+        write(row, 2);
+        assertThat(eager.get(value)[0]).isEqualTo(10);
+      }
+    }
+  }
+
+  @Test
+  void nothingKeepsASessionThatIsForgottenWithItsDevice() throws Exception {
+    WeakReference<Eager> forgotten = forgotten();
+    for (int i = 0; i < 100 && forgotten.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals("tern-session")) {
+        thread.interrupt();
+        thread.join();
+      }
+    }
+    assertThat(forgotten.get()).isNull();
+  }
+
+  @SuppressWarnings("resource")
+  private static WeakReference<Eager> forgotten() {
+    Interpreter device = new Interpreter(1, 1 << 20);
+    Eager eager = new Eager(device, 1 << 16, Eager.Level.SYNCHRONOUS, 10);
+    assertThat(eager.get(Nodes.mul(Leaves.of(ROW, new float[1024]), 2))).hasSize(1024);
+    return new WeakReference<>(eager);
   }
 }
