@@ -39,6 +39,7 @@ final class ArchitectureTest {
           "optim",
           "data",
           "tensor",
+          "internal.eager",
           "internal.replay",
           "internal.runtime",
           "internal.plan",

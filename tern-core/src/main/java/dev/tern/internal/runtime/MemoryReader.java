@@ -12,5 +12,5 @@ public interface MemoryReader {
   void expire(Predicate<Buffer> leaves);
 
   /** The same for all memory of a device, which ends the reader if it computes with that device. */
-  void beforeClose(Interpreter device);
+  void beforeClose(Engine device);
 }

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +11,7 @@ import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Engine;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,7 +32,7 @@ final class EagerWriteTest {
   private static final Shape SQUARE = Shape.of(256, 256);
   private static final int ELEMENTS = 256 * 256;
 
-  private final Interpreter interpreter = new Interpreter(1, 64 << 20);
+  private final Engine interpreter = new Engine(1, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final Node x = interpreter.allocate(SQUARE, DType.F32, "x");
   private final Buffer leaf = ((Op.Leaf) x.op()).buffer();
@@ -50,7 +51,7 @@ final class EagerWriteTest {
     float[] numbers = new float[1024];
     Arrays.fill(numbers, value);
     Buffer memory = ((Op.Leaf) row.op()).buffer();
-    Interpreter.beforeWrite(memory);
+    Engine.beforeWrite(memory);
     Memory.copyIn(numbers, 0, memory.address(), 1024);
   }
 
@@ -125,7 +126,7 @@ final class EagerWriteTest {
           writers.add(
               threads.submit(() -> {
                 start.await();
-                Interpreter.beforeWrite(leaf);
+                Engine.beforeWrite(leaf);
                 return eager.statistics().runs();
               }));
         }
@@ -150,9 +151,9 @@ final class EagerWriteTest {
       if (round % 2 == 0) {
         awaitClosed(eager);
       }
-      Interpreter.beforeWrite(leaf);
+      Engine.beforeWrite(leaf);
       awaitClosed(eager);
-      Interpreter.beforeWrite(leaf);
+      Engine.beforeWrite(leaf);
       // Else the first writer may have come before the end, and the thread may still be ending.
       if (round % 2 == 0) {
         assertThat(sessionRuns()).as("round %d", round).isFalse();
@@ -175,7 +176,7 @@ final class EagerWriteTest {
   @Test
   void aDeviceClosedBesideItsSessionWaitsForTheOpThatRuns() throws Exception {
     for (int round = 0; round < 10; round++) {
-      Interpreter other = new Interpreter(1, 64 << 20);
+      Engine other = new Engine(1, 64 << 20);
       Node operand = other.allocate(Shape.of(512, 512), DType.F32, "operand");
       Eager eager = new Eager(other, 16 << 20, Eager.Level.ASYNCHRONOUS, 1000);
       List<Node> asked = new ArrayList<>();
@@ -195,7 +196,7 @@ final class EagerWriteTest {
 
   @Test
   void aSessionOfAClosedDeviceIsRefused() {
-    Interpreter other = new Interpreter(1, 1 << 20);
+    Engine other = new Engine(1, 1 << 20);
     other.close();
     assertThatThrownBy(() -> new Eager(other, 4096, Eager.Level.ASYNCHRONOUS, 1))
         .isInstanceOf(IllegalStateException.class);
@@ -203,7 +204,7 @@ final class EagerWriteTest {
 
   @Test
   void anOpOnMemoryOfAClosedDeviceIsRefused() {
-    Interpreter other = new Interpreter(1, 1 << 20);
+    Engine other = new Engine(1, 1 << 20);
     Node operand = other.allocate(ROW, DType.F32, "operand");
     try (Eager eager = eager(1 << 20, 10)) {
       float[] before = eager.get(Nodes.mul(operand, 0));
@@ -217,7 +218,7 @@ final class EagerWriteTest {
 
   @Test
   void aWriteReachesSessionsOfOtherDevices() {
-    try (Interpreter other = new Interpreter(1, 1 << 20)) {
+    try (Engine other = new Engine(1, 1 << 20)) {
       Node row = other.allocate(ROW, DType.F32, "row");
       write(row, 1);
       try (Eager eager = eager(1 << 20, 10)) {
@@ -247,7 +248,7 @@ final class EagerWriteTest {
 
   @SuppressWarnings("resource")
   private static WeakReference<Eager> forgotten() {
-    Interpreter device = new Interpreter(1, 1 << 20);
+    Engine device = new Engine(1, 1 << 20);
     Eager eager = new Eager(device, 1 << 16, Eager.Level.SYNCHRONOUS, 10);
     assertThat(eager.get(Nodes.mul(Leaves.of(ROW, new float[1024]), 2))).hasSize(1024);
     return new WeakReference<>(eager);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The only door to computation: compute threads, memory under one budget, and the plans made so
  * far, one for each structure of a program.
  */
-public final class Interpreter implements AutoCloseable {
+public final class Engine implements AutoCloseable {
   private static final int PLANS_KEPT = 256;
   private static final int ALIGNMENT = 64;
 
@@ -54,12 +54,12 @@ public final class Interpreter implements AutoCloseable {
 
   /** Apart, so that the shared threads start only when first used. */
   private static final class Shared {
-    static final Interpreter INSTANCE =
-        new Interpreter(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
+    static final Engine INSTANCE =
+        new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
   }
 
   /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
-  public Interpreter(int threads, long budget) {
+  public Engine(int threads, long budget) {
     this(threads, budget, budget);
   }
 
@@ -69,7 +69,7 @@ public final class Interpreter implements AutoCloseable {
    * @param budget most bytes of off-heap memory
    * @param stepBudget most of these for the values of one computation
    */
-  public Interpreter(int threads, long budget, long stepBudget) {
+  public Engine(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
     allocator = Allocator.of(budget);
     this.stepBudget = stepBudget;
@@ -77,7 +77,7 @@ public final class Interpreter implements AutoCloseable {
   }
 
   /** All cores and no budget: what tensors outside a training run compute with. */
-  public static Interpreter shared() {
+  public static Engine shared() {
     return Shared.INSTANCE;
   }
 
@@ -108,7 +108,8 @@ public final class Interpreter implements AutoCloseable {
         node,
         address -> {
           for (int i = 0; i < result.length; i++) {
-            result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
+            result[i] =
+                (float) ElementCasts.load(address + (long) i * node.type().bytes(), node.type());
           }
         });
     return result;
@@ -150,18 +151,14 @@ public final class Interpreter implements AutoCloseable {
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
-    private final Interpreter interpreter;
+    private final Engine interpreter;
     private final BufferPlan memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
     Bound(
-        Execution execution,
-        Program program,
-        Interpreter interpreter,
-        BufferPlan memory,
-        Sizes sizes) {
+        Execution execution, Program program, Engine interpreter, BufferPlan memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
@@ -306,7 +303,7 @@ public final class Interpreter implements AutoCloseable {
   /** The same for all sessions except the one that writes. */
   public static void beforeWrite(Buffer leaf, @Nullable MemoryReader writer) {
     // Each step of training comes here: without readers it allocates nothing, not even an iterator.
-    if (leaf.owner() instanceof Interpreter owner && !owner.readers.isEmpty()) {
+    if (leaf.owner() instanceof Engine owner && !owner.readers.isEmpty()) {
       for (MemoryReader reader : owner.readers) {
         if (reader != writer) {
           reader.expire(leaf::equals);

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,7 +32,7 @@ final class EagerTest {
   private static final Shape ROW = Shape.of(1024);
   private static final long ROW_BYTES = 4096;
 
-  private final Interpreter interpreter = new Interpreter(2, 64 << 20);
+  private final Engine interpreter = new Engine(2, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @AfterEach
@@ -73,7 +74,7 @@ final class EagerTest {
 
   private EagerWorker worker(int queued) {
     return new EagerWorker(
-        interpreter.workers(), interpreter.allocator(), 1 << 16, new HeldNodes(), queued);
+        interpreter.workers(), interpreter.allocator(), 1 << 16, new NodeValues(), queued);
   }
 
   @Test

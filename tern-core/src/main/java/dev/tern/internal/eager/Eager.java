@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
@@ -6,6 +6,8 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.runtime.Engine;
+import dev.tern.internal.runtime.MemoryReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -25,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Callers put commands into a queue of limited length, in one order for all; a full queue holds
  * them up. A failure belongs to the values it concerns and shows when they are read. Who writes
- * memory that ops read says so before ({@link Interpreter#beforeWrite}): ops that were asked for run first.
+ * memory that ops read says so before ({@link Engine#beforeWrite}): ops that were asked for run
+ * first.
  *
  * <p>The order: whatever is noted about nodes and leaves ({@code values}, {@code used}, {@code
  * isWanted}) is noted under {@code recording} together with the commands that it is about, so that
@@ -71,11 +74,11 @@ public final class Eager implements MemoryReader, AutoCloseable {
 
   private static final StackWalker STACK = StackWalker.getInstance();
 
-  private final Interpreter interpreter;
+  private final Engine interpreter;
   private final Level level;
   private final long budget;
   private final OpPlans plans;
-  private final HeldNodes values = new HeldNodes();
+  private final NodeValues values = new NodeValues();
   private final EagerWorker worker;
 
   /** Held while commands are put into the queue, and what they are about is noted. */
@@ -85,7 +88,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
   private final Set<Buffer> used = new HashSet<>();
 
   /** Devices that tell this of writes, until it is closed. */
-  private final Set<Interpreter> read = new HashSet<>();
+  private final Set<Engine> read = new HashSet<>();
 
   private boolean isClosed;
 
@@ -102,7 +105,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
    * @throws IllegalArgumentException for less than 64 bytes
    * @throws OutOfBudgetException when the interpreter has not that much
    */
-  public Eager(Interpreter interpreter, long budget, Level level, int queued) {
+  public Eager(Engine interpreter, long budget, Level level, int queued) {
     interpreter.requireOpen("session");
     if (budget < BlockArena.rounded(1)) {
       throw new IllegalArgumentException(
@@ -128,7 +131,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
   /** Has nodes computed, and what they need; their values stay while there is room for others. */
   public void run(List<Node> nodes) {
     Object place = place();
-    List<Held> wanted = new ArrayList<>();
+    List<SessionValue> wanted = new ArrayList<>();
     synchronized (recording) {
       for (Node node : nodes) {
         record(OpPlans.base(node), place).ifPresent(wanted::add);
@@ -195,7 +198,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   private void store(Node node, Buffer leaf) {
-    Interpreter.beforeWrite(leaf, this);
+    Engine.beforeWrite(leaf, this);
     long bytes = (long) node.shape().elements() * node.type().bytes();
     CompletableFuture<Optional<Failure>> done;
     synchronized (recording) {
@@ -233,7 +236,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   @Override
-  public void beforeClose(Interpreter device) {
+  public void beforeClose(Engine device) {
     if (device == interpreter) {
       close();
     } else {
@@ -278,7 +281,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   /** Puts an op, and those it needs, into the queue, unless they were; nothing for leaves. */
-  private Optional<Held> record(Node root, Object place) {
+  private Optional<SessionValue> record(Node root, Object place) {
     if (hasMemory(root)) {
       return Optional.empty();
     }
@@ -303,7 +306,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
         apply(node, operands, place);
       }
     }
-    Optional<Held> held = values.get(root);
+    Optional<SessionValue> held = values.get(root);
     held.ifPresent(wanted -> wanted.isWanted = true);
     return held;
   }
@@ -319,7 +322,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
     for (Node operand : operands) {
       sources.add(source(operand));
     }
-    Held held = new Held();
+    SessionValue held = new SessionValue();
     Recipe recipe = new Recipe(node.op(), node.shape(), node.type(), plan, sources, held, place);
     if (level == Level.ERRORS_SYNCHRONOUS) {
       requireRoom(recipe, operands);
@@ -343,7 +346,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
 
   private void use(Buffer leaf) {
     // Memory of other owners is never written again.
-    if (leaf.owner() instanceof Interpreter owner) {
+    if (leaf.owner() instanceof Engine owner) {
       owner.requireOpen("session");
       if (!isClosed && read.add(owner)) {
         owner.addReader(this);
