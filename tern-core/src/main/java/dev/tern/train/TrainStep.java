@@ -17,6 +17,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -33,6 +34,8 @@ final class TrainStep implements AutoCloseable {
   private final Variable dense;
   private final Variable labels;
   private final List<Variable> embedded;
+  private final long denseAddress;
+  private final long labelsAddress;
   private final long[] rows;
   private final long[] gradients;
   private final Variable seed;
@@ -48,11 +51,13 @@ final class TrainStep implements AutoCloseable {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
-    workers = device.interpreter().workers();
+    workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    labelsAddress = labels.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     gradients = new long[rows.length];
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
@@ -67,6 +72,7 @@ final class TrainStep implements AutoCloseable {
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
     computation = Computation.of(device, outputs, updates);
+    Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
     this.logits = new float[batch];
   }
 
@@ -82,7 +88,7 @@ final class TrainStep implements AutoCloseable {
    */
   float run(Batch batch, long step, float learningRate, long noise, Runnable found) {
     long start = System.nanoTime();
-    Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
+    Memory.copyIn(batch.dense(), 0, denseAddress, batch.size() * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
@@ -91,9 +97,6 @@ final class TrainStep implements AutoCloseable {
     long lookedUp = System.nanoTime();
     computation.run();
     long computed = System.nanoTime();
-    for (int p = 0; p < gradients.length; p++) {
-      gradients[p] = computation.address(GRADIENT + p);
-    }
     lookup.apply(workers, gradients, learningRate, step);
     copying += copied - start;
     lookingUp += lookedUp - copied;
@@ -132,7 +135,7 @@ final class TrainStep implements AutoCloseable {
   private void copyLabels(Batch batch) {
     int labelDim = network.schema().labelDim();
     for (int b = 0; b < batch.size(); b++) {
-      Memory.setFloat(labels.address() + 4L * b, batch.labels()[b * labelDim]);
+      Memory.setFloat(labelsAddress + 4L * b, batch.labels()[b * labelDim]);
     }
   }
 

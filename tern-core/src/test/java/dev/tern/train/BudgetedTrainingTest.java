@@ -52,7 +52,7 @@ final class BudgetedTrainingTest {
       }
       for (Variable variable : network.variables()) {
         for (long at = 0; at < variable.shape().elements(); at++) {
-          numbers.add(Memory.getFloat(variable.address() + 4 * at));
+          numbers.add(Memory.getFloat(variable.memory().address() + 4 * at));
         }
       }
       return new Result(numbers, step.memory());

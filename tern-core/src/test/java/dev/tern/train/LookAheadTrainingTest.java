@@ -150,7 +150,7 @@ final class LookAheadTrainingTest {
     List<Object> weights = new ArrayList<>();
     for (Variable variable : network.variables()) {
       for (long at = 0; at < variable.shape().elements(); at++) {
-        weights.add(Memory.getInt(variable.address() + 4 * at));
+        weights.add(Memory.getInt(variable.memory().address() + 4 * at));
       }
     }
     for (EmbeddingTable table : network.tables().tables()) {

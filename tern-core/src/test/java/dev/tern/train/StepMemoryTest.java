@@ -16,6 +16,7 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
@@ -178,7 +179,7 @@ final class StepMemoryTest {
         TrainStep step = new TrainStep(network, optimizer, batchLookup, rows)) {
       lookup = batchLookup;
       run(step, optimizer, batches, 1);
-      Allocator allocator = device.interpreter().allocator();
+      Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
       long systemCalls = allocator.systemCalls();
       long least = Long.MAX_VALUE;

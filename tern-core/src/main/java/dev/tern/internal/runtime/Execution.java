@@ -53,7 +53,8 @@ public final class Execution {
   }
 
   /** The same, with an address for the output that lies {@link Plan#APART}. */
-  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch, long output) {
+  public Execution(
+      Plan plan, Workers workers, long[] leaves, long arena, long scratch, long output) {
     this.plan = plan;
     this.workers = workers;
     storages = new long[leaves.length + plan.offsets().length];
@@ -70,7 +71,7 @@ public final class Execution {
   }
 
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
-  static long scratchBytes(Plan plan, int threads) {
+  public static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
       long each =
@@ -292,14 +293,14 @@ public final class Execution {
   private Runnable cast(Step.Cast s) {
     long in = address(s.in());
     long out = address(s.out());
-    if (!Casts.isDense(s)) {
-      return () -> Casts.run(s, in, out);
+    if (!ElementCasts.isDense(s)) {
+      return () -> ElementCasts.run(s, in, out);
     }
-    int count = Casts.count(s);
+    int count = ElementCasts.count(s);
     Workers.Task task =
         (index, worker) -> {
           int from = index * ELEMENTS_PER_TASK;
-          Casts.range(
+          ElementCasts.range(
               s,
               in + (long) from * s.from().bytes(),
               out + (long) from * s.to().bytes(),

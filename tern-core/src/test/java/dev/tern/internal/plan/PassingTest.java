@@ -7,12 +7,12 @@ import static dev.tern.internal.plan.EpiloguesTest.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -88,7 +88,7 @@ final class PassingTest {
 
   /** A leaf with the value of a node. */
   private static Node known(Node node) {
-    return Interpreter.put(node.shape(), Programs.run(reading(node), 1).getFirst());
+    return Leaves.of(node.shape(), Programs.run(reading(node), 1).getFirst());
   }
 
   private static Program masked(Node gradient, Node hidden) {

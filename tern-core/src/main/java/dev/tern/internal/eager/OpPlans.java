@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
+import dev.tern.internal.runtime.Execution;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

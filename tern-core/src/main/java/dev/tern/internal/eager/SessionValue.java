@@ -1,9 +1,9 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import org.jspecify.annotations.Nullable;
 
 /** The value of a node that an {@link Eager} was asked to compute. Does not keep the node alive. */
-final class Held {
+final class SessionValue {
   static final int NONE = -1;
 
   /** Set by callers: whether it was asked for, or came up on the way to another. */

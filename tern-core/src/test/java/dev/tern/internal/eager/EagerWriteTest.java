@@ -1,15 +1,18 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.Engine;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +32,7 @@ final class EagerWriteTest {
   private static final Shape SQUARE = Shape.of(256, 256);
   private static final int ELEMENTS = 256 * 256;
 
-  private final Interpreter interpreter = new Interpreter(1, 64 << 20);
+  private final Engine interpreter = new Engine(1, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final Node x = interpreter.allocate(SQUARE, DType.F32, "x");
   private final Buffer leaf = ((Op.Leaf) x.op()).buffer();
@@ -48,7 +51,7 @@ final class EagerWriteTest {
     float[] numbers = new float[1024];
     Arrays.fill(numbers, value);
     Buffer memory = ((Op.Leaf) row.op()).buffer();
-    Eager.beforeWrite(memory);
+    Engine.beforeWrite(memory);
     Memory.copyIn(numbers, 0, memory.address(), 1024);
   }
 
@@ -102,7 +105,7 @@ final class EagerWriteTest {
 
   /** All but what cannot be computed again. */
   private static void evictAll(Eager eager, int count) {
-    Node at = Interpreter.put(ROW, new float[1024]);
+    Node at = Leaves.of(ROW, new float[1024]);
     for (int i = 0; i < 2 * count; i++) {
       at = Nodes.mul(at, 2);
       eager.run(List.of(at));
@@ -123,7 +126,7 @@ final class EagerWriteTest {
           writers.add(
               threads.submit(() -> {
                 start.await();
-                Eager.beforeWrite(leaf);
+                Engine.beforeWrite(leaf);
                 return eager.statistics().runs();
               }));
         }
@@ -148,9 +151,9 @@ final class EagerWriteTest {
       if (round % 2 == 0) {
         awaitClosed(eager);
       }
-      Eager.beforeWrite(leaf);
+      Engine.beforeWrite(leaf);
       awaitClosed(eager);
-      Eager.beforeWrite(leaf);
+      Engine.beforeWrite(leaf);
       // Else the first writer may have come before the end, and the thread may still be ending.
       if (round % 2 == 0) {
         assertThat(sessionRuns()).as("round %d", round).isFalse();
@@ -173,7 +176,7 @@ final class EagerWriteTest {
   @Test
   void aDeviceClosedBesideItsSessionWaitsForTheOpThatRuns() throws Exception {
     for (int round = 0; round < 10; round++) {
-      Interpreter other = new Interpreter(1, 64 << 20);
+      Engine other = new Engine(1, 64 << 20);
       Node operand = other.allocate(Shape.of(512, 512), DType.F32, "operand");
       Eager eager = new Eager(other, 16 << 20, Eager.Level.ASYNCHRONOUS, 1000);
       List<Node> asked = new ArrayList<>();
@@ -193,9 +196,61 @@ final class EagerWriteTest {
 
   @Test
   void aSessionOfAClosedDeviceIsRefused() {
-    Interpreter other = new Interpreter(1, 1 << 20);
+    Engine other = new Engine(1, 1 << 20);
     other.close();
     assertThatThrownBy(() -> new Eager(other, 4096, Eager.Level.ASYNCHRONOUS, 1))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void anOpOnMemoryOfAClosedDeviceIsRefused() {
+    Engine other = new Engine(1, 1 << 20);
+    Node operand = other.allocate(ROW, DType.F32, "operand");
+    try (Eager eager = eager(1 << 20, 10)) {
+      float[] before = eager.get(Nodes.mul(operand, 0));
+      assertThat(before).hasSize(1024);
+      other.close();
+      assertThatThrownBy(() -> eager.get(Nodes.mul(operand, 3)))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("got a closed device");
+    }
+  }
+
+  @Test
+  void aWriteReachesSessionsOfOtherDevices() {
+    try (Engine other = new Engine(1, 1 << 20)) {
+      Node row = other.allocate(ROW, DType.F32, "row");
+      write(row, 1);
+      try (Eager eager = eager(1 << 20, 10)) {
+        Node value = Nodes.mul(row, 10);
+        eager.run(List.of(value));
+        write(row, 2);
+        assertThat(eager.get(value)[0]).isEqualTo(10);
+      }
+    }
+  }
+
+  @Test
+  void nothingKeepsASessionThatIsForgottenWithItsDevice() throws Exception {
+    WeakReference<Eager> forgotten = forgotten();
+    for (int i = 0; i < 100 && forgotten.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals("tern-session")) {
+        thread.interrupt();
+        thread.join();
+      }
+    }
+    assertThat(forgotten.get()).isNull();
+  }
+
+  @SuppressWarnings("resource")
+  private static WeakReference<Eager> forgotten() {
+    Engine device = new Engine(1, 1 << 20);
+    Eager eager = new Eager(device, 1 << 16, Eager.Level.SYNCHRONOUS, 10);
+    assertThat(eager.get(Nodes.mul(Leaves.of(ROW, new float[1024]), 2))).hasSize(1024);
+    return new WeakReference<>(eager);
   }
 }

@@ -1,7 +1,7 @@
 package dev.tern.tensor;
 
 /** How {@link Ragged#pool} makes one row of the rows of a sequence. */
-public enum Pool {
+public enum SequencePooling {
   /** Their sum, weighted where there are weights. */
   SUM,
   /** Their mean; the weighted sum by the sum of the weights. */

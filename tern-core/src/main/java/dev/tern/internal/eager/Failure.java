@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import org.jspecify.annotations.Nullable;
 

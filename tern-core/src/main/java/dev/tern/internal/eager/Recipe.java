@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
@@ -20,12 +20,12 @@ record Recipe(
     DType type,
     OpPlan plan,
     List<Operand> operands,
-    Held result,
+    SessionValue result,
     Object place) {
   /** What an op reads. */
   sealed interface Operand {
     /** A value. */
-    record Value(Held held) implements Operand {}
+    record Value(SessionValue held) implements Operand {}
 
     /** Memory that does not belong to the session. */
     record Leaf(Buffer buffer) implements Operand {}
@@ -33,7 +33,7 @@ record Recipe(
 
   /** The same for nobody. */
   Recipe abandoned() {
-    return new Recipe(op, shape, type, plan, List.of(), new Held(), place);
+    return new Recipe(op, shape, type, plan, List.of(), new SessionValue(), place);
   }
 
   /** Numbers of the values that it reads. */
@@ -41,7 +41,7 @@ record Recipe(
     int[] numbers = new int[operands.size()];
     int count = 0;
     for (Operand operand : operands) {
-      if (operand instanceof Operand.Value(Held held)) {
+      if (operand instanceof Operand.Value(SessionValue held)) {
         numbers[count++] = held.number;
       }
     }

@@ -17,21 +17,20 @@ import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.residency.NoRoomException;
 import dev.tern.internal.residency.Step;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The only door to computation: compute threads, memory under one budget, and the plans made so
  * far, one for each structure of a program.
  */
-public final class Interpreter implements AutoCloseable {
+public final class Engine implements AutoCloseable {
   private static final int PLANS_KEPT = 256;
   private static final int ALIGNMENT = 64;
 
@@ -39,6 +38,10 @@ public final class Interpreter implements AutoCloseable {
   private final Allocator allocator;
   private final long stepBudget;
   private volatile boolean closed;
+
+  /** Open sessions that compute with this or have read memory of it. */
+  private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
+
   private final Map<String, Plan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -51,12 +54,12 @@ public final class Interpreter implements AutoCloseable {
 
   /** Apart, so that the shared threads start only when first used. */
   private static final class Shared {
-    static final Interpreter INSTANCE =
-        new Interpreter(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
+    static final Engine INSTANCE =
+        new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
   }
 
   /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
-  public Interpreter(int threads, long budget) {
+  public Engine(int threads, long budget) {
     this(threads, budget, budget);
   }
 
@@ -66,7 +69,7 @@ public final class Interpreter implements AutoCloseable {
    * @param budget most bytes of off-heap memory
    * @param stepBudget most of these for the values of one computation
    */
-  public Interpreter(int threads, long budget, long stepBudget) {
+  public Engine(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
     allocator = Allocator.of(budget);
     this.stepBudget = stepBudget;
@@ -74,7 +77,7 @@ public final class Interpreter implements AutoCloseable {
   }
 
   /** All cores and no budget: what tensors outside a training run compute with. */
-  public static Interpreter shared() {
+  public static Engine shared() {
     return Shared.INSTANCE;
   }
 
@@ -91,45 +94,6 @@ public final class Interpreter implements AutoCloseable {
     return MemoryJson.of(allocator.snapshot()).toString();
   }
 
-  /** A resident F32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, float[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT, 0, values.length);
-    return leaf(segment, shape, DType.F32);
-  }
-
-  /** A resident I64 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, long[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(8L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_LONG, 0, values.length);
-    return leaf(segment, shape, DType.I64);
-  }
-
-  /** A resident I32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, int[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_INT, 0, values.length);
-    return leaf(segment, shape, DType.I32);
-  }
-
-  private static MemorySegment garbageCollected(long bytes) {
-    return Arena.ofAuto().allocate(Math.max(1, bytes), ALIGNMENT);
-  }
-
-  private static Node leaf(MemorySegment segment, Shape shape, DType type) {
-    return Nodes.leaf(new Buffer(segment.address(), segment.byteSize(), segment), shape, type);
-  }
-
-  private static void requireCount(Shape shape, int count) {
-    if (count != shape.elements()) {
-      throw new IllegalArgumentException(
-          "tensor: got " + count + " values for " + shape + ", expected " + shape.elements());
-    }
-  }
-
   /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
   public Node allocate(Shape shape, DType type, String holder) {
     long bytes = (long) shape.elements() * type.bytes();
@@ -144,7 +108,8 @@ public final class Interpreter implements AutoCloseable {
         node,
         address -> {
           for (int i = 0; i < result.length; i++) {
-            result[i] = (float) Casts.load(address + (long) i * node.type().bytes(), node.type());
+            result[i] =
+                (float) ElementCasts.load(address + (long) i * node.type().bytes(), node.type());
           }
         });
     return result;
@@ -186,18 +151,14 @@ public final class Interpreter implements AutoCloseable {
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
-    private final Interpreter interpreter;
+    private final Engine interpreter;
     private final BufferPlan memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
     Bound(
-        Execution execution,
-        Program program,
-        Interpreter interpreter,
-        BufferPlan memory,
-        Sizes sizes) {
+        Execution execution, Program program, Engine interpreter, BufferPlan memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
@@ -228,7 +189,7 @@ public final class Interpreter implements AutoCloseable {
     public void run() {
       Execution open = execution();
       for (int i = 0; i < written.size(); i++) {
-        Eager.beforeWrite(written.get(i));
+        beforeWrite(written.get(i));
       }
       open.run();
       Reference.reachabilityFence(program);
@@ -312,11 +273,50 @@ public final class Interpreter implements AutoCloseable {
     }
   }
 
+  /**
+   * Tells {@code reader} from here on before memory of this is written or freed.
+   *
+   * @throws IllegalStateException when this is closed
+   */
+  public void addReader(MemoryReader reader) {
+    readers.add(reader);
+    if (closed) {
+      // Closing may have gone through the readers before this was one.
+      readers.remove(reader);
+      requireOpen("session");
+    }
+  }
+
+  /** Ends what {@link #addReader} began. */
+  public void removeReader(MemoryReader reader) {
+    readers.remove(reader);
+  }
+
+  /**
+   * To be called before a leaf is written from outside, or its memory freed. Returns when no
+   * session will read it for what was asked for before.
+   */
+  public static void beforeWrite(Buffer leaf) {
+    beforeWrite(leaf, null);
+  }
+
+  /** The same for all sessions except the one that writes. */
+  public static void beforeWrite(Buffer leaf, @Nullable MemoryReader writer) {
+    // Each step of training comes here: without readers it allocates nothing, not even an iterator.
+    if (leaf.owner() instanceof Engine owner && !owner.readers.isEmpty()) {
+      for (MemoryReader reader : owner.readers) {
+        if (reader != writer) {
+          reader.expire(leaf::equals);
+        }
+      }
+    }
+  }
+
   /** Ends the threads and frees all memory; tensors allocated here must not be used again. */
   @Override
   public void close() {
     closed = true;
-    Eager.beforeClose(this);
+    readers.forEach(reader -> reader.beforeClose(this));
     workers.close();
     allocator.close();
   }
@@ -331,10 +331,5 @@ public final class Interpreter implements AutoCloseable {
       throw new IllegalStateException(
           what + ": got a closed device, expected an open one; close it after its last user");
     }
-  }
-
-  /** Copies {@code values} into the resident tensor {@code leaf}. */
-  public static void write(Node leaf, float[] values, int count) {
-    Memory.copyIn(values, 0, ((Op.Leaf) leaf.op()).buffer().address(), count);
   }
 }

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.memory.Allocator;
@@ -40,7 +40,7 @@ final class EagerWorker {
   private final Allocator allocator;
   private final long budget;
   private final long memory;
-  private final HeldNodes values;
+  private final NodeValues values;
   private final BlockingQueue<Command> queue;
   private final Thread thread;
   private volatile boolean closed;
@@ -55,7 +55,7 @@ final class EagerWorker {
    * @param values of nodes; those of unreachable ones are given up
    * @param queued most commands that wait
    */
-  EagerWorker(Workers workers, Allocator allocator, long budget, HeldNodes values, int queued) {
+  EagerWorker(Workers workers, Allocator allocator, long budget, NodeValues values, int queued) {
     if (queued < 1) {
       throw new IllegalArgumentException(
           "session: got a queue of " + queued + " ops, expected at least 1; 10000 is usual");
@@ -216,9 +216,9 @@ final class EagerWorker {
    * Values of nodes that nobody can reach, for which it has the JVM look: when there is no room,
    * and only then, that pays.
    */
-  private List<Held> findUnreachable() {
+  private List<SessionValue> findUnreachable() {
     System.gc();
-    List<Held> found = values.removeUnreachable();
+    List<SessionValue> found = values.removeUnreachable();
     for (int i = 0; found.isEmpty() && i < LOOKS; i++) {
       // They are told of by another thread.
       LockSupport.parkNanos(1_000_000);

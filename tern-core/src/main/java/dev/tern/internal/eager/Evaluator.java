@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.base.DType;
 import dev.tern.base.Workers;
@@ -12,6 +12,7 @@ import dev.tern.internal.residency.Policy;
 import dev.tern.internal.residency.Recipes;
 import dev.tern.internal.residency.Residency;
 import dev.tern.internal.residency.Space;
+import dev.tern.internal.runtime.ElementCasts;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -34,7 +35,7 @@ final class Evaluator {
   private final Workers workers;
   private final long memory;
   private final BooleanSupplier isClosed;
-  private final Supplier<List<Held>> unreachable;
+  private final Supplier<List<SessionValue>> unreachable;
   private final BlockArena arena;
   private final Recipes recipes = new Recipes();
   private final Residency residency;
@@ -56,7 +57,7 @@ final class Evaluator {
       long memory,
       long bytes,
       BooleanSupplier isClosed,
-      Supplier<List<Held>> unreachable) {
+      Supplier<List<SessionValue>> unreachable) {
     this.workers = workers;
     this.memory = memory;
     this.isClosed = isClosed;
@@ -106,7 +107,7 @@ final class Evaluator {
 
   private static Optional<Failure> failedOperand(Recipe recipe) {
     for (Recipe.Operand operand : recipe.operands()) {
-      if (operand instanceof Recipe.Operand.Value(Held held) && held.failure != null) {
+      if (operand instanceof Recipe.Operand.Value(SessionValue held) && held.failure != null) {
         return Optional.of(held.failure);
       }
     }
@@ -133,7 +134,7 @@ final class Evaluator {
       isDone = true;
     } finally {
       if (!isDone) {
-        recipe.result().number = Held.NONE;
+        recipe.result().number = SessionValue.NONE;
         byOp.set(op, recipe.abandoned());
       }
     }
@@ -169,11 +170,11 @@ final class Evaluator {
   private long address(Recipe.Operand operand) {
     return switch (operand) {
       case Recipe.Operand.Leaf(Buffer buffer) -> buffer.address();
-      case Recipe.Operand.Value(Held held) -> address(held);
+      case Recipe.Operand.Value(SessionValue held) -> address(held);
     };
   }
 
-  private long address(Held held) {
+  private long address(SessionValue held) {
     int storage = recipes.storage(held.number);
     return recipes.bytes(storage) == 0 ? memory : memory + arena.offset(residency.handle(storage));
   }
@@ -190,11 +191,11 @@ final class Evaluator {
         reader.read(buffer.address());
         yield Optional.empty();
       }
-      case Recipe.Operand.Value(Held held) -> read(held, reader);
+      case Recipe.Operand.Value(SessionValue held) -> read(held, reader);
     };
   }
 
-  private Optional<Failure> read(Held held, Reader reader) {
+  private Optional<Failure> read(SessionValue held, Reader reader) {
     if (held.failure != null) {
       return Optional.of(held.failure);
     }
@@ -229,7 +230,7 @@ final class Evaluator {
   }
 
   /** The first failure among values. */
-  Optional<Failure> firstFailure(List<Held> values) {
+  Optional<Failure> firstFailure(List<SessionValue> values) {
     return values.stream()
         .map(held -> Optional.ofNullable(held.failure))
         .flatMap(Optional::stream)
@@ -237,7 +238,7 @@ final class Evaluator {
   }
 
   /** Keeps a value resident until it is unpinned, unless it has failed when room was made. */
-  private void pin(Held held) {
+  private void pin(SessionValue held) {
     try {
       residency.pin(held.number);
     } catch (NoRoomException e) {
@@ -251,7 +252,7 @@ final class Evaluator {
   }
 
   /** Gives up a value that nobody can ask for any more; what was computed from it stays. */
-  void release(Held held) {
+  void release(SessionValue held) {
     if (held.isReferred) {
       held.isReferred = false;
       residency.release(held.number);
@@ -289,7 +290,7 @@ final class Evaluator {
 
   /** Lets go of what came up on the way and was computed from leaves. */
   private void disownStale(Predicate<Buffer> leaves) {
-    Set<Held> stale = Collections.newSetFromMap(new IdentityHashMap<>());
+    Set<SessionValue> stale = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int op = 0; op < byOp.size(); op++) {
       Recipe recipe = byOp.get(op);
       if (!recipes.isRepeatable(op)) {
@@ -302,16 +303,16 @@ final class Evaluator {
     }
   }
 
-  private static boolean readsAny(Recipe recipe, Set<Held> values) {
+  private static boolean readsAny(Recipe recipe, Set<SessionValue> values) {
     for (Recipe.Operand operand : recipe.operands()) {
-      if (operand instanceof Recipe.Operand.Value(Held held) && values.contains(held)) {
+      if (operand instanceof Recipe.Operand.Value(SessionValue held) && values.contains(held)) {
         return true;
       }
     }
     return false;
   }
 
-  private void disownUnlessWanted(Held held) {
+  private void disownUnlessWanted(SessionValue held) {
     if (held.isReferred && !held.isWanted) {
       held.isReferred = false;
       residency.disown(held.number);
@@ -347,12 +348,12 @@ final class Evaluator {
     List<Recipe> kept = new ArrayList<>();
     for (int op = 0; op < numbers.length; op++) {
       Recipe recipe = byOp.get(op);
-      Held result = recipe.result();
+      SessionValue result = recipe.result();
       if (numbers[op] >= 0) {
         kept.add(recipe);
         result.number = recipes.firstOutput(numbers[op]);
       } else {
-        result.number = Held.NONE;
+        result.number = SessionValue.NONE;
         if (result.failure == null) {
           result.failure = Failure.lost(recipe);
         }
@@ -383,7 +384,7 @@ final class Evaluator {
       return;
     }
     for (int i = 0; i < target.length; i++) {
-      target[i] = (float) Casts.load(address + (long) i * type.bytes(), type);
+      target[i] = (float) ElementCasts.load(address + (long) i * type.bytes(), type);
     }
   }
 }

@@ -1,13 +1,15 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,7 +32,7 @@ final class EagerTest {
   private static final Shape ROW = Shape.of(1024);
   private static final long ROW_BYTES = 4096;
 
-  private final Interpreter interpreter = new Interpreter(2, 64 << 20);
+  private final Engine interpreter = new Engine(2, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @AfterEach
@@ -46,7 +48,7 @@ final class EagerTest {
   private static Node row(float value) {
     float[] numbers = new float[1024];
     Arrays.fill(numbers, value);
-    return Interpreter.put(ROW, numbers);
+    return Leaves.of(ROW, numbers);
   }
 
   /** Returns when the worker runs what ends once the latch is open; its queue is empty then. */
@@ -72,7 +74,7 @@ final class EagerTest {
 
   private EagerWorker worker(int queued) {
     return new EagerWorker(
-        interpreter.workers(), interpreter.allocator(), 1 << 16, new HeldNodes(), queued);
+        interpreter.workers(), interpreter.allocator(), 1 << 16, new NodeValues(), queued);
   }
 
   @Test
@@ -271,7 +273,7 @@ final class EagerTest {
   void aChainOfManyOpsIsComputedAgainWithoutRecursion() {
     // MegEngine d86ed426e: recursion on long chains.
     int length = 20_000;
-    List<Node> chain = new ArrayList<>(List.of(Interpreter.put(Shape.of(16), new float[16])));
+    List<Node> chain = new ArrayList<>(List.of(Leaves.of(Shape.of(16), new float[16])));
     for (int i = 0; i < length; i++) {
       chain.add(Nodes.add(chain.getLast(), Nodes.full(Shape.of(16), 1)));
     }

@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
@@ -6,6 +6,8 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.runtime.Engine;
+import dev.tern.internal.runtime.MemoryReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,7 +16,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -26,17 +27,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Callers put commands into a queue of limited length, in one order for all; a full queue holds
  * them up. A failure belongs to the values it concerns and shows when they are read. Who writes
- * memory that ops read says so before ({@link #beforeWrite}): ops that were asked for run first.
+ * memory that ops read says so before ({@link Engine#beforeWrite}): ops that were asked for run
+ * first.
  *
  * <p>The order: whatever is noted about nodes and leaves ({@code values}, {@code used}, {@code
  * isWanted}) is noted under {@code recording} together with the commands that it is about, so that
  * a leaf's expiry comes before all of an op or after all of it. Nobody waits for a command under
- * that lock. A session is among {@code OPEN} until its thread has ended; who finds it closed before
- * waits for that end, and then no op runs any more.
+ * that lock. A session is a reader of its devices until its thread has ended; who finds it closed
+ * before waits for that end, and then no op runs any more.
  *
  * <p>Any number of threads may call.
  */
-public final class Eager implements AutoCloseable {
+public final class Eager implements MemoryReader, AutoCloseable {
   /** When callers get to know of errors. */
   public enum Level {
     /** All is done, and errors are thrown, before a call returns. */
@@ -70,14 +72,13 @@ public final class Eager implements AutoCloseable {
   /** {@code node} becomes the content of {@code leaf}. */
   public record Update(Node leaf, Node node) {}
 
-  private static final List<Eager> OPEN = new CopyOnWriteArrayList<>();
   private static final StackWalker STACK = StackWalker.getInstance();
 
-  private final Interpreter interpreter;
+  private final Engine interpreter;
   private final Level level;
   private final long budget;
   private final OpPlans plans;
-  private final HeldNodes values = new HeldNodes();
+  private final NodeValues values = new NodeValues();
   private final EagerWorker worker;
 
   /** Held while commands are put into the queue, and what they are about is noted. */
@@ -85,6 +86,11 @@ public final class Eager implements AutoCloseable {
 
   /** Leaves that may be written, and that commands since their last expiry use. */
   private final Set<Buffer> used = new HashSet<>();
+
+  /** Devices that tell this of writes, until it is closed. */
+  private final Set<Engine> read = new HashSet<>();
+
+  private boolean isClosed;
 
   /** The last expiry in the queue; once it is done, so are those before it. */
   private CompletableFuture<Optional<Failure>> expiry =
@@ -99,7 +105,7 @@ public final class Eager implements AutoCloseable {
    * @throws IllegalArgumentException for less than 64 bytes
    * @throws OutOfBudgetException when the interpreter has not that much
    */
-  public Eager(Interpreter interpreter, long budget, Level level, int queued) {
+  public Eager(Engine interpreter, long budget, Level level, int queued) {
     interpreter.requireOpen("session");
     if (budget < BlockArena.rounded(1)) {
       throw new IllegalArgumentException(
@@ -113,19 +119,19 @@ public final class Eager implements AutoCloseable {
     worker =
         new EagerWorker(
             interpreter.workers(), interpreter.allocator(), this.budget, values, queued);
-    OPEN.add(this);
-    if (interpreter.isClosed()) {
-      // It may have looked for its sessions before this was one.
+    try {
+      interpreter.addReader(this);
+      read.add(interpreter);
+    } catch (IllegalStateException e) {
       worker.close();
-      OPEN.remove(this);
-      interpreter.requireOpen("session");
+      throw e;
     }
   }
 
   /** Has nodes computed, and what they need; their values stay while there is room for others. */
   public void run(List<Node> nodes) {
     Object place = place();
-    List<Held> wanted = new ArrayList<>();
+    List<SessionValue> wanted = new ArrayList<>();
     synchronized (recording) {
       for (Node node : nodes) {
         record(OpPlans.base(node), place).ifPresent(wanted::add);
@@ -192,7 +198,7 @@ public final class Eager implements AutoCloseable {
   }
 
   private void store(Node node, Buffer leaf) {
-    OPEN.stream().filter(other -> other != this).forEach(other -> other.expire(leaf::equals));
+    Engine.beforeWrite(leaf, this);
     long bytes = (long) node.shape().elements() * node.type().bytes();
     CompletableFuture<Optional<Failure>> done;
     synchronized (recording) {
@@ -229,28 +235,12 @@ public final class Eager implements AutoCloseable {
     return worker.statistics();
   }
 
-  /**
-   * To be called before a leaf is written from outside, or its memory freed. Returns when no
-   * session will use it for what was asked for before. That a session was closed meanwhile is not
-   * the caller's error.
-   */
-  public static void beforeWrite(Buffer leaf) {
-    if (OPEN.isEmpty()) { // Steps of training come here, and allocate nothing: no iterator either.
-      return;
-    }
-    for (Eager session : OPEN) {
-      session.expire(leaf::equals);
-    }
-  }
-
-  /** To be called before an interpreter frees its memory. */
-  static void beforeClose(Interpreter interpreter) {
-    for (Eager session : OPEN) {
-      if (session.interpreter == interpreter) {
-        session.close();
-      } else {
-        session.expire(leaf -> leaf.owner() == interpreter);
-      }
+  @Override
+  public void beforeClose(Engine device) {
+    if (device == interpreter) {
+      close();
+    } else {
+      expire(leaf -> leaf.owner() == device);
     }
   }
 
@@ -261,10 +251,14 @@ public final class Eager implements AutoCloseable {
   @Override
   public void close() {
     worker.close();
-    OPEN.remove(this);
+    synchronized (recording) {
+      isClosed = true;
+      read.forEach(device -> device.removeReader(this));
+    }
   }
 
-  private void expire(Predicate<Buffer> leaves) {
+  @Override
+  public void expire(Predicate<Buffer> leaves) {
     CompletableFuture<Optional<Failure>> done;
     synchronized (recording) {
       if (used.removeIf(leaves)) {
@@ -287,7 +281,7 @@ public final class Eager implements AutoCloseable {
   }
 
   /** Puts an op, and those it needs, into the queue, unless they were; nothing for leaves. */
-  private Optional<Held> record(Node root, Object place) {
+  private Optional<SessionValue> record(Node root, Object place) {
     if (hasMemory(root)) {
       return Optional.empty();
     }
@@ -312,7 +306,7 @@ public final class Eager implements AutoCloseable {
         apply(node, operands, place);
       }
     }
-    Optional<Held> held = values.get(root);
+    Optional<SessionValue> held = values.get(root);
     held.ifPresent(wanted -> wanted.isWanted = true);
     return held;
   }
@@ -328,7 +322,7 @@ public final class Eager implements AutoCloseable {
     for (Node operand : operands) {
       sources.add(source(operand));
     }
-    Held held = new Held();
+    SessionValue held = new SessionValue();
     Recipe recipe = new Recipe(node.op(), node.shape(), node.type(), plan, sources, held, place);
     if (level == Level.ERRORS_SYNCHRONOUS) {
       requireRoom(recipe, operands);
@@ -351,8 +345,12 @@ public final class Eager implements AutoCloseable {
   }
 
   private void use(Buffer leaf) {
-    if (leaf.owner() instanceof Interpreter) {
-      // No other memory is ever written again.
+    // Memory of other owners is never written again.
+    if (leaf.owner() instanceof Engine owner) {
+      owner.requireOpen("session");
+      if (!isClosed && read.add(owner)) {
+        owner.addReader(this);
+      }
       used.add(leaf);
     }
   }

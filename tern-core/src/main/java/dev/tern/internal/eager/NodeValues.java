@@ -1,4 +1,4 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.internal.ir.Node;
 import java.lang.ref.Reference;
@@ -12,13 +12,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The values of nodes, by identity, for as long as the nodes are reachable. Thread-safe. */
-final class HeldNodes {
+final class NodeValues {
   /** A node that it does not keep alive. */
   private static final class Key extends WeakReference<Node> {
     final int hash;
-    final Held held;
+    final SessionValue held;
 
-    Key(Node node, ReferenceQueue<Node> queue, Held held) {
+    Key(Node node, ReferenceQueue<Node> queue, SessionValue held) {
       super(node, queue);
       hash = System.identityHashCode(node);
       this.held = held;
@@ -51,38 +51,38 @@ final class HeldNodes {
     }
   }
 
-  private final Map<Object, Held> values = new HashMap<>();
+  private final Map<Object, SessionValue> values = new HashMap<>();
   private final ReferenceQueue<Node> unreachable = new ReferenceQueue<>();
   private final Probe probe = new Probe();
 
   /** The value of a node, if it has one. */
-  synchronized Optional<Held> get(Node node) {
+  synchronized Optional<SessionValue> get(Node node) {
     probe.node = node;
-    Held held = values.get(probe);
+    SessionValue held = values.get(probe);
     probe.node = null;
     return Optional.ofNullable(held);
   }
 
   /** Gives a node without a value one. */
-  synchronized void put(Node node, Held held) {
+  synchronized void put(Node node, SessionValue held) {
     values.put(new Key(node, unreachable, held), held);
   }
 
   /** Takes the value off a node, if it has one. */
-  synchronized Optional<Held> remove(Node node) {
+  synchronized Optional<SessionValue> remove(Node node) {
     probe.node = node;
-    Held held = values.remove(probe);
+    SessionValue held = values.remove(probe);
     probe.node = null;
     return Optional.ofNullable(held);
   }
 
   /** Takes out and returns the values of nodes that became unreachable. */
-  List<Held> removeUnreachable() {
+  List<SessionValue> removeUnreachable() {
     Reference<? extends Node> key = unreachable.poll();
     if (key == null) {
       return List.of();
     }
-    List<Held> found = new ArrayList<>();
+    List<SessionValue> found = new ArrayList<>();
     synchronized (this) {
       for (; key != null; key = unreachable.poll()) {
         values.remove(key);

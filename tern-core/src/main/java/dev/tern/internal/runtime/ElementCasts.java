@@ -7,8 +7,8 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 
 /** Conversions between element types. Integers are read as doubles, exact below 2^53. */
-final class Casts {
-  private Casts() {}
+public final class ElementCasts {
+  private ElementCasts() {}
 
   /** Converts from address {@code in} to {@code out}; one type to itself keeps all bits. */
   static void run(Step.Cast cast, long in, long out) {
@@ -82,7 +82,7 @@ final class Casts {
     }
   }
 
-  static double load(long address, DType type) {
+  public static double load(long address, DType type) {
     return switch (type) {
       case F32, BOOL -> Memory.getFloat(address);
       case F16, BF16 -> Halves.widen(type, Memory.getShort(address));

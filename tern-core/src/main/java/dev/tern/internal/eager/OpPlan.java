@@ -1,7 +1,8 @@
-package dev.tern.internal.runtime;
+package dev.tern.internal.eager;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.plan.Plan;
+import dev.tern.internal.runtime.Execution;
 
 /** The plan of one op on operands of known sizes, and what a run of it takes. */
 final class OpPlan {
