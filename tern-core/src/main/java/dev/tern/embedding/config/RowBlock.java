@@ -1,6 +1,7 @@
 package dev.tern.embedding.config;
 
 import dev.tern.base.DType;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongPredicate;
@@ -57,7 +58,7 @@ public final class RowBlock implements AutoCloseable {
   }
 
   private MemorySegment column(int bytes) {
-    return arena.allocate(Math.max(1, (long) bytes * ids.length), 64);
+    return Memory.allocate(arena, Math.max(1, (long) bytes * ids.length), 64, "row block");
   }
 
   /** Rows that it has room for. */

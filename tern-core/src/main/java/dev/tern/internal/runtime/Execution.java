@@ -423,6 +423,6 @@ public final class Execution {
   }
 
   private MemorySegment segment(Step.Place place, long bytes) {
-    return MemorySegment.ofAddress(address(place)).reinterpret(bytes);
+    return Memory.segment(address(place), bytes);
   }
 }

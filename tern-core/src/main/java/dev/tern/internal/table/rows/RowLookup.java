@@ -161,7 +161,7 @@ public final class RowLookup {
   /** The address of room for {@code bytes} of copies of rows; it may be another than before. */
   public long copies(long bytes) {
     if (copies.byteSize() < bytes) {
-      copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
+      copies = Memory.allocate(Arena.ofAuto(), bytes + bytes / 4, LINE, "lookup copies");
     }
     return copies.address();
   }
