@@ -10,7 +10,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;

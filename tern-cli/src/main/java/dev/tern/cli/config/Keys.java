@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.UnknownRow;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
