@@ -1,8 +1,8 @@
 package dev.tern.checkpoint;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.json.Json;
 
 /** A {@link RowPolicy} as JSON. It is only compared with that of a resumed run, never read. */

@@ -4,17 +4,18 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.RowRule;
 import dev.tern.embedding.SlotTables;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.RowRule;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -133,7 +134,7 @@ public final class Network implements AutoCloseable {
                 options.rowsOf().getOrDefault(table, options.rows()),
                 options.limits(),
                 options.format());
-        tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
+        tables.add(newTable(config, options.tier(), DeviceAccess.allocator(device)));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);

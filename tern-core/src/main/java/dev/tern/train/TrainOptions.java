@@ -3,13 +3,14 @@ package dev.tern.train;
 import dev.tern.base.DType;
 import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.checkpoint.RunSettings;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.PlanSearch;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;
@@ -43,6 +44,7 @@ public final class TrainOptions implements RunSettings {
   private Optional<Path> checkpoints = Optional.empty();
   private long checkpointEvery;
   private DeltaSchedule deltas = DeltaSchedule.NEVER;
+  private PlanSearch planSearch = PlanSearch.QUICK;
 
   private TrainOptions(Optimizer optimizer) {
     this.optimizer = optimizer;
@@ -76,6 +78,7 @@ public final class TrainOptions implements RunSettings {
     checkpoints = other.checkpoints;
     checkpointEvery = other.checkpointEvery;
     deltas = other.deltas;
+    planSearch = other.planSearch;
   }
 
   /** Batches of 1024, one epoch, a constant learning rate; tables use the lazy form of Adam. */
@@ -346,6 +349,16 @@ public final class TrainOptions implements RunSettings {
     return changed;
   }
 
+  /**
+   * How to find out what a step drops and computes again where the device's memory has no room for
+   * all of its values. It changes no bit of what is trained.
+   */
+  public TrainOptions planSearch(PlanSearch search) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.planSearch = search;
+    return changed;
+  }
+
   @Override
   public int batch() {
     return batch;
@@ -468,5 +481,9 @@ public final class TrainOptions implements RunSettings {
 
   public DeltaSchedule deltas() {
     return deltas;
+  }
+
+  public PlanSearch planSearch() {
+    return planSearch;
   }
 }

@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.json.Json;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -99,7 +100,7 @@ final class DamagedChainTest {
           .isInstanceOf(DataException.class)
           .hasMessageContainingAll(said)
           .hasMessageContainingAll("got ", "expected ", "; ");
-      assertThat(device.interpreter().allocator().live()).isZero();
+      assertThat(DeviceAccess.allocator(device).live()).isZero();
     }
     assertThat(TrainerTest.contents(run)).isEqualTo(before);
   }

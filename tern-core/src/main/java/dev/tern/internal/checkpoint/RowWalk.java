@@ -1,6 +1,6 @@
 package dev.tern.internal.checkpoint;
 
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
@@ -19,7 +19,7 @@ public final class RowWalk implements AutoCloseable {
   public RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
-    values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read").address();
   }
 
   /** Goes to the next row; the first call goes to the first. Returns whether there is one. */

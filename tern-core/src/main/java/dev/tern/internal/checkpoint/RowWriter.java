@@ -1,8 +1,9 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
 /** Writes the rows of a table's file, block after block. */
@@ -38,7 +39,8 @@ public final class RowWriter {
   /** Writes all rows of {@code source}. */
   public void appendAll(RowSource source) {
     try (Arena arena = Arena.ofConfined()) {
-      long values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+      long values =
+          Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written").address();
       long[] block = new long[BLOCK];
       for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
         append(block, values, count);

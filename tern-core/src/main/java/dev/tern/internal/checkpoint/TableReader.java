@@ -2,8 +2,8 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.config.RowBlock;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
@@ -53,7 +53,7 @@ final class TableReader implements AutoCloseable {
         file.names().contains(TableFile.GONE)
             ? Optional.of(new IdCursor(path, LongColumn.open(path, file, TableFile.GONE), BLOCK))
             : Optional.empty();
-    values = arena.allocate(block * shape.packedBytes(), 8).address();
+    values = Memory.allocate(arena, block * shape.packedBytes(), 8, "rows read").address();
   }
 
   /** Opens a file whose rows must have this shape. The file may hold other arrays too. */
