@@ -5,7 +5,7 @@ import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -70,7 +70,8 @@ final class Pooling {
     }
     try (EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("bench", 0, WIDTH, Optimizer.sgd(LR), 0.01f, 1, 0, UnknownRow.ZEROS),
+            new TableConfig(
+                "bench", 0, WIDTH, 1, TableOptions.of(Optimizer.sgd(LR)).initRange(0.01f)),
             allocator)) {
       Lookup[] lookups = new Lookup[BATCHES];
       Arrays.setAll(lookups, i -> new Lookup());

@@ -1,6 +1,5 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
@@ -8,8 +7,8 @@ import dev.tern.embedding.Eviction;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.TableOptions;
 import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -65,13 +64,8 @@ final class RowPolicyBench {
             "bench",
             0,
             width,
-            Optimizer.rowWiseAdagrad(0.01f),
-            0.01f,
             1,
-            0,
-            UnknownRow.ZEROS,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
     return EmbeddingTable.create(config, allocator);
   }
 

@@ -27,6 +27,7 @@ public final class Batch implements AutoCloseable {
   private final Runnable onClose;
   private int capacity;
   private int size;
+  private boolean closed;
   private float[] labels;
   private float[] dense;
   private final long[][] ids;
@@ -103,8 +104,14 @@ public final class Batch implements AutoCloseable {
     return offsets[slot][size];
   }
 
+  /** Whether {@link #close} was called since the rows were written. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** Removes all rows. */
   public void clear() {
+    closed = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
     abandonRow();
@@ -306,6 +313,7 @@ public final class Batch implements AutoCloseable {
   /** Gives the batch back to its reader, which may fill it again. */
   @Override
   public void close() {
+    closed = true;
     onClose.run();
   }
 }

@@ -7,9 +7,8 @@ import dev.tern.data.Slot;
 import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.RowRule;
+import dev.tern.embedding.TableOptions;
 import dev.tern.embedding.TableShard;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
@@ -172,21 +171,16 @@ public final class Checkpoint {
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
     Json.Obj tables = manifest.object("tables");
-    Network.Tables options =
-        new Network.Tables(
-            OptimizerJson.read(tables.object("optimizer")),
-            firstPart(tables),
-            (float) tables.number("initRange"),
-            (float) tables.number("l2"),
-            Combiner.valueOf(tables.text("combiner")),
-            UnknownRowJson.read(tables),
-            tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
-            // Scoring inserts, evicts and updates nothing.
-            RowPolicy.ALL,
-            Map.of(),
-            RowLimits.NONE,
-            format,
-            Optional.empty());
+    // Scoring inserts, evicts and updates nothing: it needs no row policy and no limits.
+    TableOptions plain =
+        TableOptions.of(OptimizerJson.read(tables.object("optimizer")))
+            .initRange((float) tables.number("initRange"))
+            .l2((float) tables.number("l2"))
+            .combiner(Combiner.valueOf(tables.text("combiner")))
+            .unknown(UnknownRowJson.read(tables))
+            .storage(storage(tables))
+            .format(format);
+    TableOptions options = firstPart(tables).map(plain::firstPart).orElse(plain);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -197,6 +191,10 @@ public final class Checkpoint {
       throw e;
     }
     return network;
+  }
+
+  private static DType storage(Json.Obj tables) {
+    return tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32;
   }
 
   /** Fills a fresh network and optimizer; returns where the run stands. */

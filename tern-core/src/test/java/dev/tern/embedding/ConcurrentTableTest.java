@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
@@ -47,7 +46,12 @@ final class ConcurrentTableTest {
   }
 
   private static TableConfig config(UnknownRow unknown, RowPolicy rows) {
-    return new TableConfig("t", 3, WIDTH, Optimizer.sgd(1), 0.4f, 42, 0, unknown, DType.F32, rows);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(Optimizer.sgd(1)).initRange(0.4f).unknown(unknown).rows(rows));
   }
 
   static List<Arguments> tables() {

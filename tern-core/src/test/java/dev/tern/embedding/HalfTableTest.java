@@ -41,7 +41,13 @@ final class HalfTableTest {
       int width, Optimizer optimizer, float range, DType storage, UnknownRow unknown) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 2, width, optimizer, range, 5, 0, unknown, storage), allocator);
+            new TableConfig(
+                "t",
+                2,
+                width,
+                5,
+                TableOptions.of(optimizer).initRange(range).unknown(unknown).storage(storage)),
+            allocator);
     tables.add(table);
     return table;
   }

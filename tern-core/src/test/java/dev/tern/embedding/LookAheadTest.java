@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -70,13 +69,11 @@ final class LookAheadTest {
             "t",
             3,
             WIDTH,
-            Optimizer.adagrad(1),
-            0.5f,
             42,
-            0,
-            UnknownRow.INITIAL,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.adagrad(1))
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, TIER), allocator)
         : EmbeddingTable.create(config, allocator);

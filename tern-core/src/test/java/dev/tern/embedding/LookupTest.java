@@ -19,7 +19,8 @@ final class LookupTest {
   private final Allocator allocator = Allocator.of(1L << 28);
   private final EmbeddingTable table =
       EmbeddingTable.create(
-          new TableConfig("t", 0, 4, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS), allocator);
+          new TableConfig("t", 0, 4, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f)),
+          allocator);
 
   @AfterEach
   void close() {

@@ -190,7 +190,7 @@ final class RowLoopsTest {
   @ParameterizedTest
   @MethodSource("dev.tern.embedding.RowUpdatesTest#optimizers")
   void updatesHaveTheSameBits(Optimizer optimizer) {
-    TableConfig config = new TableConfig("t", 0, 1, optimizer, 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config = new TableConfig("t", 0, 1, 0, TableOptions.of(optimizer).initRange(0));
     for (int width : new int[] {1, 7, 8, 15, 16, 17, 63, 64, 65}) {
       for (int count : new int[] {0, 1, 7, 63, 64, 65, 130}) {
         for (float l2 : new float[] {0, 0.1f}) {

@@ -80,7 +80,14 @@ final class RowPartsTest {
   private EmbeddingTable table(DType storage, Optimizer optimizer) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0, UnknownRow.INITIAL, storage, RowPolicy.ALL);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .storage(storage));
     return EmbeddingTable.create(config, allocator);
   }
 

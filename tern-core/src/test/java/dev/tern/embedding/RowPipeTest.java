@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
@@ -18,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Blocks of rows that are filled ahead. */
 final class RowPipeTest {
   private static final TableConfig CONFIG =
-      new TableConfig("t", 0, 3, Optimizer.sgd(0.1f), 0.01f, 1, 0, UnknownRow.ZEROS, DType.F32);
+      new TableConfig("t", 0, 3, 1, TableOptions.of(Optimizer.sgd(0.1f)).initRange(0.01f));
 
   /** Gives blocks of one row, its id, then its number, up to {@code last}. */
   private static RowBlock.Source upTo(int last, AtomicInteger filled) {

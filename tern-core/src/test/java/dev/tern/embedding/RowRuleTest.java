@@ -63,7 +63,12 @@ final class RowRuleTest {
 
   private EmbeddingTable table(RowRule rule, int width, DType storage, RowLimits limits) {
     TableConfig plain =
-        new TableConfig("t", 1, width, rule.optimizer(), 0.3f, 5, 0.01f, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t",
+            1,
+            width,
+            5,
+            TableOptions.of(rule.optimizer()).initRange(0.3f).l2(0.01f).storage(storage));
     return EmbeddingTable.create(plain.withRule(rule).withLimits(limits), allocator);
   }
 

@@ -60,7 +60,12 @@ final class TableSnapshotTest {
 
   private static TableConfig config(
       Optimizer optimizer, DType storage, RowPolicy policy, UnknownRow unknown) {
-    return new TableConfig("t", 3, WIDTH, optimizer, 0.4f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.4f).unknown(unknown).storage(storage).rows(policy));
   }
 
   static List<TableConfig> tables() {

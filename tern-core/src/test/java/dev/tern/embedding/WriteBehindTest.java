@@ -74,7 +74,8 @@ final class WriteBehindTest {
   private record Outcome(int digest, TableStatistics statistics) {}
 
   private static TableConfig config() {
-    return new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "t", 0, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f));
   }
 
   private EmbeddingTable table(Executor writer) {

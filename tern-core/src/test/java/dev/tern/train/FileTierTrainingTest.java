@@ -35,7 +35,7 @@ final class FileTierTrainingTest {
   private static final Batch TRAIN = rows(1, 6000);
   private static final Batch TEST = rows(2, 500);
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(8), 0, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8).withBottom(8).withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -90,7 +90,7 @@ final class FileTierTrainingTest {
           });
       trainer.save(target);
     }
-    if (options.tier().isPresent()) {
+    if (options.tables().tier().isPresent()) {
       assertThat(tables).allMatch(table -> table.file().fetched() > 0);
       assertThat(tables.stream().mapToLong(TableStatistics::bytes).sum()).isBetween(1L, MEMORY);
     }
@@ -103,7 +103,8 @@ final class FileTierTrainingTest {
     Path files = Files.createDirectory(folder.resolve("files"));
     for (int threads = 1; threads <= 3; threads++) {
       FileTier tier = FileTier.of(files, MEMORY);
-      assertThat(trained(options().tier(tier), threads, "files-" + threads)).isEqualTo(memory);
+      assertThat(trained(options().tables(t -> t.tier(tier)), threads, "files-" + threads))
+          .isEqualTo(memory);
       assertThat(tier.left()).isEqualTo(MEMORY);
     }
     try (Stream<Path> left = Files.list(files)) {
@@ -120,7 +121,11 @@ final class FileTierTrainingTest {
     TrainOptions options = changes ? full.deltas(DeltaCheckpointTest.everySteps(7, 4)) : full;
     try (Device device = device(2);
         Trainer trainer =
-            Trainer.create(device, encoder(), MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
+            Trainer.create(
+                device,
+                encoder(),
+                MODEL,
+                options.tables(t -> t.tier(FileTier.of(folder, MEMORY))))) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.of(Readers.inMemory(TEST)),
@@ -133,7 +138,8 @@ final class FileTierTrainingTest {
     Path end = folder.resolve("end");
     try (Device device = device(2);
         Trainer trainer =
-            Trainer.resume(device, run, MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
+            Trainer.resume(
+                device, run, MODEL, options.tables(t -> t.tier(FileTier.of(folder, MEMORY))))) {
       assertThat(trainer.step()).isEqualTo(110);
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(end);
@@ -145,7 +151,8 @@ final class FileTierTrainingTest {
   void tablesThatFindTooLittleMemoryLeaveNothingBehind() {
     FileTier small = FileTier.of(folder, MEMORY / 2);
     try (Device device = device(1)) {
-      assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, options().tier(small)))
+      assertThatThrownBy(
+              () -> Trainer.create(device, encoder(), MODEL, options().tables(t -> t.tier(small))))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table seen with a file tier: got");
     }
@@ -154,7 +161,8 @@ final class FileTierTrainingTest {
 
   @Test
   void aModelThatCannotKeepRowsInFilesIsRefused() {
-    TrainOptions mean = options().unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY));
+    TrainOptions mean =
+        options().tables(t -> t.unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY)));
     try (Device device = device(1)) {
       assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, mean))
           .isInstanceOf(IllegalArgumentException.class)
