@@ -16,6 +16,7 @@ import dev.tern.embedding.FileTier;
 import dev.tern.embedding.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
@@ -39,6 +40,9 @@ final class TrainRun {
   private final Progress progress;
   private final DataSource source;
   private final Optional<Path> record;
+
+  /** Begins to show the progress of training. */
+  private Runnable atTraining = () -> {};
 
   private TrainRun(Config config, RunFolder folder, Progress progress, Optional<Path> record) {
     this.record = record;
@@ -147,6 +151,10 @@ final class TrainRun {
 
   private Trainer trainer(Device device, boolean resume) {
     TrainOptions options = options(config, folder.checkpoints());
+    double seconds = config.train().planSeconds();
+    if (seconds > 0) {
+      options = options.planSearch(PlanSearch.of(seconds, folder.schedule(), searching(seconds)));
+    }
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), config.model(), options);
     }
@@ -157,13 +165,42 @@ final class TrainRun {
     }
   }
 
+  private PlanSearch.Listener searching(double seconds) {
+    return new PlanSearch.Listener() {
+      private boolean isShown;
+
+      @Override
+      public void searching(double elapsed, long looked, double slowdown) {
+        if (!isShown) {
+          progress.begin("plan a step", "s", 0, Math.max(1, Math.round(seconds)));
+          isShown = true;
+        }
+        String facts =
+            Format.rate(looked / elapsed)
+                + " storages/s  slowdown "
+                + (Double.isFinite(slowdown) ? Format.fixed(slowdown, 3) : "-");
+        progress.update(Math.round(Math.min(elapsed, seconds)), facts);
+      }
+
+      @Override
+      public void note(String line) {
+        progress.note(line);
+        if (isShown) {
+          isShown = false;
+          atTraining.run();
+        }
+      }
+    };
+  }
+
   /** Whether the run was interrupted. */
   private boolean train(Trainer trainer, Optional<DataReader> eval, MetricsLog log) {
     Thread hook = new Thread(() -> stopAndWait(trainer), "tern-interrupt");
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
     try (DataReader rows = source.train()) {
-      progress.begin("train", "steps", trainer.step(), steps(rows));
+      atTraining = () -> progress.begin("train", "steps", trainer.step(), steps(rows));
+      atTraining.run();
       trainer.fit(rows, eval, report -> show(report, log, clock));
     } catch (RuntimeException | Error e) {
       isStopping(hook);

@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -96,7 +97,7 @@ final class Ahead {
     Arrays.fill(writes, 0, unique, NEVER);
     known = unique;
     if (copies.byteSize() < bytes) {
-      copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
+      copies = Memory.allocate(Arena.ofAuto(), bytes + bytes / 4, LINE, "rows ahead");
     }
   }
 

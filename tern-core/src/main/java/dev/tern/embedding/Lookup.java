@@ -172,7 +172,7 @@ public final class Lookup {
   /** The address of room for {@code bytes} of copies of rows; it may be another than before. */
   long copies(long bytes) {
     if (copies.byteSize() < bytes) {
-      copies = Arena.ofAuto().allocate(bytes + bytes / 4, LINE);
+      copies = Memory.allocate(Arena.ofAuto(), bytes + bytes / 4, LINE, "lookup copies");
     }
     return copies.address();
   }

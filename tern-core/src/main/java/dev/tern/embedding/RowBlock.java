@@ -108,7 +108,7 @@ public final class RowBlock implements AutoCloseable {
   }
 
   private MemorySegment column(int bytes) {
-    return arena.allocate(Math.max(1, (long) bytes * ids.length), 64);
+    return Memory.allocate(arena, Math.max(1, (long) bytes * ids.length), 64, "row block");
   }
 
   /** Rows that it has room for. */

@@ -10,6 +10,7 @@ import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.TableOptions;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -60,7 +61,7 @@ public final class Network implements AutoCloseable {
       for (String name : names) {
         int width = model.embeddingWidth();
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
-        tables.add(newTable(config, device.interpreter().allocator()));
+        tables.add(newTable(config, DeviceAccess.allocator(device)));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);

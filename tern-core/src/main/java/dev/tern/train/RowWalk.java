@@ -19,7 +19,7 @@ final class RowWalk implements AutoCloseable {
   RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
-    values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read").address();
   }
 
   /** Goes on to the next row, the first at first; returns whether there is one. */

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.base.DType;
 import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.RowSource;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
 /** Writes rows into a table's file, block after block. */
@@ -38,7 +39,8 @@ final class RowWriter {
   /** Writes all rows of {@code source}. */
   void appendAll(RowSource source) {
     try (Arena arena = Arena.ofConfined()) {
-      long values = arena.allocate(BLOCK * shape.packedBytes(), 8).address();
+      long values =
+          Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written").address();
       long[] block = new long[BLOCK];
       for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
         append(block, values, count);

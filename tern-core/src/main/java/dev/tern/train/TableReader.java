@@ -53,7 +53,7 @@ final class TableReader implements AutoCloseable {
         file.names().contains(TableFile.GONE)
             ? Optional.of(new IdCursor(path, LongColumn.open(path, file, TableFile.GONE), BLOCK))
             : Optional.empty();
-    values = arena.allocate(block * shape.packedBytes(), 8).address();
+    values = Memory.allocate(arena, block * shape.packedBytes(), 8, "rows read").address();
   }
 
   /** Opens a file whose rows must be as {@code shape} says; other arrays it may hold. */

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.embedding.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.PlanSearch;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -36,6 +37,7 @@ public final class TrainOptions implements Cloneable {
   private Optional<Path> checkpoints = Optional.empty();
   private long checkpointEvery;
   private DeltaSchedule deltas = DeltaSchedule.NEVER;
+  private PlanSearch planSearch = PlanSearch.QUICK;
 
   private TrainOptions(Optimizer optimizer) {
     this.optimizer = optimizer;
@@ -220,6 +222,14 @@ public final class TrainOptions implements Cloneable {
     return with(copy -> copy.deltas = when);
   }
 
+  /**
+   * How to search for what a step drops and computes again, if the device's memory has no room for
+   * all of its values. It changes no bit of what is trained.
+   */
+  public TrainOptions planSearch(PlanSearch search) {
+    return with(copy -> copy.planSearch = search);
+  }
+
   public int batch() {
     return batch;
   }
@@ -289,5 +299,9 @@ public final class TrainOptions implements Cloneable {
 
   public DeltaSchedule deltas() {
     return deltas;
+  }
+
+  public PlanSearch planSearch() {
+    return planSearch;
   }
 }

@@ -11,12 +11,14 @@ import dev.tern.model.Network;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -37,6 +39,8 @@ final class TrainStep implements AutoCloseable {
   private final Variable dense;
   private final Variable labels;
   private final List<Variable> embedded;
+  private final long denseAddress;
+  private final long labelsAddress;
   private final long[] rows;
   private final long[] gradients;
   private final Variable seed;
@@ -48,15 +52,18 @@ final class TrainStep implements AutoCloseable {
   private long lookingUp;
   private long updating;
 
-  TrainStep(Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch) {
+  TrainStep(
+      Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch, PlanSearch search) {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
-    workers = device.interpreter().workers();
+    workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    labelsAddress = labels.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     gradients = new long[rows.length];
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
@@ -70,7 +77,8 @@ final class TrainStep implements AutoCloseable {
     updates.putAll(pass.updates());
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
-    computation = Computation.of(device, outputs, updates);
+    computation = Computation.of(device, outputs, updates, search);
+    Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
     this.logits = new float[batch];
   }
 
@@ -88,7 +96,7 @@ final class TrainStep implements AutoCloseable {
   void find(Batch batch, long noise) {
     long start = System.nanoTime();
     copyLabels(batch);
-    Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
+    Memory.copyIn(batch.dense(), 0, denseAddress, batch.size() * network.schema().denseDim());
     seed.setLong(noise);
     long copied = System.nanoTime();
     lookup.find(workers, batch, true, rows);
@@ -100,9 +108,6 @@ final class TrainStep implements AutoCloseable {
   float update(long step, float tableRate) {
     computation.run();
     long computed = System.nanoTime();
-    for (int p = 0; p < gradients.length; p++) {
-      gradients[p] = computation.address(GRADIENT + p);
-    }
     lookup.apply(workers, gradients, tableRate, step);
     updating += System.nanoTime() - computed;
     runs++;
@@ -145,7 +150,7 @@ final class TrainStep implements AutoCloseable {
             "train: got no label in row %s of a batch, expected 0 or 1 in each; train on rows with labels"
                 .formatted(b));
       }
-      Memory.setFloat(labels.address() + 4L * b, label);
+      Memory.setFloat(labelsAddress + 4L * b, label);
     }
   }
 

@@ -12,6 +12,7 @@ import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
@@ -248,7 +249,9 @@ public final class Trainer implements AutoCloseable {
     if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
       trainStep.ifPresent(TrainStep::close);
       trainStep = Optional.empty();
-      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows));
+      // A batch of another size comes once an epoch: a long search would not pay.
+      PlanSearch search = rows == options.batch() ? options.planSearch() : PlanSearch.QUICK;
+      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows, search));
     }
     return trainStep.get();
   }

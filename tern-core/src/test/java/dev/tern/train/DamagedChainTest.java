@@ -8,6 +8,7 @@ import dev.tern.base.DataException;
 import dev.tern.embedding.Eviction;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.json.Json;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -94,7 +95,7 @@ final class DamagedChainTest {
           .isInstanceOf(DataException.class)
           .hasMessageContainingAll(said)
           .hasMessageContainingAll("got ", "expected ", "; ");
-      assertThat(device.interpreter().allocator().live()).isZero();
+      assertThat(DeviceAccess.allocator(device).live()).isZero();
     }
     assertThat(TrainerTest.contents(run)).isEqualTo(before);
   }

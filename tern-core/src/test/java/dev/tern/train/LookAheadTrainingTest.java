@@ -25,6 +25,7 @@ import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS)) {
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {
       Batch next = batch(random);
       for (int i = 1; i <= STEPS; i++) {
         Batch batch = next;
@@ -133,7 +134,7 @@ final class LookAheadTrainingTest {
     List<Object> weights = new ArrayList<>();
     for (Variable variable : network.variables()) {
       for (long at = 0; at < variable.shape().elements(); at++) {
-        weights.add(Memory.getInt(variable.address() + 4 * at));
+        weights.add(Memory.getInt(variable.memory().address() + 4 * at));
       }
     }
     for (EmbeddingTable table : network.tables().tables()) {

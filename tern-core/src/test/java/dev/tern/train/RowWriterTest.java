@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Map;
@@ -20,7 +21,7 @@ final class RowWriterTest {
         SafeTensors file =
             SafeTensors.create(folder.resolve(announced + "-" + written), layout, Map.of())) {
       RowWriter rows = new RowWriter(shape, file, announced);
-      long values = arena.allocate(shape.packedBytes()).address();
+      long values = Memory.allocate(arena, shape.packedBytes(), 8, "test").address();
       for (int i = 0; i < written; i++) {
         rows.append(new long[] {i}, values, 1);
       }

@@ -15,10 +15,12 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableOptions;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
@@ -146,9 +148,9 @@ final class StepMemoryTest {
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, rows)) {
+        TrainStep step = new TrainStep(network, optimizer, lookup, rows, PlanSearch.QUICK)) {
       run(step, optimizer, lookup, batches, 1);
-      Allocator allocator = device.interpreter().allocator();
+      Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
       long systemCalls = allocator.systemCalls();
       long least = Long.MAX_VALUE;

@@ -13,6 +13,8 @@ import java.util.Locale;
  * @param threads compute threads, at least 1
  * @param memory hard limit in bytes
  * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
+ * @param planSeconds how long to search for what a step that does not fit computes again; 0 for a
+ *     search of a second or so
  * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
  * @param checkpointEvery when a checkpoint is written
  */
@@ -21,6 +23,7 @@ public record TrainConfig(
     int threads,
     long memory,
     long activationMemory,
+    double planSeconds,
     long tableMemory,
     Every checkpointEvery) {
   static TrainConfig of(Settings s) {
@@ -30,6 +33,7 @@ public record TrainConfig(
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         s.get(TrainKeys.MEMORY),
         activationMemory(s.get(TrainKeys.ACTIVATION_MEMORY), s.get(TrainKeys.MEMORY)),
+        s.get(TrainKeys.PLAN_SECONDS),
         s.get(TrainKeys.TABLE_MEMORY),
         s.get(TrainKeys.CHECKPOINT_EVERY));
   }

@@ -125,6 +125,15 @@ final class TrainKeys {
               "Hard limit on memory for the values of one step: what does not fit is dropped and"
                   + " computed again, which changes no bit; 0 for what train.memory leaves.")
           .mayChange();
+  static final Key<Double> PLAN_SECONDS =
+      KEYS.key(
+              "train.plan_seconds",
+              new Kind.Real(0, 86_400),
+              0.0,
+              "Seconds to search for what a step drops and computes again, where its values do not"
+                  + " fit: steps become faster and change no bit. The result is kept in run.dir and"
+                  + " used on resume; 0 for a search of a second or so.")
+          .mayChange();
   static final Key<Long> TABLE_MEMORY =
       KEYS.key(
               "train.table_memory",

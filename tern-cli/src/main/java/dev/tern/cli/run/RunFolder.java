@@ -259,6 +259,11 @@ public final class RunFolder implements AutoCloseable {
     return dir().resolve(OwnFiles.CHECKPOINTS);
   }
 
+  /** The file of the schedule of a step that does not fit into memory. */
+  public Path schedule() {
+    return dir().resolve(OwnFiles.SCHEDULE);
+  }
+
   /** The file of the report. */
   public Path report() {
     return dir().resolve(OwnFiles.REPORT);
