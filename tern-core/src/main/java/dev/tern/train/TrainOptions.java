@@ -84,8 +84,8 @@ public final class TrainOptions implements Cloneable {
     if (ftrl && !constant) {
       throw new IllegalArgumentException(
           ("train options: got FTRL with the learning rate %s, expected a constant above 0: FTRL"
-               + " finds a rate for each weight, and a change of the base rate would scale all"
-               + " weights; use LearningRate.constant")
+                  + " finds a rate for each weight, and a change of the base rate would scale all"
+                  + " weights; use LearningRate.constant")
               .formatted(schedule));
     }
     if (optimizer.lr() == 0 && ofTables.lr() != 0) {

@@ -153,10 +153,10 @@ final class DataKeys {
           .reading();
   static final Key<String> TRANSFORM =
       KEYS.key(
-              "data.dense.transform",
-              Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"),
-              "none",
-              "What is done to the numbers; fitted on the training files.");
+          "data.dense.transform",
+          Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"),
+          "none",
+          "What is done to the numbers; fitted on the training files.");
   static final Key<Long> DENSE_BUCKETS =
       KEYS.key(
               "data.dense.buckets",
@@ -166,11 +166,11 @@ final class DataKeys {
           .when(TRANSFORM, "bucketize");
   static final Key<Double> MISSING =
       KEYS.key(
-              "data.dense.missing",
-              Kind.NUMBER,
-              0.0,
-              "What stands for a missing number after the transform; 0 is the mean of standardized"
-                  + " numbers.");
+          "data.dense.missing",
+          Kind.NUMBER,
+          0.0,
+          "What stands for a missing number after the transform; 0 is the mean of standardized"
+              + " numbers.");
   static final Key<List<String>> SPARSE_COLUMNS =
       KEYS.key(
               "data.sparse.columns",
@@ -181,11 +181,11 @@ final class DataKeys {
           .reading();
   static final Key<String> ENCODE =
       KEYS.key(
-              "data.sparse.encode",
-              Kind.Choice.of("vocabulary", "hash", "id"),
-              "vocabulary",
-              "How values become ids: numbered as they occur in training, hashed into buckets, or"
-                  + " 64-bit integers as they are.");
+          "data.sparse.encode",
+          Kind.Choice.of("vocabulary", "hash", "id"),
+          "vocabulary",
+          "How values become ids: numbered as they occur in training, hashed into buckets, or"
+              + " 64-bit integers as they are.");
   static final Key<String> VALUES =
       KEYS.key(
               "data.sparse.values",
@@ -206,11 +206,11 @@ final class DataKeys {
           .when(ENCODE, "vocabulary");
   static final Key<String> TABLE =
       KEYS.key(
-              "data.sparse.table",
-              new Kind.Text("the name of a column", true),
-              "",
-              "Column whose embedding table these columns use too, with the same encode, values,"
-                  + " buckets and min_count; none for a table each.");
+          "data.sparse.table",
+          new Kind.Text("the name of a column", true),
+          "",
+          "Column whose embedding table these columns use too, with the same encode, values,"
+              + " buckets and min_count; none for a table each.");
   static final Key<String> SEPARATOR =
       KEYS.key(
               "data.sparse.separator",

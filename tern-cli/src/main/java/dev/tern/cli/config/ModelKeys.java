@@ -24,21 +24,14 @@ final class ModelKeys {
   private static final String[] NETWORKS = {"wdl", "deepfm", "dcn", "dcnv2", "dlrm"};
   static final Key<String> MODEL =
       KEYS.required(
-              "model.type",
-              Kind.Choice.of(
-                  "wdl",
-                  "deepfm",
-                  "dcn",
-                  "dcnv2",
-                  "dlrm",
-                  "deepcrossing",
-                  "transformer",
-                  "fm",
-                  "lr"),
-              "The model.");
+          "model.type",
+          Kind.Choice.of(
+              "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm", "lr"),
+          "The model.");
   static final Key<Long> EMBEDDING =
       KEYS.key("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
-          .when(MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm");
+          .when(
+              MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm");
   static final Key<List<Integer>> HIDDEN =
       KEYS.key("model.hidden", Kind.WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.")
           .when(MODEL, PERCEPTRONS);
@@ -103,19 +96,19 @@ final class ModelKeys {
           .when(MODEL, NETWORKS);
   static final Key<String> COMBINER =
       KEYS.key(
-              "model.combiner",
-              Kind.Choice.of("sum", "mean", "sqrtn"),
-              "sum",
-              "How the embeddings of several ids in one field become one: their sum, or that by the"
-                  + " number of ids or its square root.");
+          "model.combiner",
+          Kind.Choice.of("sum", "mean", "sqrtn"),
+          "sum",
+          "How the embeddings of several ids in one field become one: their sum, or that by the"
+              + " number of ids or its square root.");
   static final Key<String> UNKNOWN =
       KEYS.key(
-              "model.unknown",
-              Kind.Choice.of("zeros", "initial", "mean", "hash"),
-              "zeros",
-              "Row of an id that has none, such as one that training has not seen: zeros, the row"
-                  + " it would start from, the mean row, or one of model.unknown_buckets rows, by"
-                  + " its hash, which learn from ids that training leaves without a row.");
+          "model.unknown",
+          Kind.Choice.of("zeros", "initial", "mean", "hash"),
+          "zeros",
+          "Row of an id that has none, such as one that training has not seen: zeros, the row"
+              + " it would start from, the mean row, or one of model.unknown_buckets rows, by"
+              + " its hash, which learn from ids that training leaves without a row.");
   static final Key<Long> UNKNOWN_BUCKETS =
       KEYS.key(
               "model.unknown_buckets",
@@ -125,18 +118,18 @@ final class ModelKeys {
           .when(UNKNOWN, "hash");
   static final Key<String> TABLE_STORAGE =
       KEYS.key(
-              "model.table_storage",
-              Kind.Choice.of("f32", "f16", "bf16"),
-              "f32",
-              "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes."
-                  + " They are computed with in f32.");
+          "model.table_storage",
+          Kind.Choice.of("f32", "f16", "bf16"),
+          "f32",
+          "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes."
+              + " They are computed with in f32.");
   static final RowKeys ROW_RULES = RowKeys.of(KEYS, "model");
   static final Key<List<String>> TABLE_COLUMNS =
       KEYS.required(
-              "model.tables.columns",
-              new Kind.Columns(),
-              "Columns whose tables have rules of their own, those beside this key, in the place of"
-                  + " model.admission, eviction, max_rows and when_full.");
+          "model.tables.columns",
+          new Kind.Columns(),
+          "Columns whose tables have rules of their own, those beside this key, in the place of"
+              + " model.admission, eviction, max_rows and when_full.");
   static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
 
   private ModelKeys() {}

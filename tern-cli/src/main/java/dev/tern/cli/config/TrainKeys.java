@@ -21,20 +21,22 @@ final class TrainKeys {
   static final OptimizerKeys OPTIMIZER =
       OptimizerKeys.of(KEYS, "train.optimizer", "adam", "The optimizer of all weights.");
   static final OptimizerKeys TABLE_OPTIMIZER =
-      OptimizerKeys.orSame(KEYS, 
-              "train.table_optimizer",
-              "The optimizer of embeddings; its learning rate follows the schedule in proportion.");
+      OptimizerKeys.orSame(
+          KEYS,
+          "train.table_optimizer",
+          "The optimizer of embeddings; its learning rate follows the schedule in proportion.");
   static final OptimizerKeys LINEAR_OPTIMIZER =
-      OptimizerKeys.orSame(KEYS, 
-              "train.linear_optimizer",
-              "The optimizer of the linear weight of each id, in a model that has one beside"
-                  + " embeddings; the same is that of embeddings.");
+      OptimizerKeys.orSame(
+          KEYS,
+          "train.linear_optimizer",
+          "The optimizer of the linear weight of each id, in a model that has one beside"
+              + " embeddings; the same is that of embeddings.");
   static final Key<String> SCHEDULE =
       KEYS.key(
-              "train.schedule.type",
-              Kind.Choice.of("constant", "warmup-decay"),
-              "constant",
-              "The learning rate over the steps; warmup-decay rises to it, then falls to end_lr.");
+          "train.schedule.type",
+          Kind.Choice.of("constant", "warmup-decay"),
+          "constant",
+          "The learning rate over the steps; warmup-decay rises to it, then falls to end_lr.");
   static final Key<Long> WARMUP_STEPS =
       KEYS.key(
               "train.schedule.warmup_steps",
@@ -63,44 +65,45 @@ final class TrainKeys {
       KEYS.key("train.schedule.end_lr", Kind.FACTOR, 0.0, "Learning rate after the fall.")
           .when(SCHEDULE, "warmup-decay");
   static final Key<Double> WEIGHT_L2 =
-      KEYS.key("train.l2", Kind.FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
+      KEYS.key(
+          "train.l2", Kind.FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
   static final Key<Double> WEIGHT_DECAY =
       KEYS.key(
-              "train.weight_decay",
-              Kind.FACTOR,
-              0.0,
-              "Share of weights, times the learning rate, taken off in each step, apart from the"
-                  + " gradient; not of embeddings.");
+          "train.weight_decay",
+          Kind.FACTOR,
+          0.0,
+          "Share of weights, times the learning rate, taken off in each step, apart from the"
+              + " gradient; not of embeddings.");
   static final Key<Double> CLIP_NORM =
       KEYS.key(
-              "train.clip_norm",
-              Kind.FACTOR,
-              0.0,
-              "Largest norm of the gradient of all weights but embeddings; 0 for any.");
+          "train.clip_norm",
+          Kind.FACTOR,
+          0.0,
+          "Largest norm of the gradient of all weights but embeddings; 0 for any.");
   static final Key<Double> ROW_CLIP_NORM =
       KEYS.key(
-              "train.rows.clip_norm",
-              Kind.FACTOR,
-              0.0,
-              "Largest norm of the gradient of each row of an embedding; 0 for any.");
+          "train.rows.clip_norm",
+          Kind.FACTOR,
+          0.0,
+          "Largest norm of the gradient of each row of an embedding; 0 for any.");
   static final Key<Double> ROW_LOW =
       KEYS.key(
-              "train.rows.low",
-              Kind.NUMBER,
-              (double) -Float.MAX_VALUE,
-              "Least weight of an embedding after an update.");
+          "train.rows.low",
+          Kind.NUMBER,
+          (double) -Float.MAX_VALUE,
+          "Least weight of an embedding after an update.");
   static final Key<Double> ROW_HIGH =
       KEYS.key(
-              "train.rows.high",
-              Kind.NUMBER,
-              (double) Float.MAX_VALUE,
-              "Greatest weight of an embedding after an update.");
+          "train.rows.high",
+          Kind.NUMBER,
+          (double) Float.MAX_VALUE,
+          "Greatest weight of an embedding after an update.");
   static final Key<Long> SHUFFLE =
       KEYS.key(
-              "train.shuffle",
-              new Kind.Whole(0, 1 << 28),
-              65_536L,
-              "Rows of a block that is shuffled; 0 keeps the order of the files.");
+          "train.shuffle",
+          new Kind.Whole(0, 1 << 28),
+          65_536L,
+          "Rows of a block that is shuffled; 0 keeps the order of the files.");
   static final Key<Long> SEED =
       KEYS.key("train.seed", Kind.COUNT, 1L, "Seed of weights, dropout and shuffling.");
   static final Key<Long> THREADS =
