@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Admission;
@@ -72,7 +73,7 @@ final class RowPolicyBench {
             UnknownRow.ZEROS,
             DType.F32,
             policy);
-    return EmbeddingTable.create(config, allocator);
+    return BenchTables.create(config, allocator);
   }
 
   private void admission() {
@@ -174,7 +175,7 @@ final class RowPolicyBench {
         }
         long start = System.nanoTime();
         table.find(batch, BATCH, lookup, true);
-        table.apply(lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
+        BenchTables.apply(table, lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
         nanos[i] = System.nanoTime() - start;
       }
       double[] half = Arrays.copyOfRange(nanos, draws / 2, draws);

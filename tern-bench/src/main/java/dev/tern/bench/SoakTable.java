@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
@@ -56,7 +57,7 @@ final class SoakTable {
   private static EmbeddingTable table(
       String name, RowPolicy policy, UnknownRow unknown, Allocator allocator) {
     Optimizer sgd = Optimizer.sgd(1);
-    return EmbeddingTable.create(
+    return BenchTables.create(
         new TableConfig(name, 0, WIDTH, sgd, 0.4f, 1, 0, unknown, DType.F32, policy), allocator);
   }
 

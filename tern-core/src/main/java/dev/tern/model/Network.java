@@ -14,8 +14,6 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.UnknownRow;
-import dev.tern.internal.memory.Allocator;
-import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -134,7 +132,7 @@ public final class Network implements AutoCloseable {
                 options.rowsOf().getOrDefault(table, options.rows()),
                 options.limits(),
                 options.format());
-        tables.add(newTable(config, options.tier(), DeviceAccess.allocator(device)));
+        tables.add(newTable(config, options.tier(), device));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
@@ -161,10 +159,10 @@ public final class Network implements AutoCloseable {
   }
 
   private static EmbeddingTable newTable(
-      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
+      TableConfig config, Optional<FileTier> tier, Device device) {
     return tier.isPresent()
-        ? EmbeddingTable.create(config, tier.get(), allocator)
-        : EmbeddingTable.create(config, allocator);
+        ? EmbeddingTable.create(config, tier.get(), device)
+        : EmbeddingTable.create(config, device);
   }
 
   public Device device() {

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.base.DType;
 import dev.tern.embedding.config.RowSource;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /** Writes how the weights of a table changed from one checkpoint to another. */
@@ -67,7 +68,8 @@ final class ChangesExport {
     }
 
     @Override
-    public int next(long[] ids, long values) {
+    public int next(long[] ids, MemorySegment rows) {
+      long values = rows.address();
       int count = 0;
       while (count < ids.length && pairs.next()) {
         if (!pairs.inSecond()) {

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** Walks over rows one at a time. */
 final class RowWalk implements AutoCloseable {
@@ -11,7 +12,7 @@ final class RowWalk implements AutoCloseable {
   private final RowShape shape;
   private final RowSource source;
   private final Arena arena = Arena.ofConfined();
-  private final long values;
+  private final MemorySegment values;
   private final long[] ids = new long[BLOCK];
   private int count;
   private int at;
@@ -19,7 +20,7 @@ final class RowWalk implements AutoCloseable {
   RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
-    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read").address();
+    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read");
   }
 
   /** Goes on to the next row, the first at first; returns whether there is one. */
@@ -55,7 +56,7 @@ final class RowWalk implements AutoCloseable {
 
   /** Where it lies, packed: its weights first. */
   long row() {
-    return values + at * shape.packedBytes();
+    return values.address() + at * shape.packedBytes();
   }
 
   @Override

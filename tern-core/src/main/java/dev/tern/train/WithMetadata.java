@@ -2,6 +2,7 @@ package dev.tern.train;
 
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Rows of a source that keep nothing about themselves, as rows that do.
@@ -12,8 +13,9 @@ import dev.tern.internal.memory.Memory;
  */
 record WithMetadata(RowSource rows, RowShape shape, int[] metadata) implements RowSource {
   @Override
-  public int next(long[] ids, long values) {
-    int count = rows.next(ids, values);
+  public int next(long[] ids, MemorySegment into) {
+    int count = rows.next(ids, into);
+    long values = into.address();
     long without = shape.packedBytes() - 4L * shape.metadata();
     // From the last on: rows move apart within the block.
     for (int i = count - 1; i >= 0 && shape.metadata() > 0; i--) {

@@ -10,7 +10,6 @@ import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.UnknownRow;
-import dev.tern.internal.memory.Allocator;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -89,8 +88,8 @@ final class ShardedCheckpointTest {
   void aShardExpectsItsShareOfALargerFile() {
     Path file = folder.resolve("table");
     TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS);
-    try (Allocator allocator = Allocator.of(1L << 24)) {
-      try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      try (EmbeddingTable table = EmbeddingTable.create(config, device)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);
         try (TableSnapshot snapshot = table.snapshot()) {
           TableFile.write(file, snapshot);
@@ -122,8 +121,7 @@ final class ShardedCheckpointTest {
   void tablesTakeTheirShardOfFilesInMoreShardsInFewerAndWithChanges() {
     Path run = trained(DeltaCheckpointTest.options(), 8);
     try (Device device = Device.cpu(1, 1L << 27);
-        Network network = Checkpoint.openLatest(run).load(device);
-        Allocator allocator = Allocator.of(1L << 26)) {
+        Network network = Checkpoint.openLatest(run).load(device)) {
       EmbeddingTable whole = network.tables().tables().get(2);
       List<Path> sources = List.of(run, resharded(run, 4, "four"), resharded(run, 1, "one"));
       for (Path source : sources) {
@@ -131,7 +129,7 @@ final class ShardedCheckpointTest {
           Map<Long, String> all = new TreeMap<>();
           for (TableShard shard : TableShard.allOf(shards)) {
             TableConfig config = whole.config();
-            try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+            try (EmbeddingTable table = EmbeddingTable.create(config, device)) {
               Checkpoint.openLatest(source).restore(2, shard, table);
               assertThat(rows(table).keySet()).allMatch(shard::has).isNotEmpty();
               assertThat(table.size()).isEqualTo(rows(table).size());

@@ -1,4 +1,4 @@
-package dev.tern.embedding;
+package dev.tern.internal.table.rows;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
