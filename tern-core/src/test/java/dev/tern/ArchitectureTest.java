@@ -33,6 +33,9 @@ final class ArchitectureTest {
       List.of(
           "predict",
           "train",
+          "checkpoint.tools",
+          "checkpoint",
+          "internal.checkpoint",
           "model",
           "nn",
           "embedding",
@@ -44,6 +47,8 @@ final class ArchitectureTest {
           "internal.table.index",
           "embedding.config",
           "optim",
+          "data.readers",
+          "data.encode",
           "data",
           "tensor",
           "internal.eager",
@@ -53,7 +58,7 @@ final class ArchitectureTest {
           "internal.kernel",
           "internal.ir",
           "internal.json",
-          "internal.residency",
+          "internal.remat",
           "internal.memory",
           "base");
 
