@@ -1,5 +1,7 @@
 package dev.tern.train;
 
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import java.util.Optional;

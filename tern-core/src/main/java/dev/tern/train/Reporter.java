@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.model.Network;
 import java.util.OptionalLong;

@@ -1,5 +1,7 @@
 package dev.tern.train;
 
+import dev.tern.checkpoint.DeltaSchedule;
+import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
@@ -20,7 +22,7 @@ import java.util.function.UnaryOperator;
  *     .tables(tables -> tables.storage(DType.BF16))
  * }</pre>
  */
-public final class TrainOptions implements Cloneable {
+public final class TrainOptions implements RunSettings, Cloneable {
   // Written by `with` alone, before anybody else sees the copy.
   private int batch = 1024;
   private int epochs = 1;
@@ -230,6 +232,7 @@ public final class TrainOptions implements Cloneable {
     return with(copy -> copy.planSearch = search);
   }
 
+  @Override
   public int batch() {
     return batch;
   }
@@ -239,10 +242,12 @@ public final class TrainOptions implements Cloneable {
   }
 
   /** The optimizer of dense parameters. */
+  @Override
   public Optimizer optimizer() {
     return optimizer;
   }
 
+  @Override
   public TableOptions tables() {
     return tables;
   }
@@ -253,10 +258,12 @@ public final class TrainOptions implements Cloneable {
     return ofTables == optimizer.lr() ? rate : rate * (ofTables / optimizer.lr());
   }
 
+  @Override
   public LearningRate schedule() {
     return schedule;
   }
 
+  @Override
   public long seed() {
     return seed;
   }
@@ -273,14 +280,17 @@ public final class TrainOptions implements Cloneable {
     return tables.l2();
   }
 
+  @Override
   public float weightDecay() {
     return weightDecay;
   }
 
+  @Override
   public float clipNorm() {
     return clipNorm;
   }
 
+  @Override
   public int shuffleRows() {
     return shuffleRows;
   }

@@ -1,11 +1,15 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.CheckpointWriter;
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
@@ -66,7 +70,7 @@ public final class Trainer implements AutoCloseable {
     network = Network.create(device, encoder.schema(), factory, options.tables(), options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
-    writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
+    writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
   }
@@ -90,9 +94,9 @@ public final class Trainer implements AutoCloseable {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {
-      trainer.state = saved.restore(trainer.network, trainer.optimizer);
+      trainer.state = saved.restore(trainer.network, trainer.optimizer.state());
       saved.requireSame(factory, options);
-      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved.chain()));
+      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved));
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.base.DType;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;

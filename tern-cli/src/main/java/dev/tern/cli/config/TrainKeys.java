@@ -4,7 +4,7 @@ import dev.tern.embedding.RowLimits;
 import dev.tern.embedding.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.train.DeltaSchedule;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.train.TrainOptions;
 import java.time.Duration;
 import java.util.List;
