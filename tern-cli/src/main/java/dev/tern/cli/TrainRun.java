@@ -14,7 +14,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
@@ -289,6 +289,6 @@ final class TrainRun {
         train.options().checkpoints(checkpoints, train.checkpointEvery().steps());
     return train.tableMemory() == 0
         ? options
-        : options.tables(t -> t.tier(FileTier.of(config.run().dir(), train.tableMemory())));
+        : options.tier(FileTier.of(config.run().dir(), train.tableMemory()));
   }
 }

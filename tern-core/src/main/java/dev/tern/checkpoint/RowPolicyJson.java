@@ -1,8 +1,8 @@
 package dev.tern.checkpoint;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.json.Json;
 
 /** Which ids have rows, as JSON: what a resumed run is compared with. */

@@ -1,8 +1,8 @@
 package dev.tern.checkpoint;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;

@@ -1,6 +1,6 @@
 package dev.tern.checkpoint;
 
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 

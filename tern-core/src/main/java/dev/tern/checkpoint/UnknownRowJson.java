@@ -1,7 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.json.Json;
 
 /** What an id without a row reads as, among what a manifest says of tables. */

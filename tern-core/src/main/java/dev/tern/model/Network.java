@@ -5,10 +5,10 @@ import dev.tern.data.Schema;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowRule;
+import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.SlotTables;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
@@ -43,14 +43,26 @@ public final class Network implements AutoCloseable {
     this.tables = tables;
   }
 
+  /** Makes a model with initial values drawn by {@code seed}, and empty tables in memory. */
+  public static Network create(
+      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
+    return create(device, schema, factory, options, Optional.empty(), seed);
+  }
+
   /**
-   * Makes a model with initial values drawn by {@code seed}, and empty tables.
+   * Makes a model whose tables share the memory of {@code tier}, if there is one, and keep rows
+   * without room in its files.
    *
    * @throws IllegalArgumentException if the options name a table that the schema does not have, or
    *     an optimizer of the first part for a model with rows of one part
    */
   public static Network create(
-      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
+      Device device,
+      Schema schema,
+      Model.Factory factory,
+      TableOptions options,
+      Optional<FileTier> tier,
+      long seed) {
     Parameters parameters = new Parameters(device, seed);
     Model model = factory.create(schema, parameters);
     TableOptions told = withFirstPart(model, options);
@@ -61,7 +73,7 @@ public final class Network implements AutoCloseable {
       for (String name : names) {
         int width = model.embeddingWidth();
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
-        tables.add(newTable(config, DeviceAccess.allocator(device)));
+        tables.add(newTable(config, tier, DeviceAccess.allocator(device)));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
@@ -97,8 +109,8 @@ public final class Network implements AutoCloseable {
     }
   }
 
-  private static EmbeddingTable newTable(TableConfig config, Allocator allocator) {
-    Optional<FileTier> tier = config.options().tier();
+  private static EmbeddingTable newTable(
+      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
     return tier.isPresent()
         ? EmbeddingTable.create(config, tier.get(), allocator)
         : EmbeddingTable.create(config, allocator);

@@ -4,7 +4,7 @@ import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;

@@ -6,8 +6,8 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.internal.replay.TraceLogWriter;
+import dev.tern.internal.runtime.Engine;
 import dev.tern.internal.runtime.Execution;
-import dev.tern.internal.runtime.Interpreter;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,12 +21,12 @@ import java.util.Map;
  * updates; after the first it allocates nothing. One thread at a time.
  */
 public final class Computation implements AutoCloseable {
-  private final Interpreter.Bound bound;
+  private final Engine.Bound bound;
   private final LentMemory lent;
   private final List<Tensor> outputs;
   private boolean ready;
 
-  private Computation(Device device, Interpreter.Bound bound, List<Tensor> outputs) {
+  private Computation(Device device, Engine.Bound bound, List<Tensor> outputs) {
     this.bound = bound;
     lent = new LentMemory(device);
     this.outputs = outputs;
@@ -160,7 +160,7 @@ public final class Computation implements AutoCloseable {
       blocks.add(
           new StepProfile.Block(a.from(), isScratch, a.offset(), a.bytes(), a.from(), a.to()));
     }
-    Interpreter.Sizes sizes = bound.sizes();
+    Engine.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 

@@ -1,9 +1,9 @@
 package dev.tern.tensor;
 
 import dev.tern.base.Workers;
+import dev.tern.internal.eager.Eager;
 import dev.tern.internal.runtime.DeviceAccess;
-import dev.tern.internal.runtime.Eager;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,11 +17,11 @@ public final class Device implements AutoCloseable {
     DeviceAccess.register(device -> ((Device) device).interpreter);
   }
 
-  private final Interpreter interpreter;
+  private final Engine interpreter;
   private final AtomicLong variables = new AtomicLong();
   private final Set<LentMemory> lent = ConcurrentHashMap.newKeySet();
 
-  private Device(Interpreter interpreter) {
+  private Device(Engine interpreter) {
     this.interpreter = interpreter;
   }
 
@@ -42,7 +42,7 @@ public final class Device implements AutoCloseable {
    *     dropped and computed again when they are needed, which gives the same bits
    */
   public static Device cpu(int threads, long memoryBytes, long stepBytes) {
-    return new Device(new Interpreter(threads, memoryBytes, stepBytes));
+    return new Device(new Engine(threads, memoryBytes, stepBytes));
   }
 
   /** Threads that compute. */
@@ -109,7 +109,7 @@ public final class Device implements AutoCloseable {
     return interpreter.memorySnapshot();
   }
 
-  Interpreter interpreter() {
+  Engine interpreter() {
     return interpreter;
   }
 

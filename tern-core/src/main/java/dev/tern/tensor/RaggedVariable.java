@@ -18,7 +18,7 @@ import java.util.List;
  *
  * <pre>{@code
  * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
- * Tensor pooled = clicks.ragged().pool(Pool.MEAN); // [64, 16]
+ * Tensor pooled = clicks.ragged().pool(SequencePooling.MEAN); // [64, 16]
  * Computation step = Computation.of(device, List.of(pooled), Map.of());
  * clicks.set(Levels.ofLengths(lengths), rows);
  * step.run();

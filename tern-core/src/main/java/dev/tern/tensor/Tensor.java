@@ -7,7 +7,7 @@ import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -425,7 +425,7 @@ public final class Tensor {
 
   /** Computes this tensor and copies it out, row-major. */
   public float[] toArray() {
-    return Interpreter.shared().get(node);
+    return Engine.shared().get(node);
   }
 
   /** Computes this tensor, I32 or I64, and copies it out, row-major. */
@@ -434,7 +434,7 @@ public final class Tensor {
       throw new IllegalArgumentException(
           "toLongs: got " + this + ", expected I32 or I64; use toArray");
     }
-    return Interpreter.shared().getLongs(node);
+    return Engine.shared().getLongs(node);
   }
 
   /** The one element of this tensor. */

@@ -5,7 +5,7 @@ import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Eager;
+import dev.tern.internal.runtime.Engine;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +86,7 @@ public final class Variable implements AutoCloseable {
   /** Sessions keep what they need of the old content. */
   long addressToWrite() {
     long address = address();
-    Eager.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
+    Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
     return address;
   }
 

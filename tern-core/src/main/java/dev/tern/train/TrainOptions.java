@@ -2,7 +2,8 @@ package dev.tern.train;
 
 import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.checkpoint.RunSettings;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.FileTier;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.PlanSearch;
@@ -28,6 +29,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
   private int epochs = 1;
   private final Optimizer optimizer;
   private TableOptions tables;
+  private Optional<FileTier> tier = Optional.empty();
   private LearningRate schedule;
   private long seed = 1;
   private long evaluateEvery;
@@ -125,6 +127,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
   /** Changes the options of embedding tables, as in {@code tables(t -> t.initRange(0.1f))}. */
   public TrainOptions tables(UnaryOperator<TableOptions> change) {
     return with(copy -> copy.tables = change.apply(tables));
+  }
+
+  /**
+   * Tables share the memory of {@code files}; rows without room in it lie in files. No bit of the
+   * results changes. {@link dev.tern.embedding.EmbeddingTable#create} says which options of tables
+   * go with it.
+   */
+  public TrainOptions tier(FileTier files) {
+    return with(copy -> copy.tier = Optional.of(files));
   }
 
   /**
@@ -250,6 +261,10 @@ public final class TrainOptions implements RunSettings, Cloneable {
   @Override
   public TableOptions tables() {
     return tables;
+  }
+
+  public Optional<FileTier> tier() {
+    return tier;
   }
 
   /** The tables' learning rate in a step in which dense parameters learn at {@code rate}. */

@@ -67,7 +67,14 @@ public final class Trainer implements AutoCloseable {
     options.check();
     this.encoder = encoder;
     this.options = options;
-    network = Network.create(device, encoder.schema(), factory, options.tables(), options.seed());
+    network =
+        Network.create(
+            device,
+            encoder.schema(),
+            factory,
+            options.tables(),
+            options.tier(),
+            options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);

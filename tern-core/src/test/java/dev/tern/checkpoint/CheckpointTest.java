@@ -9,7 +9,7 @@ import dev.tern.checkpoint.tools.TableExport;
 import dev.tern.checkpoint.tools.TableFormat;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
-import dev.tern.embedding.RowLimits;
+import dev.tern.embedding.config.RowLimits;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Features;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SafeTensors;

@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableOptions;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
@@ -94,8 +95,7 @@ final class ShardedCheckpointTest {
   @Test
   void aShardExpectsItsShareOfALargerFile() {
     Path file = folder.resolve("table");
-    TableConfig config =
-        new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
+    TableConfig config = new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (Allocator allocator = Allocator.of(1L << 24)) {
       try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);

@@ -6,20 +6,21 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.KeyedRagged;
 import dev.tern.tensor.Levels;
-import dev.tern.tensor.Pool;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.RaggedVariable;
+import dev.tern.tensor.SequencePooling;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.List;
@@ -46,7 +47,7 @@ final class RaggedTrainingTest {
         Variable labels = Variable.zeros(device, "labels", Shape.of(ROWS))) {
       Ragged x = embedded.ragged();
       Ragged shares = x.with(x.values().sum(1)).softmax();
-      Tensor logits = x.weighted(shares.values()).pool(Pool.SUM).sum(1);
+      Tensor logits = x.weighted(shares.values()).pool(SequencePooling.SUM).sum(1);
       Tensor loss = logits.bceWithLogits(labels.tensor());
       List<Tensor> gradients = Tensor.gradients(loss, List.of(x.values()));
       try (Computation step = Computation.of(device, List.of(loss, gradients.get(0)), Map.of())) {
@@ -89,12 +90,11 @@ final class RaggedTrainingTest {
     Ragged all = Ragged.of(Tensor.of(Shape.of(6), ids), levels);
     KeyedRagged keyed = KeyedRagged.of(List.of("clicks", "city"), all);
     assertThat(keyed.get("clicks").levels()).isEqualTo(Levels.ofLengths(new int[] {0, 1, 2}));
-    assertThat(keyed.pool(Pool.SUM).toArray()).containsExactly(0, 0, 10, -1, 41, -2);
+    assertThat(keyed.pool(SequencePooling.SUM).toArray()).containsExactly(0, 0, 10, -1, 41, -2);
   }
 
   private static TableConfig config() {
-    return new TableConfig(
-        "clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
+    return new TableConfig("clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
   }
 
   /** The label says whether an id of the row is below 5; some rows have no ids. */

@@ -12,16 +12,16 @@ import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
-import dev.tern.embedding.Admission;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.checkpoint.BucketColumns;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
@@ -132,7 +132,8 @@ final class BucketTrainingTest {
       RowShape shape = table.shape();
       BucketColumns columns = table.bucketRows();
       try (var block =
-          new dev.tern.embedding.RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
+          new dev.tern.embedding.config.RowBlock(
+              shape.storage(), shape.width(), shape.state(), 0)) {
         while (columns.next(block)) {
           byte[] weights = block.weights().toArray(ValueLayout.JAVA_BYTE);
           int bytes = weights.length / block.count();
@@ -295,7 +296,7 @@ final class BucketTrainingTest {
       TrainOptions tiered =
           options(COUNTED)
               .tableOptimizer(Optimizer.adagrad(0.1f))
-              .tables(t -> t.tier(FileTier.of(folder, 1 << 24)));
+              .tier(FileTier.of(folder, 1 << 24));
       assertThatThrownBy(() -> Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, tiered))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("with a file tier: got Hashed[buckets=6]");

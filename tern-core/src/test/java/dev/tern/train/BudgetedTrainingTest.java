@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;

@@ -12,8 +12,8 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -91,7 +91,7 @@ final class FileTierTrainingTest {
           });
       trainer.save(target);
     }
-    if (options.tables().tier().isPresent()) {
+    if (options.tier().isPresent()) {
       assertThat(tables).allMatch(table -> table.file().fetched() > 0);
       assertThat(tables.stream().mapToLong(TableStatistics::bytes).sum()).isBetween(1L, MEMORY);
     }
@@ -104,7 +104,7 @@ final class FileTierTrainingTest {
     Path files = Files.createDirectory(folder.resolve("files"));
     for (int threads = 1; threads <= 3; threads++) {
       FileTier tier = FileTier.of(files, MEMORY);
-      assertThat(trained(options().tables(t -> t.tier(tier)), threads, "files-" + threads))
+      assertThat(trained(options().tier(tier), threads, "files-" + threads))
           .isEqualTo(memory);
       assertThat(tier.left()).isEqualTo(MEMORY);
     }
@@ -126,7 +126,7 @@ final class FileTierTrainingTest {
                 device,
                 encoder(),
                 MODEL,
-                options.tables(t -> t.tier(FileTier.of(folder, MEMORY))))) {
+                options.tier(FileTier.of(folder, MEMORY)))) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.of(Readers.inMemory(TEST)),
@@ -140,7 +140,7 @@ final class FileTierTrainingTest {
     try (Device device = device(2);
         Trainer trainer =
             Trainer.resume(
-                device, run, MODEL, options.tables(t -> t.tier(FileTier.of(folder, MEMORY))))) {
+                device, run, MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
       assertThat(trainer.step()).isEqualTo(110);
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(end);
@@ -153,7 +153,7 @@ final class FileTierTrainingTest {
     FileTier small = FileTier.of(folder, MEMORY / 2);
     try (Device device = device(1)) {
       assertThatThrownBy(
-              () -> Trainer.create(device, encoder(), MODEL, options().tables(t -> t.tier(small))))
+              () -> Trainer.create(device, encoder(), MODEL, options().tier(small)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table seen with a file tier: got");
     }
@@ -163,7 +163,7 @@ final class FileTierTrainingTest {
   @Test
   void aModelThatCannotKeepRowsInFilesIsRefused() {
     TrainOptions mean =
-        options().tables(t -> t.unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY)));
+        options().tables(t -> t.unknown(UnknownRow.MEAN)).tier(FileTier.of(folder, MEMORY));
     try (Device device = device(1)) {
       assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, mean))
           .isInstanceOf(IllegalArgumentException.class)

@@ -11,15 +11,13 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
-import dev.tern.embedding.Admission;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.InTime;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableOptions;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -31,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,13 +74,15 @@ final class LookAheadTrainingTest {
     return batch;
   }
 
-  private TableOptions tables(Kind kind) {
-    TableOptions tables =
-        TableOptions.of(Optimizer.lazyAdam(0.01f))
-            .initRange(0.1f)
-            .unknown(UnknownRow.INITIAL)
-            .rows(kind.policy);
-    return kind.tier ? tables.tier(FileTier.of(folder, 1_000_000)) : tables;
+  private static TableOptions tables(Kind kind) {
+    return TableOptions.of(Optimizer.lazyAdam(0.01f))
+        .initRange(0.1f)
+        .unknown(UnknownRow.INITIAL)
+        .rows(kind.policy);
+  }
+
+  private Optional<FileTier> tier(Kind kind) {
+    return kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty();
   }
 
   /** Whether the next batch is looked up ahead, and whether that is waited for. */
@@ -96,7 +97,7 @@ final class LookAheadTrainingTest {
     SplittableRandom random = new SplittableRandom(11);
     TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
     try (Device device = Device.cpu(threads, 1L << 27);
-        Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
+        Network network = Network.create(device, schema(), MODEL, tables(kind), tier(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
         TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {

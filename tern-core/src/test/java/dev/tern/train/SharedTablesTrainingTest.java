@@ -15,9 +15,9 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
-import dev.tern.embedding.Admission;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.RowPolicy;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -168,7 +168,7 @@ final class SharedTablesTrainingTest {
     TrainOptions options = options().tables(t -> t.rows(policy));
     byte[] whole = trained(options, 1, "whole");
     assertThat(trained(options, 3, "threads")).isEqualTo(whole);
-    assertThat(trained(options.tables(t -> t.tier(FileTier.of(folder, 1_000_000))), 2, "tier"))
+    assertThat(trained(options.tier(FileTier.of(folder, 1_000_000)), 2, "tier"))
         .isEqualTo(whole);
     assertThat(folder.resolve("whole/tables/1.safetensors")).exists();
     assertThat(folder.resolve("whole/tables/2.safetensors")).doesNotExist();

@@ -1,10 +1,10 @@
 package dev.tern.cli.config;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.Combiner;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableOptions;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;

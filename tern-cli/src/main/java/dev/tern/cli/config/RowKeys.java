@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import java.util.Locale;
 
 /** The keys of a section that says which ids have rows. */

@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.TrainOptions;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.TableOptions;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.checkpoint.DeltaSchedule;

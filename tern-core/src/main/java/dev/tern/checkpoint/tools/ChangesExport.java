@@ -2,7 +2,7 @@ package dev.tern.checkpoint.tools;
 
 import dev.tern.base.DType;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.checkpoint.LongColumn;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.RowWriter;

@@ -1,7 +1,7 @@
 package dev.tern.checkpoint.tools;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.memory.Memory;
 import java.io.BufferedReader;

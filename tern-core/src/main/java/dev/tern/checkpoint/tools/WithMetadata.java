@@ -1,6 +1,6 @@
 package dev.tern.checkpoint.tools;
 
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.memory.Memory;
 

@@ -2,8 +2,8 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.UnknownRow;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.RowBlock;
+import dev.tern.embedding.config.RowBlock;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
 import java.nio.ByteBuffer;

@@ -2,7 +2,7 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.TableConfig;
+import dev.tern.embedding.config.TableConfig;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.tern.internal.checkpoint;
 
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 

@@ -1,8 +1,8 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.RowSource;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 

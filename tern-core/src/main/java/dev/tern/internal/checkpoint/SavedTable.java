@@ -1,10 +1,10 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowBlock;
-import dev.tern.embedding.RowSource;
 import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -133,7 +133,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
     boolean more = file.next(block);
     while (more && !shard.equals(file.shard())) {
-      block.keep(shard);
+      block.keep(shard::has);
       if (block.count() > 0) {
         return true;
       }

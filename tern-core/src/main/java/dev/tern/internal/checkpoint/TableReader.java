@@ -2,8 +2,8 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
-import dev.tern.embedding.RowBlock;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.config.RowBlock;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;

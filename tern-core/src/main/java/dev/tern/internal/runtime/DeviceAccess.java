@@ -9,7 +9,7 @@ import java.util.function.Function;
  * registers the way to its interpreter when it is initialized, before there is any device.
  */
 public final class DeviceAccess {
-  private static volatile Function<Object, Interpreter> interpreters =
+  private static volatile Function<Object, Engine> interpreters =
       device -> {
         throw new IllegalStateException("device: got " + device + " before its class registered");
       };
@@ -17,7 +17,7 @@ public final class DeviceAccess {
   private DeviceAccess() {}
 
   /** Called once, by {@code Device}. */
-  public static void register(Function<Object, Interpreter> interpreterOfDevice) {
+  public static void register(Function<Object, Engine> interpreterOfDevice) {
     interpreters = interpreterOfDevice;
   }
 

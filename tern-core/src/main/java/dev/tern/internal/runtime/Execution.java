@@ -55,9 +55,10 @@ public final class Execution {
    * @param scratch address of {@link #scratchBytes} bytes
    * @param output address of the output that lies {@link Plan#APART}, if one does
    */
-  record Addresses(long[] leaves, long arena, long scratch, long output) {}
+  public record Addresses(long[] leaves, long arena, long scratch, long output) {}
 
-  Execution(Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
+  public Execution(
+      Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
     this.plan = plan;
     this.kernels = kernels;
     this.workers = workers;
@@ -76,14 +77,14 @@ public final class Execution {
   }
 
   /** The code of the steps of a plan that run kernels, which is made ready from here on. */
-  static List<Optional<CompiledKernel>> kernels(Plan plan) {
+  public static List<Optional<CompiledKernel>> kernels(Plan plan) {
     return plan.steps().stream()
         .map(step -> step.kernel().map(fused -> Kernels.of(fused.spec())))
         .toList();
   }
 
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
-  static long scratchBytes(Plan plan, int threads) {
+  public static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
       long each =
@@ -320,14 +321,14 @@ public final class Execution {
   private Runnable cast(Step.Cast s) {
     long in = address(s.in().place());
     long out = address(s.out().place());
-    if (!Casts.isDense(s)) {
-      return () -> Casts.run(s, in, out);
+    if (!ElementCasts.isDense(s)) {
+      return () -> ElementCasts.run(s, in, out);
     }
     int count = Math.toIntExact(s.elements());
     Workers.Task task =
         (index, worker) -> {
           int from = index * ELEMENTS_PER_TASK;
-          Casts.range(
+          ElementCasts.range(
               s,
               in + (long) from * s.from().bytes(),
               out + (long) from * s.to().bytes(),

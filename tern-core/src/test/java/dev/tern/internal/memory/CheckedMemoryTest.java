@@ -3,7 +3,7 @@ package dev.tern.internal.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.tern.embedding.FaultySlabs;
+import dev.tern.internal.table.rows.FaultySlabs;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

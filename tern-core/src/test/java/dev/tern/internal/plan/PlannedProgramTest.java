@@ -12,7 +12,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs, planned and run, against the reference evaluator. */
 final class PlannedProgramTest {
-  private final Interpreter interpreter = new Interpreter(2, 1L << 30);
+  private final Engine interpreter = new Engine(2, 1L << 30);
 
   private void compare(Program program) {
     List<double[]> expected = Reference.evaluate(program);
     List<double[]> stored = Reference.evaluateUpdates(program);
-    try (Interpreter.Bound bound = interpreter.bind(program)) {
+    try (Engine.Bound bound = interpreter.bind(program)) {
       bound.execution().run();
       for (int i = 0; i < expected.size(); i++) {
         check(program, expected.get(i), bound.execution().output(i));
@@ -120,8 +120,8 @@ final class PlannedProgramTest {
     Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
     Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
     List<double[]> expected = Reference.evaluate(program);
-    try (Interpreter.Bound whole = interpreter.bind(program);
-        Interpreter.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
+    try (Engine.Bound whole = interpreter.bind(program);
+        Engine.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
       bound.run();
       check(program, expected.get(0), bound.execution().output(0));
     }
@@ -232,7 +232,7 @@ final class PlannedProgramTest {
     Node seed = Leaves.of(Shape.of(1), new long[] {42});
     Node draws = Nodes.uniform(seed, 3, Shape.of(100, 1000));
     compare(Program.of(List.of(draws), List.of()));
-    float[] values = Interpreter.shared().get(draws);
+    float[] values = Engine.shared().get(draws);
     double mean = 0;
     for (float value : values) {
       assertThat(value).isGreaterThanOrEqualTo(0).isLessThan(1);
