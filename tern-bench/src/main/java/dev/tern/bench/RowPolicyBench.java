@@ -1,6 +1,5 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Admission;
@@ -10,7 +9,6 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -62,7 +60,12 @@ final class RowPolicyBench {
 
   private static EmbeddingTable table(RowPolicy policy, int width, Allocator allocator) {
     TableConfig config =
-        new TableConfig("bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
+        new TableConfig(
+            "bench",
+            0,
+            width,
+            1,
+            TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
     return EmbeddingTable.create(config, allocator);
   }
 

@@ -1,6 +1,5 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
@@ -58,7 +57,9 @@ final class SoakTable {
       String name, RowPolicy policy, UnknownRow unknown, Allocator allocator) {
     Optimizer sgd = Optimizer.sgd(1);
     return EmbeddingTable.create(
-        new TableConfig(name, 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)), allocator);
+        new TableConfig(
+            name, 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
+        allocator);
   }
 
   String name() {

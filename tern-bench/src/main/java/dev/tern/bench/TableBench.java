@@ -8,7 +8,6 @@ import dev.tern.embedding.SelectedRows;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -267,7 +266,12 @@ final class TableBench {
   private EmbeddingTable table(int index, Optimizer optimizer) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("bench" + index, index, WIDTH, 1, TableOptions.of(optimizer).initRange(0.01f).storage(storage)),
+            new TableConfig(
+                "bench" + index,
+                index,
+                WIDTH,
+                1,
+                TableOptions.of(optimizer).initRange(0.01f).storage(storage)),
             allocator);
     open.add(table);
     return table;

@@ -7,7 +7,6 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -43,7 +42,8 @@ final class TierRun implements AutoCloseable {
     this.batch = batch;
     this.width = width;
     TableConfig config =
-        new TableConfig("bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(RATE)).initRange(0.01f));
+        new TableConfig(
+            "bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(RATE)).initRange(0.01f));
     table =
         memory == 0
             ? EmbeddingTable.create(config, allocator)

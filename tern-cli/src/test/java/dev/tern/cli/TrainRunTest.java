@@ -328,7 +328,6 @@ final class TrainRunTest {
             "train.optimizer.lazy=true",
             t ->
                 t.options
-                    .tables()
                     .tier()
                     .<Object>map(tier -> List.of(tier.folder(), tier.memory()))
                     .orElse("none"),

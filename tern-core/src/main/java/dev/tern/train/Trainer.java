@@ -69,12 +69,7 @@ public final class Trainer implements AutoCloseable {
     this.options = options;
     network =
         Network.create(
-            device,
-            encoder.schema(),
-            factory,
-            options.tables(),
-            options.tier(),
-            options.seed());
+            device, encoder.schema(), factory, options.tables(), options.tier(), options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);

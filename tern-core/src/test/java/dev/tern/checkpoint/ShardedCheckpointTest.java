@@ -10,7 +10,6 @@ import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
@@ -95,7 +94,8 @@ final class ShardedCheckpointTest {
   @Test
   void aShardExpectsItsShareOfALargerFile() {
     Path file = folder.resolve("table");
-    TableConfig config = new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
+    TableConfig config =
+        new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (Allocator allocator = Allocator.of(1L << 24)) {
       try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
@@ -56,7 +55,12 @@ final class ConcurrentTableTest {
   }
 
   private static TableConfig config(UnknownRow unknown, RowPolicy rows) {
-    return new TableConfig("t", 3, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.4f).unknown(unknown).rows(rows));
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(Optimizer.sgd(1)).initRange(0.4f).unknown(unknown).rows(rows));
   }
 
   static List<Arguments> tables() {

@@ -11,7 +11,6 @@ import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
@@ -94,7 +93,8 @@ final class RaggedTrainingTest {
   }
 
   private static TableConfig config() {
-    return new TableConfig("clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
+    return new TableConfig(
+        "clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
   }
 
   /** The label says whether an id of the row is below 5; some rows have no ids. */

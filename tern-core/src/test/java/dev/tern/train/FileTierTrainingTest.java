@@ -104,8 +104,7 @@ final class FileTierTrainingTest {
     Path files = Files.createDirectory(folder.resolve("files"));
     for (int threads = 1; threads <= 3; threads++) {
       FileTier tier = FileTier.of(files, MEMORY);
-      assertThat(trained(options().tier(tier), threads, "files-" + threads))
-          .isEqualTo(memory);
+      assertThat(trained(options().tier(tier), threads, "files-" + threads)).isEqualTo(memory);
       assertThat(tier.left()).isEqualTo(MEMORY);
     }
     try (Stream<Path> left = Files.list(files)) {
@@ -122,11 +121,7 @@ final class FileTierTrainingTest {
     TrainOptions options = changes ? full.deltas(DeltaCheckpointTest.everySteps(7, 4)) : full;
     try (Device device = device(2);
         Trainer trainer =
-            Trainer.create(
-                device,
-                encoder(),
-                MODEL,
-                options.tier(FileTier.of(folder, MEMORY)))) {
+            Trainer.create(device, encoder(), MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.of(Readers.inMemory(TEST)),
@@ -139,8 +134,7 @@ final class FileTierTrainingTest {
     Path end = folder.resolve("end");
     try (Device device = device(2);
         Trainer trainer =
-            Trainer.resume(
-                device, run, MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
+            Trainer.resume(device, run, MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
       assertThat(trainer.step()).isEqualTo(110);
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(end);
@@ -152,8 +146,7 @@ final class FileTierTrainingTest {
   void tablesThatFindTooLittleMemoryLeaveNothingBehind() {
     FileTier small = FileTier.of(folder, MEMORY / 2);
     try (Device device = device(1)) {
-      assertThatThrownBy(
-              () -> Trainer.create(device, encoder(), MODEL, options().tier(small)))
+      assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, options().tier(small)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table seen with a file tier: got");
     }

@@ -168,8 +168,7 @@ final class SharedTablesTrainingTest {
     TrainOptions options = options().tables(t -> t.rows(policy));
     byte[] whole = trained(options, 1, "whole");
     assertThat(trained(options, 3, "threads")).isEqualTo(whole);
-    assertThat(trained(options.tier(FileTier.of(folder, 1_000_000)), 2, "tier"))
-        .isEqualTo(whole);
+    assertThat(trained(options.tier(FileTier.of(folder, 1_000_000)), 2, "tier")).isEqualTo(whole);
     assertThat(folder.resolve("whole/tables/1.safetensors")).exists();
     assertThat(folder.resolve("whole/tables/2.safetensors")).doesNotExist();
     Path run = folder.resolve("run");

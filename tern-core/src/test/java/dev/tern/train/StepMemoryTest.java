@@ -7,6 +7,7 @@ import dev.tern.base.DType;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowLimits;

@@ -2,6 +2,7 @@ package dev.tern.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
@@ -18,7 +19,6 @@ import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
-import dev.tern.checkpoint.Checkpoint;
 import dev.tern.train.StepResult;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;

@@ -1,6 +1,5 @@
 package dev.tern.bench.stress;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableSnapshot;
@@ -72,7 +71,9 @@ final class TableUser {
   static EmbeddingTable table(RowPolicy policy, UnknownRow unknown) {
     Optimizer sgd = Optimizer.sgd(1);
     return EmbeddingTable.create(
-        new TableConfig("t", 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)), ALLOCATOR);
+        new TableConfig(
+            "t", 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
+        ALLOCATOR);
   }
 
   /** A table of one row, which makes room for another. */

@@ -1,10 +1,10 @@
 package dev.tern.cli.config;
 
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.train.TrainOptions;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.tern.embedding.config;
 
-import dev.tern.embedding.config.TableOptions;
 import dev.tern.base.DType;
 import dev.tern.optim.Optimizer;
 import java.util.Collections;

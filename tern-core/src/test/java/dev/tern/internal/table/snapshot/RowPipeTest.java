@@ -3,11 +3,9 @@ package dev.tern.internal.table.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.table.rows.PlacedBlock;
 import dev.tern.optim.Optimizer;
