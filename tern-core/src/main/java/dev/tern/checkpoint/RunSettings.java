@@ -18,7 +18,7 @@ public interface RunSettings {
   /** The largest norm of the dense gradients; 0 for any. */
   float clipNorm();
 
-  /** The options of embedding tables. */
+  /** What tables are told. */
   TableOptions tables();
 
   /** The learning rate of each step. */

@@ -57,6 +57,12 @@ public final class Network implements AutoCloseable {
    *     an optimizer of the first part for a model with rows of one part
    */
   public static Network create(
+      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
+    return create(device, schema, factory, options, Optional.empty(), seed);
+  }
+
+  /** The same with tables whose rows lie in files where the memory of {@code tier} has no room. */
+  public static Network create(
       Device device,
       Schema schema,
       Model.Factory factory,

@@ -146,6 +146,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
   }
 
   /**
+   * Tables share the memory of {@code files}; rows without room in it lie in files. No bit of the
+   * results changes. {@link dev.tern.embedding.EmbeddingTable#create} says which options go with
+   * it.
+   */
+  public TrainOptions tier(FileTier files) {
+    return with(copy -> copy.tier = Optional.of(files));
+  }
+
+  /**
    * Learning rate of dense parameters in each step. The rate of tables is in proportion: with 0.1
    * for tables and 0.01 for dense parameters it is 10 times as high in every step.
    */
@@ -252,7 +261,6 @@ public final class TrainOptions implements RunSettings, Cloneable {
     return epochs;
   }
 
-  /** The optimizer of dense parameters. */
   @Override
   public Optimizer optimizer() {
     return optimizer;
@@ -261,10 +269,6 @@ public final class TrainOptions implements RunSettings, Cloneable {
   @Override
   public TableOptions tables() {
     return tables;
-  }
-
-  public Optional<FileTier> tier() {
-    return tier;
   }
 
   /** The tables' learning rate in a step in which dense parameters learn at {@code rate}. */
@@ -303,6 +307,10 @@ public final class TrainOptions implements RunSettings, Cloneable {
   @Override
   public float clipNorm() {
     return clipNorm;
+  }
+
+  public Optional<FileTier> tier() {
+    return tier;
   }
 
   @Override

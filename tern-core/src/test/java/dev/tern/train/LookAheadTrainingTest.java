@@ -15,6 +15,8 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.InTime;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
@@ -74,7 +76,7 @@ final class LookAheadTrainingTest {
     return batch;
   }
 
-  private static TableOptions tables(Kind kind) {
+  private TableOptions tables(Kind kind) {
     return TableOptions.of(Optimizer.lazyAdam(0.01f))
         .initRange(0.1f)
         .unknown(UnknownRow.INITIAL)
