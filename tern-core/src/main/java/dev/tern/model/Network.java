@@ -43,15 +43,8 @@ public final class Network implements AutoCloseable {
     this.tables = tables;
   }
 
-  /** Makes a model with initial values drawn by {@code seed}, and empty tables in memory. */
-  public static Network create(
-      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
-    return create(device, schema, factory, options, Optional.empty(), seed);
-  }
-
   /**
-   * Makes a model whose tables share the memory of {@code tier}, if there is one, and keep rows
-   * without room in its files.
+   * Makes a model with initial values drawn by {@code seed}, and empty tables.
    *
    * @throws IllegalArgumentException if the options name a table that the schema does not have, or
    *     an optimizer of the first part for a model with rows of one part
@@ -61,7 +54,10 @@ public final class Network implements AutoCloseable {
     return create(device, schema, factory, options, Optional.empty(), seed);
   }
 
-  /** The same with tables whose rows lie in files where the memory of {@code tier} has no room. */
+  /**
+   * Makes a model whose tables share the memory of {@code tier}, if there is one, and keep rows
+   * without room in its files.
+   */
   public static Network create(
       Device device,
       Schema schema,

@@ -130,15 +130,6 @@ public final class TrainOptions implements RunSettings, Cloneable {
   }
 
   /**
-   * Tables share the memory of {@code files}; rows without room in it lie in files. No bit of the
-   * results changes. {@link dev.tern.embedding.EmbeddingTable#create} says which options of tables
-   * go with it.
-   */
-  public TrainOptions tier(FileTier files) {
-    return with(copy -> copy.tier = Optional.of(files));
-  }
-
-  /**
    * Another optimizer for embedding rows. A schedule scales both learning rates by the same factor.
    */
   public TrainOptions tableOptimizer(Optimizer rule) {
