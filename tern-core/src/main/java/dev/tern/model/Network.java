@@ -52,7 +52,10 @@ public final class Network implements AutoCloseable {
     return create(device, schema, factory, options, Optional.empty(), seed);
   }
 
-  /** The same with tables whose rows lie in files where the memory of {@code tier} has no room. */
+  /**
+   * Makes a model whose tables share the memory of {@code tier}, if there is one, and keep rows
+   * without room in its files.
+   */
   public static Network create(
       Device device,
       Schema schema,
