@@ -10,7 +10,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
-import dev.tern.internal.memory.BufferPlan;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
@@ -187,17 +186,12 @@ public final class Interpreter implements AutoCloseable {
     private final Execution execution;
     private final Program program;
     private final Interpreter interpreter;
-    private final BufferPlan memory;
+    private final long memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
-    Bound(
-        Execution execution,
-        Program program,
-        Interpreter interpreter,
-        BufferPlan memory,
-        Sizes sizes) {
+    Bound(Execution execution, Program program, Interpreter interpreter, long memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.interpreter = interpreter;
@@ -254,7 +248,7 @@ public final class Interpreter implements AutoCloseable {
     @Override
     public void close() {
       if (!closed && !interpreter.closed) {
-        memory.close();
+        interpreter.allocator.free(memory);
       }
       closed = true;
     }
@@ -284,13 +278,11 @@ public final class Interpreter implements AutoCloseable {
       Op.Leaf leaf = (Op.Leaf) leaves.get(plan.leaves()[i]).op();
       addresses[i] = leaf.buffer().address();
     }
-    BufferPlan memory = new BufferPlan(allocator, "activations");
-    int values = memory.reserve(plan.arenaBytes(), ALIGNMENT);
-    int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
-    memory.allocate();
-    Execution execution =
-        new Execution(plan, workers, addresses, memory.address(values), memory.address(scratch));
-    Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
+    long scratch = (plan.arenaBytes() + ALIGNMENT - 1) & -ALIGNMENT;
+    long bytes = scratch + Execution.scratchBytes(plan, workers.threads());
+    long memory = allocator.allocate(bytes, "activations");
+    Execution execution = new Execution(plan, workers, addresses, memory, memory + scratch);
+    Sizes sizes = new Sizes(bytes, room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }
 
