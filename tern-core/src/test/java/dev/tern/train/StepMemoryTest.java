@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>Code that the JIT has not compiled yet allocates what compiled code does not. So steps go on
  * until some pass without allocating; where each step allocates, none ever do.
  */
+@Tag("unchecked") // Checks take heap memory.
 final class StepMemoryTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private static final Optimizer ADAM = Optimizer.lazyAdam(0.01f);
