@@ -8,6 +8,7 @@ import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.util.Arrays;
@@ -61,7 +62,7 @@ final class Pooling {
   }
 
   Result time(Device device, boolean backward, Rounds rounds, Peers peers) {
-    Allocator allocator = device.interpreter().allocator();
+    Allocator allocator = DeviceAccess.allocator(device);
     long pooled = allocator.allocate(4L * WIDTH * batch, "pooled");
     long upstream = allocator.allocate(4L * WIDTH * batch, "upstream");
     SplittableRandom random = new SplittableRandom(3);
@@ -75,7 +76,7 @@ final class Pooling {
       Lookup[] lookups = new Lookup[BATCHES];
       Arrays.setAll(lookups, i -> new Lookup());
       fill(table, lookups[0]);
-      Workers workers = device.interpreter().workers();
+      Workers workers = device.workers();
       check(workers, table, pooled, upstream);
       for (int i = 0; i < BATCHES; i++) {
         table.find(ids[i], ids[i].length, lookups[i], true);

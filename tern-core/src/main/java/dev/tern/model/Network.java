@@ -15,6 +15,7 @@ import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -133,7 +134,7 @@ public final class Network implements AutoCloseable {
                 options.rowsOf().getOrDefault(table, options.rows()),
                 options.limits(),
                 options.format());
-        tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
+        tables.add(newTable(config, options.tier(), DeviceAccess.allocator(device)));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);

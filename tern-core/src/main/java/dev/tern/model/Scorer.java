@@ -21,6 +21,7 @@ public final class Scorer implements AutoCloseable {
   private final int capacity;
   private final Variable dense;
   private final List<Variable> embedded;
+  private final long denseAddress;
   private final long[] rows;
   private final Computation computation;
   private final BatchLookup lookup;
@@ -33,7 +34,8 @@ public final class Scorer implements AutoCloseable {
     Shape denseShape = Shape.of(capacity, network.schema().denseDim());
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = network.newEmbedded(capacity);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
     Features features = new Features(dense.tensor(), parts, Pass.scoring());
     Tensor scores = network.logits(features);
@@ -57,8 +59,8 @@ public final class Scorer implements AutoCloseable {
       throw new IllegalArgumentException(
           "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
     }
-    Memory.copyIn(batch.dense(), 0, dense.address(), count * network.schema().denseDim());
-    lookup.find(network.device().interpreter().workers(), batch, false, rows);
+    Memory.copyIn(batch.dense(), 0, denseAddress, count * network.schema().denseDim());
+    lookup.find(network.device().workers(), batch, false, rows);
     computation.run();
     computation.copyOutput(0, logits, 0);
     System.arraycopy(logits, 0, target, at, count);

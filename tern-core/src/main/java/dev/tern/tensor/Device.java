@@ -1,7 +1,11 @@
 package dev.tern.tensor;
 
+import dev.tern.base.Workers;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.runtime.Eager;
 import dev.tern.internal.runtime.Interpreter;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,8 +13,13 @@ import java.util.concurrent.atomic.AtomicLong;
  * budget. Closing it frees what was made on it.
  */
 public final class Device implements AutoCloseable {
+  static {
+    DeviceAccess.register(device -> ((Device) device).interpreter);
+  }
+
   private final Interpreter interpreter;
   private final AtomicLong variables = new AtomicLong();
+  private final Set<LentMemory> lent = ConcurrentHashMap.newKeySet();
 
   private Device(Interpreter interpreter) {
     this.interpreter = interpreter;
@@ -39,6 +48,11 @@ public final class Device implements AutoCloseable {
   /** Threads that compute. */
   public int threads() {
     return interpreter.workers().threads();
+  }
+
+  /** The threads that compute; they end when the device is closed. */
+  public Workers workers() {
+    return interpreter.workers();
   }
 
   /** The hard limit, in bytes. */
@@ -95,9 +109,7 @@ public final class Device implements AutoCloseable {
     return interpreter.memorySnapshot();
   }
 
-  /** For Tern's own packages. */
-  @SuppressWarnings("exports")
-  public Interpreter interpreter() {
+  Interpreter interpreter() {
     return interpreter;
   }
 
@@ -106,8 +118,18 @@ public final class Device implements AutoCloseable {
     return variables.getAndIncrement();
   }
 
+  void lends(LentMemory memory) {
+    lent.add(memory);
+  }
+
+  /** Returns whether it was lent until now. */
+  boolean takesBack(LentMemory memory) {
+    return lent.remove(memory);
+  }
+
   @Override
   public void close() {
+    lent.forEach(LentMemory::close);
     interpreter.close();
   }
 }

@@ -11,12 +11,14 @@ import dev.tern.model.Network;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -33,6 +35,8 @@ final class TrainStep implements AutoCloseable {
   private final Variable dense;
   private final Variable labels;
   private final List<Variable> embedded;
+  private final long denseAddress;
+  private final long labelsAddress;
   private final long[] rows;
   private final long[] gradients;
   private final Variable seed;
@@ -44,15 +48,18 @@ final class TrainStep implements AutoCloseable {
   private long lookingUp;
   private long updating;
 
-  TrainStep(Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch) {
+  TrainStep(
+      Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch, PlanSearch search) {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
-    workers = device.interpreter().workers();
+    workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    labelsAddress = labels.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     gradients = new long[rows.length];
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
@@ -66,7 +73,8 @@ final class TrainStep implements AutoCloseable {
     updates.putAll(pass.updates());
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
-    computation = Computation.of(device, outputs, updates);
+    computation = Computation.of(device, outputs, updates, search);
+    Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
     this.logits = new float[batch];
   }
 
@@ -82,7 +90,7 @@ final class TrainStep implements AutoCloseable {
    */
   float run(Batch batch, long step, float learningRate, long noise, Runnable found) {
     long start = System.nanoTime();
-    Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
+    Memory.copyIn(batch.dense(), 0, denseAddress, batch.size() * network.schema().denseDim());
     copyLabels(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
@@ -91,9 +99,6 @@ final class TrainStep implements AutoCloseable {
     long lookedUp = System.nanoTime();
     computation.run();
     long computed = System.nanoTime();
-    for (int p = 0; p < gradients.length; p++) {
-      gradients[p] = computation.address(GRADIENT + p);
-    }
     lookup.apply(workers, gradients, learningRate, step);
     copying += copied - start;
     lookingUp += lookedUp - copied;
@@ -132,7 +137,7 @@ final class TrainStep implements AutoCloseable {
   private void copyLabels(Batch batch) {
     int labelDim = network.schema().labelDim();
     for (int b = 0; b < batch.size(); b++) {
-      Memory.setFloat(labels.address() + 4L * b, batch.labels()[b * labelDim]);
+      Memory.setFloat(labelsAddress + 4L * b, batch.labels()[b * labelDim]);
     }
   }
 

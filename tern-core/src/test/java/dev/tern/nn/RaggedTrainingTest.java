@@ -59,10 +59,11 @@ final class RaggedTrainingTest {
           int count = batch.idCount(0);
           table.find(batch.ids(0), count, lookup, true);
           embedded.setOffsets(batch.offsets(0), batch.size());
-          table.ragged(lookup, embedded.address());
+          table.ragged(lookup, embedded.memory().address());
           step.run();
           int[] positions = IntStream.rangeClosed(0, count).toArray();
-          table.apply(lookup, positions, count, Combiner.SUM, step.address(1), WIDTH, 0.5f, i);
+          table.apply(
+              lookup, positions, count, Combiner.SUM, step.output(1).address(), WIDTH, 0.5f, i);
           first += i <= 30 ? step.item(0) : 0;
           last += i > 270 ? step.item(0) : 0;
         }

@@ -7,12 +7,12 @@ import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
@@ -29,6 +29,7 @@ import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,7 +111,7 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS)) {
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {
       Batch next = batch(random);
       for (int i = 1; i <= STEPS; i++) {
         Batch batch = next;
@@ -150,7 +151,7 @@ final class LookAheadTrainingTest {
     List<Object> weights = new ArrayList<>();
     for (Variable variable : network.variables()) {
       for (long at = 0; at < variable.shape().elements(); at++) {
-        weights.add(Memory.getInt(variable.address() + 4 * at));
+        weights.add(Memory.getInt(variable.memory().address() + 4 * at));
       }
     }
     for (EmbeddingTable table : network.tables().tables()) {
@@ -196,7 +197,7 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kinds().getFirst()), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, 8);
+        TrainStep step = new TrainStep(network, optimizer, lookup, 8, PlanSearch.QUICK);
         DataReader reader =
             Readers.prefetched(Readers.batched(Readers.inMemory(rows), 8, false), 2);
         NextBatch next = new NextBatch(reader, lookup)) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.base.DType;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.Admission;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.Combiner;
@@ -16,10 +16,12 @@ import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.UnknownRow;
 import dev.tern.embedding.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
@@ -177,10 +179,10 @@ final class StepMemoryTest {
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup batchLookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows)) {
+        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows, PlanSearch.QUICK)) {
       lookup = batchLookup;
       run(step, optimizer, batches, 1);
-      Allocator allocator = device.interpreter().allocator();
+      Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
       long systemCalls = allocator.systemCalls();
       long least = Long.MAX_VALUE;

@@ -7,23 +7,22 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
+import dev.tern.internal.plan.PlanCache;
 import dev.tern.internal.plan.Planner;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Step;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.Trace;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
@@ -31,22 +30,13 @@ import java.util.function.LongConsumer;
  * far, one for each structure of a program.
  */
 public final class Interpreter implements AutoCloseable {
-  private static final int PLANS_KEPT = 256;
   private static final int ALIGNMENT = 64;
 
   private final Workers workers;
   private final Allocator allocator;
   private final long stepBudget;
   private volatile boolean closed;
-  private final Map<String, Plan> plans =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Plan> eldest) {
-          return size() > PLANS_KEPT;
-        }
-      };
+  private final PlanCache plans;
 
   /** Apart, so that the shared threads start only when first used. */
   private static final class Shared {
@@ -67,6 +57,7 @@ public final class Interpreter implements AutoCloseable {
    */
   public Interpreter(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
+    plans = new PlanCache(threads);
     allocator = Allocator.of(budget);
     this.stepBudget = stepBudget;
     MatMul.prepare();
@@ -88,45 +79,6 @@ public final class Interpreter implements AutoCloseable {
   /** What is in the memory, and its history as far as that was recorded, as JSON. */
   public String memorySnapshot() {
     return MemoryJson.of(allocator.snapshot()).toString();
-  }
-
-  /** A resident F32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, float[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT, 0, values.length);
-    return leaf(segment, shape, DType.F32);
-  }
-
-  /** A resident I64 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, long[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(8L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_LONG, 0, values.length);
-    return leaf(segment, shape, DType.I64);
-  }
-
-  /** A resident I32 tensor of {@code values}, freed when no longer reachable. */
-  public static Node put(Shape shape, int[] values) {
-    requireCount(shape, values.length);
-    MemorySegment segment = garbageCollected(4L * values.length);
-    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_INT, 0, values.length);
-    return leaf(segment, shape, DType.I32);
-  }
-
-  private static MemorySegment garbageCollected(long bytes) {
-    return Memory.allocate(Arena.ofAuto(), Math.max(1, bytes), ALIGNMENT, "tensor");
-  }
-
-  private static Node leaf(MemorySegment segment, Shape shape, DType type) {
-    return Nodes.leaf(new Buffer(segment.address(), segment.byteSize(), segment), shape, type);
-  }
-
-  private static void requireCount(Shape shape, int count) {
-    if (count != shape.elements()) {
-      throw new IllegalArgumentException(
-          "tensor: got " + count + " values for " + shape + ", expected " + shape.elements());
-    }
   }
 
   /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
@@ -229,8 +181,8 @@ public final class Interpreter implements AutoCloseable {
     }
 
     /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
-    public Step recorded() {
-      Step step = Planner.stated(program, interpreter.workers.threads());
+    public Trace recorded() {
+      Trace trace = Planner.trace(program, interpreter.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
       List<String> names = new ArrayList<>();
@@ -241,8 +193,10 @@ public final class Interpreter implements AutoCloseable {
           means.add(nanos[i] / (double) Math.max(1, execution.runs()));
         }
       }
-      boolean isMeasured = execution.runs() > 0 && names.equals(step.names());
-      return isMeasured ? step.withCosts(means.stream().mapToDouble(mean -> mean).toArray()) : step;
+      boolean isMeasured = execution.runs() > 0 && names.equals(trace.names());
+      return isMeasured
+          ? trace.withCosts(means.stream().mapToDouble(mean -> mean).toArray())
+          : trace;
     }
 
     @Override
@@ -255,8 +209,8 @@ public final class Interpreter implements AutoCloseable {
   }
 
   /**
-   * Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. Where the
-   * budget has no room for all values, some are dropped and computed again.
+   * Plans {@code program}, or finds a plan of it, and binds it to its leaves and an arena. Where
+   * the budget has no room for all values, some are dropped and computed again.
    *
    * @throws OutOfBudgetException when one of its steps alone takes more than there is
    */
@@ -264,14 +218,29 @@ public final class Interpreter implements AutoCloseable {
     return bind(program, stepBudget);
   }
 
-  /** The same within at most {@code limit} bytes. */
+  /** Binds a program that takes at most {@code limit} bytes. */
   public Bound bind(Program program, long limit) {
+    return bind(program, limit, ScheduleFinder.QUICK);
+  }
+
+  /** Binds a program; the finder decides what is dropped where the budget has no room for all. */
+  public Bound bind(Program program, ScheduleFinder finder) {
+    return bind(program, stepBudget, finder);
+  }
+
+  private Bound bind(Program program, long limit, ScheduleFinder finder) {
     requireOpen("bind");
-    Plan whole = plan(program, Long.MAX_VALUE);
+    Plan whole = plans.whole(program);
+    List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
     long lanes = Execution.scratchBytes(whole, workers.threads());
     long room = Math.min(limit, allocator.budget() - allocator.live());
     long most = room - lanes - ALIGNMENT;
-    Plan plan = whole.arenaBytes() > most ? fitted(program, most) : whole;
+    Plan plan = whole;
+    if (whole.arenaBytes() > most) {
+      // Its kernels, mostly the same, are made ready during the search.
+      plan = fitted(program, limit, most, finder);
+      kernels = Execution.kernels(plan);
+    }
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
     for (int i = 0; i < addresses.length; i++) {
@@ -281,26 +250,19 @@ public final class Interpreter implements AutoCloseable {
     long scratch = (plan.arenaBytes() + ALIGNMENT - 1) & -ALIGNMENT;
     long bytes = scratch + Execution.scratchBytes(plan, workers.threads());
     long memory = allocator.allocate(bytes, "activations");
-    Execution execution = new Execution(plan, workers, addresses, memory, memory + scratch);
+    Execution.Addresses at = new Execution.Addresses(addresses, memory, memory + scratch, 0);
+    Execution execution = new Execution(plan, kernels, workers, at);
     Sizes sizes = new Sizes(bytes, room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }
 
-  private Plan fitted(Program program, long most) {
+  private Plan fitted(Program program, long limit, long most, ScheduleFinder finder) {
     try {
-      return plan(program, most);
+      return plans.plan(program, limit, most, finder);
     } catch (NoRoomException e) {
       throw new OutOfBudgetException(
           "%s; in all there were %d bytes for its values and the scratch of its steps"
               .formatted(e.getMessage(), Math.max(0, most)));
-    }
-  }
-
-  private Plan plan(Program program, long most) {
-    synchronized (plans) {
-      return plans.computeIfAbsent(
-          most + " bytes\n" + program + program.origins(),
-          key -> Planner.plan(program, workers.threads(), most));
     }
   }
 
@@ -323,10 +285,5 @@ public final class Interpreter implements AutoCloseable {
       throw new IllegalStateException(
           what + ": got a closed device, expected an open one; close it after its last user");
     }
-  }
-
-  /** Copies {@code values} into the resident tensor {@code leaf}. */
-  public static void write(Node leaf, float[] values, int count) {
-    Memory.copyIn(values, 0, ((Op.Leaf) leaf.op()).buffer().address(), count);
   }
 }

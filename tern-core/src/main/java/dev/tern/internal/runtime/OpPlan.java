@@ -1,13 +1,17 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.Workers;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.plan.Plan;
+import java.util.List;
+import java.util.Optional;
 
 /** The plan of one op on operands of known sizes, and what a run of it takes. */
 final class OpPlan {
   private static final double NEWEST = 0.25;
 
   private final Plan plan;
+  private final List<Optional<CompiledKernel>> kernels;
   private final int[] slots;
   private final long scratch;
   private double nanos;
@@ -18,6 +22,7 @@ final class OpPlan {
    */
   OpPlan(Plan plan, int[] slots, long scratch) {
     this.plan = plan;
+    kernels = Execution.kernels(plan);
     this.slots = slots;
     this.scratch = scratch;
   }
@@ -40,7 +45,11 @@ final class OpPlan {
   /** Runs it; all addresses are absolute. For one thread at a time. */
   void run(Workers workers, long[] operands, long workspace, long result) {
     Execution execution =
-        new Execution(plan, workers, operands, workspace, workspace + plan.arenaBytes(), result);
+        new Execution(
+            plan,
+            kernels,
+            workers,
+            new Execution.Addresses(operands, workspace, workspace + plan.arenaBytes(), result));
     long start = System.nanoTime();
     execution.run();
     double took = System.nanoTime() - start;

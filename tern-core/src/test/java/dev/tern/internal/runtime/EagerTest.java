@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -46,7 +47,7 @@ final class EagerTest {
   private static Node row(float value) {
     float[] numbers = new float[1024];
     Arrays.fill(numbers, value);
-    return Interpreter.put(ROW, numbers);
+    return Leaves.of(ROW, numbers);
   }
 
   /** Returns when the worker runs what ends once the latch is open; its queue is empty then. */
@@ -271,7 +272,7 @@ final class EagerTest {
   void aChainOfManyOpsIsComputedAgainWithoutRecursion() {
     // MegEngine d86ed426e: recursion on long chains.
     int length = 20_000;
-    List<Node> chain = new ArrayList<>(List.of(Interpreter.put(Shape.of(16), new float[16])));
+    List<Node> chain = new ArrayList<>(List.of(Leaves.of(Shape.of(16), new float[16])));
     for (int i = 0; i < length; i++) {
       chain.add(Nodes.add(chain.getLast(), Nodes.full(Shape.of(16), 1)));
     }

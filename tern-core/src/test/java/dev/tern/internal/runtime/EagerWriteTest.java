@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -102,7 +103,7 @@ final class EagerWriteTest {
 
   /** All but what cannot be computed again. */
   private static void evictAll(Eager eager, int count) {
-    Node at = Interpreter.put(ROW, new float[1024]);
+    Node at = Leaves.of(ROW, new float[1024]);
     for (int i = 0; i < 2 * count; i++) {
       at = Nodes.mul(at, 2);
       eager.run(List.of(at));
