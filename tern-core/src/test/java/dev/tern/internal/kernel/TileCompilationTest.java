@@ -13,12 +13,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What C2 makes of the tile kernels, by the log of a process that has them compiled. */
+@Tag("unchecked") // Its process has vectors, which are not checked.
 final class TileCompilationTest {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int OTHER_COPIES = 100;
