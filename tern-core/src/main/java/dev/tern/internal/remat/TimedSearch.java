@@ -13,21 +13,8 @@ import java.util.function.Consumer;
 public final class TimedSearch implements ScheduleFinder {
   private final double seconds;
   private final Path file;
-  private final Progress progress;
+  private final SearchTimer.Progress progress;
   private final Consumer<String> notes;
-
-  /** Is told how far a search is. */
-  @FunctionalInterface
-  public interface Progress {
-    /**
-     * A search goes on.
-     *
-     * @param seconds since it began
-     * @param looked storages that it looked at
-     * @param slowdown by the best schedule so far: its time by that of a step without recomputation
-     */
-    void searching(double seconds, long looked, double slowdown);
-  }
 
   /**
    * A search.
@@ -35,7 +22,8 @@ public final class TimedSearch implements ScheduleFinder {
    * @param seconds about how long it may take
    * @param notes is told what was found, and why a file was not used
    */
-  public TimedSearch(double seconds, Path file, Progress progress, Consumer<String> notes) {
+  public TimedSearch(
+      double seconds, Path file, SearchTimer.Progress progress, Consumer<String> notes) {
     this.seconds = seconds;
     this.file = file;
     this.progress = progress;
