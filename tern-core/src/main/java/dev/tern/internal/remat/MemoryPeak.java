@@ -8,8 +8,8 @@ package dev.tern.internal.remat;
  * @param bytes of all live storages, the op's results included
  * @param isLive by storage
  */
-record MemoryPeak(int op, long bytes, boolean[] isLive) {
-  static MemoryPeak of(Trace step, Recipes recipes) {
+public record MemoryPeak(int op, long bytes, boolean[] isLive) {
+  public static MemoryPeak of(Trace step, Recipes recipes) {
     Live all = new Live(recipes);
     int op = 0;
     long bytes = 0;

@@ -38,7 +38,7 @@ public record Policy(
     SETS;
 
     /** How long it takes to look at, compared with the others. */
-    int work() {
+    public int work() {
       return switch (this) {
         case OWN -> 0;
         case SETS -> 1;

@@ -201,7 +201,7 @@ public final class Recipes {
   }
 
   /** True when something in a storage cannot be computed again. */
-  boolean isLasting(int ofStorage) {
+  public boolean isLasting(int ofStorage) {
     return isLasting[ofStorage];
   }
 
@@ -247,7 +247,7 @@ public final class Recipes {
   }
 
   /** Lists by op: the values it reads. */
-  IntLists inputs() {
+  public IntLists inputs() {
     return inputs;
   }
 
@@ -257,7 +257,7 @@ public final class Recipes {
   }
 
   /** Lists by storage: its values. */
-  IntLists members() {
+  public IntLists members() {
     return members;
   }
 

@@ -8,7 +8,7 @@ import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.Kernels;
-import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;

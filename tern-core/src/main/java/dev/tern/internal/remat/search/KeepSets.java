@@ -1,5 +1,8 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.MemoryPeak;
+import dev.tern.internal.remat.Recipes;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,4 +1,6 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
+
+import dev.tern.internal.remat.Foresight;
 
 /**
  * What a rehearsal tells the run that follows it.

@@ -1,8 +1,14 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Schedule;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,10 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

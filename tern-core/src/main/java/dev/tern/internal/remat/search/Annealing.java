@@ -1,5 +1,7 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.MemoryPeak;
+import dev.tern.internal.remat.Recipes;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 

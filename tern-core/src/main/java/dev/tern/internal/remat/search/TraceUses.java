@@ -1,5 +1,8 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Trace;
 import java.util.Arrays;
 
 /**

@@ -1,5 +1,7 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Trace;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;

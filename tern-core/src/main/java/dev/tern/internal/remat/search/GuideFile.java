@@ -1,9 +1,16 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
 import dev.tern.internal.remat.Policy.Neighbourhood;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

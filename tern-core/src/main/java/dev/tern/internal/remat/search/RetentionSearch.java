@@ -1,6 +1,12 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageListener;
+import dev.tern.internal.remat.StorageMemory;
 import java.util.Optional;
 
 /**
