@@ -40,8 +40,8 @@ public final class PlanSearch {
      *
      * @param seconds since the search began
      * @param looked storages that it looked at
-     * @param slowdown the time of a run by the best schedule so far, by that of a run that keeps all
-     *     values; both are estimates
+     * @param slowdown the time of a run by the best schedule so far, by that of a run that keeps
+     *     all values; both are estimates
      */
     void searching(double seconds, long looked, double slowdown);
 

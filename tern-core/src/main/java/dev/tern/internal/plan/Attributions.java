@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Where in the source the steps of a plan were written, for people. */
+/** Where in the source the steps of a plan were written, for people to read. */
 final class Attributions {
   private Attributions() {}
 
@@ -23,7 +23,8 @@ final class Attributions {
   }
 
   /** The attributions of two steps that became one, each line once. */
-  static List<Plan.Attribution> joined(List<Plan.Attribution> first, List<Plan.Attribution> second) {
+  static List<Plan.Attribution> joined(
+      List<Plan.Attribution> first, List<Plan.Attribution> second) {
     Map<Origin, List<String>> ops = new LinkedHashMap<>();
     for (List<Plan.Attribution> step : List.of(first, second)) {
       for (Plan.Attribution part : step) {

@@ -114,8 +114,7 @@ final class BudgetPlanner {
     BudgetPlanner planner = new BudgetPlanner(draft, over);
     Trace trace = planner.trace();
     long scratch = planner.scratchBytes();
-    Guide guide =
-        finder.find(trace, Math.max(0, budget - scratch), MOST_SLOWDOWN * trace.cost());
+    Guide guide = finder.find(trace, Math.max(0, budget - scratch), MOST_SLOWDOWN * trace.cost());
     return planner.write(Schedule.of(trace, guide), scratch);
   }
 
@@ -205,7 +204,8 @@ final class BudgetPlanner {
       at++;
     }
     int[] read = reads.stream().mapToInt(value -> value).toArray();
-    events.add(new Run(nanos(draft.steps().get(index)), isRepeatable, read, bytes, viewOf, overValue));
+    events.add(
+        new Run(nanos(draft.steps().get(index)), isRepeatable, read, bytes, viewOf, overValue));
   }
 
   /** The value that a storage may be written over when step {@code index} makes it, or -1. */

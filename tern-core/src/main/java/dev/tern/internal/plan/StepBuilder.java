@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Turns ordered groups into steps, noting when each storage is used. */
+/** Turns ordered groups into steps, and notes when each storage is used. */
 final class StepBuilder {
   private final ValuePlaces places;
   private final Storages storages;
@@ -194,8 +194,7 @@ final class StepBuilder {
   private Step gather(Op.Gather gather, Node node) {
     Node table = node.input(0);
     int width = Math.multiplyExact(rowElements(table), table.type().bytes() / 4);
-    return new Step.Gather(
-        rows(table), numbers(node.input(1), gather.gaps()), place(node), width);
+    return new Step.Gather(rows(table), numbers(node.input(1), gather.gaps()), place(node), width);
   }
 
   private Step.Rows rows(Node node) {
@@ -272,7 +271,6 @@ final class StepBuilder {
     int[] strides = places.layout(node).strides();
     int rank = strides.length;
     int batch = rank == 3 ? strides[0] : 0;
-    return new Step.Strided(
-        place(node), new int[] {batch, strides[rank - 2], strides[rank - 1]});
+    return new Step.Strided(place(node), new int[] {batch, strides[rank - 2], strides[rank - 1]});
   }
 }

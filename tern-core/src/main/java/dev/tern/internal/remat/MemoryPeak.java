@@ -1,7 +1,7 @@
 package dev.tern.internal.remat;
 
 /**
- * The moment at which a step needs most memory when nothing is evicted and a storage dies with its
+ * The moment at which a step needs most memory when nothing is evicted and a storage goes with its
  * last reference.
  *
  * @param op the op that runs then, the first of several

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A recorded step laid out within a budget once and for all: which ops run, some of them again, and
- * where each storage lies while they do.
+ * A fixed way to run a recorded step within a budget: which ops run, some of them again, and where
+ * each storage lies.
  *
  * @param runs in their order
  * @param placements of storages, in the order in which they begin
@@ -102,7 +102,8 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
       long at = offset[storage];
       Placement old = placements.get(placementOf[storage]);
       placements.set(
-          placementOf[storage], new Placement(storage, old.offset, old.bytes, old.from, runs.size()));
+          placementOf[storage],
+          new Placement(storage, old.offset, old.bytes, old.from, runs.size()));
       settledAt(by, at, bytes);
       leaving.add(storage);
     }
@@ -133,7 +134,8 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
       }
       Placement old = placements.get(placementOf[storage]);
       placements.set(
-          placementOf[storage], new Placement(storage, old.offset, old.bytes, old.from, runs.size() + 1));
+          placementOf[storage],
+          new Placement(storage, old.offset, old.bytes, old.from, runs.size() + 1));
     }
 
     Schedule schedule() {

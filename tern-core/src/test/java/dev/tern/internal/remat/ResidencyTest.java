@@ -300,8 +300,7 @@ final class ResidencyTest {
   @ParameterizedTest
   @ValueSource(ints = {100, 1_000, 10_000})
   void chainInTwiceItsRootOfSlotsIsPlannedToRunEachLayerTwiceAtMost(int length) {
-    Guide guide =
-        ScheduleSearch.sketch(chain(length, 64), slots(length), Double.POSITIVE_INFINITY);
+    Guide guide = ScheduleSearch.sketch(chain(length, 64), slots(length), Double.POSITIVE_INFINITY);
     assertThat(guide.time() - length).isLessThanOrEqualTo(2.0 * length);
   }
 

@@ -25,9 +25,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A guide in a file: a JSON object with a version, digests of itself and of the step that it
+ * A guide in a file: a JSON object with a version, a digest of itself, a digest of the step that it
  * belongs to, and the guide. A guide only advises a {@link Residency}, which keeps values right
- * whatever the file says. One that does not lead to the time that it promises is not used.
+ * whatever the file says. A guide that does not lead to the time that it promises is not used.
  */
 final class GuideFile {
   private static final long FORMAT = 1;
@@ -47,7 +47,9 @@ final class GuideFile {
       Json.Obj content = object.object("schedule");
       require(object.integer("format") == FORMAT, "format " + object.integer("format"), "1");
       require(
-          object.text("sha256").equals(digest(content.toString())), "damaged content", "a whole one");
+          object.text("sha256").equals(digest(content.toString())),
+          "damaged content",
+          "a whole one");
       require(content.text("step").equals(digest(trace)), "the schedule of another step", "this");
       Guide guide = guide(content, trace);
       require(
@@ -135,7 +137,9 @@ final class GuideFile {
 
   private static Json numbers(int[][] rows) {
     return numbers(
-        Arrays.stream(rows).map(row -> Arrays.stream(row).asLongStream().toArray()).toArray(long[][]::new));
+        Arrays.stream(rows)
+            .map(row -> Arrays.stream(row).asLongStream().toArray())
+            .toArray(long[][]::new));
   }
 
   private static Json numbers(long[][] rows) {

@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * The lifetimes of storages in a step, and places for them in one arena, so that no two that live
- * at the same time overlap: largest first, each at the lowest offset that is free for its whole life
- * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
+ * at the same time overlap: largest first, each at the lowest offset that is free for its whole
+ * life ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
  */
 public final class Lifetimes {
   private static final double BOOST = 2;

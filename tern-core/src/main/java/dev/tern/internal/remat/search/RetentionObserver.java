@@ -8,7 +8,8 @@ import dev.tern.internal.remat.StorageListener;
 import dev.tern.internal.remat.StorageMemory;
 
 /**
- * Reads off a run by any policy what stayed from use to use, as decisions of a {@link Retention}.
+ * Watches a run by any policy and notes what stayed from use to use, as decisions of a {@link
+ * Retention}.
  */
 final class RetentionObserver implements StorageListener {
   private final Retention retention;
@@ -29,8 +30,7 @@ final class RetentionObserver implements StorageListener {
   /** The decisions with which a step is run so. */
   static boolean[] of(Retention retention, StorageMemory memory, Guide guide) {
     RetentionObserver observed = new RetentionObserver(retention);
-    Simulation.run(
-        retention.uses().trace(), memory, guide, observed, Simulation.Limits.NONE);
+    Simulation.run(retention.uses().trace(), memory, guide, observed, Simulation.Limits.NONE);
     return observed.decisions;
   }
 

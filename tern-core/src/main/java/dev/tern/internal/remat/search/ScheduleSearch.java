@@ -21,9 +21,9 @@ import java.util.stream.IntStream;
  * storages to keep, has the lifetimes of storages placed in the arena ahead, and keeps what cost
  * least on real addresses.
  *
- * <p>A simulation that only counts bytes is first held to the whole budget, then to less and less of
- * it, until all lifetimes find places. A run that is held to the same bytes then does the same. A
- * run that is not may do with less recomputation where places allow.
+ * <p>A simulation that only counts bytes is first held to the whole budget, then to less and less
+ * of it, until all lifetimes find places. A run that is held to the same bytes then does the same.
+ * A run that is not may do with less recomputation where places allow.
  */
 public final class ScheduleSearch {
   /** Shares of the budget left free for gaps between places, tried in this order. */
@@ -74,8 +74,7 @@ public final class ScheduleSearch {
   private final double limit;
   private final SearchTimer timer;
   private Guide best;
-  private SearchCandidate bestCandidate =
-      new SearchCandidate(Policy.H_DTR_EQ, new double[0], 0);
+  private SearchCandidate bestCandidate = new SearchCandidate(Policy.H_DTR_EQ, new double[0], 0);
   private long bestRoom;
 
   /** How far places reached by the room that their lives were held to, in the last round. */
@@ -210,7 +209,8 @@ public final class ScheduleSearch {
     List<SearchCandidate> timed = new ArrayList<>();
     double cut = cut();
     for (SearchCandidate candidate : candidates) {
-      double time = work < most && !timer.isOver() ? count(candidate, room, StorageListener.NONE, cut) : cut;
+      double time =
+          work < most && !timer.isOver() ? count(candidate, room, StorageListener.NONE, cut) : cut;
       if (time < cut) {
         timed.add(new SearchCandidate(candidate.policy(), candidate.weights(), time));
         timed.sort(Comparator.comparingDouble(SearchCandidate::time));
@@ -266,10 +266,8 @@ public final class ScheduleSearch {
   }
 
   /** Time of a candidate when bytes are only counted; infinite beyond {@code cut}. */
-  private double count(
-      SearchCandidate candidate, long room, StorageListener listener, double cut) {
-    PlannedForesight known =
-        new PlannedForesight(uses, candidate.weights(), new long[0][], room);
+  private double count(SearchCandidate candidate, long room, StorageListener listener, double cut) {
+    PlannedForesight known = new PlannedForesight(uses, candidate.weights(), new long[0][], room);
     return simulate(candidate, known, new StorageMemory.Counted(room), listener, cut);
   }
 

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Searches some seconds for a schedule, which it keeps in a file, and takes the schedule of the
- * file where that belongs to the same step. It is never slower than that of {@link
- * ScheduleFinder#QUICK}.
+ * Searches some seconds for a schedule and keeps it in a file. Where the file already has a
+ * schedule of the same step, there is no search. The schedule is never slower than the one of
+ * {@link ScheduleFinder#QUICK}.
  */
 public final class TimedSearch implements ScheduleFinder {
   private final double seconds;
@@ -59,6 +59,8 @@ public final class TimedSearch implements ScheduleFinder {
 
   private static String slowdown(Guide guide, Trace trace) {
     return String.format(
-        Locale.ROOT, "a step takes %.3f times its time without a limit", guide.time() / trace.cost());
+        Locale.ROOT,
+        "a step takes %.3f times its time without a limit",
+        guide.time() / trace.cost());
   }
 }

@@ -60,8 +60,7 @@ final class TimedSearchTest {
   }
 
   private static Trace.Run run(double cost, int[] reads, long bytes, int over) {
-    return new Trace.Run(
-        cost, true, reads, new long[] {bytes}, new int[] {-1}, new int[] {over});
+    return new Trace.Run(cost, true, reads, new long[] {bytes}, new int[] {-1}, new int[] {over});
   }
 
   private Guide find(Trace trace, long budget) {
@@ -109,8 +108,7 @@ final class TimedSearchTest {
     TraceUses uses = new TraceUses(trace);
     Retention retention = new Retention(uses);
     assertThat(Retention.suits(trace)).isTrue();
-    double loss =
-        retention.loss(retention.keepAll(), Long.MAX_VALUE, 0, Double.POSITIVE_INFINITY);
+    double loss = retention.loss(retention.keepAll(), Long.MAX_VALUE, 0, Double.POSITIVE_INFINITY);
     assertThat(loss).isZero();
     assertThat(retention.peak()).isEqualTo(trace.peakLive());
     SplittableRandom random = new SplittableRandom(1);
