@@ -57,8 +57,9 @@ final class ArchitectureTest {
           "internal.plan",
           "internal.kernel",
           "internal.ir",
-          "internal.json",
+          "internal.remat.search",
           "internal.remat",
+          "internal.json",
           "internal.memory",
           "base");
 

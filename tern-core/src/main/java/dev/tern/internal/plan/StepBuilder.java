@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Turns ordered groups into steps, noting when each storage is used. */
+/** Turns ordered groups into steps, and notes when each storage is used. */
 final class StepBuilder {
   private final ValuePlaces places;
   private final Storages storages;

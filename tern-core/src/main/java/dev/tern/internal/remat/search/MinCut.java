@@ -1,4 +1,4 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import java.util.Arrays;
 

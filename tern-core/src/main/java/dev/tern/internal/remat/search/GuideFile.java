@@ -1,9 +1,16 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
 import dev.tern.internal.remat.Policy.Neighbourhood;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -18,9 +25,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A guide in a file: a JSON object with a version, digests of itself and of the step that it
+ * A guide in a file: a JSON object with a version, a digest of itself, a digest of the step that it
  * belongs to, and the guide. A guide only advises a {@link Residency}, which keeps values right
- * whatever the file says. One that does not lead to the time that it promises is not used.
+ * whatever the file says. A guide that does not lead to the time that it promises is not used.
  */
 final class GuideFile {
   private static final long FORMAT = 1;

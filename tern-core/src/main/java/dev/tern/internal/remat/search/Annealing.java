@@ -1,13 +1,15 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.MemoryPeak;
+import dev.tern.internal.remat.Recipes;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
  * Searches for the decisions of a {@link Retention} that recompute least, by simulated annealing
- * (Kirkpatrick, Gelatt and Vecchi 1983): changes a few at random, mostly of neighbours, and goes on
- * from what is better, or worse by chance. Too much memory is not forbidden but counts as time, so
- * that the search can pass through it.
+ * (Kirkpatrick, Gelatt and Vecchi 1983). It changes a few decisions at random, mostly neighbours,
+ * and continues from the result if that is better, or by chance if it is worse. Too much memory is
+ * not forbidden but counts as time, so that the search can pass through such decisions.
  */
 final class Annealing {
   /** A room of memory too much counts as much as so many steps. */

@@ -1,5 +1,8 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.MemoryPeak;
+import dev.tern.internal.remat.Recipes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,11 +10,11 @@ import java.util.List;
  * Which storages to keep at the moment a step needs most memory, so that the rest costs least to
  * compute again.
  *
- * <p>At that moment every storage the program still needs is kept or recomputed later, and what is
- * recomputed needs its inputs kept or recomputed. With a price for each byte kept, the cheapest
- * choice is a least cut (a closure problem); the price at which the kept bytes just fit gives the
- * set. The cost of a cut less the price of the room there is (its Lagrangian) is a bound below
- * which no schedule can go.
+ * <p>At that moment, every storage that the program still needs is either kept or recomputed later.
+ * What is recomputed needs its inputs kept or recomputed. With a price for each byte kept, the
+ * cheapest choice is a least cut (a closure problem). The set is the cut at the price at which the
+ * kept bytes just fit. The cost of a cut minus the price of the room that there is (the Lagrangian)
+ * is a bound: no schedule takes less.
  */
 final class KeepSets {
   private static final double CERTAIN = 1e18;

@@ -1,4 +1,4 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
 import java.util.Arrays;

@@ -1,10 +1,11 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Trace;
 import java.util.Arrays;
 
-/**
- * What is known of a recorded step: when the program itself, not recomputation, uses each storage.
- */
+/** When the program itself, not recomputation, uses each storage of a recorded step. */
 final class TraceUses implements Foresight {
   private static final double NEVER = 2;
 

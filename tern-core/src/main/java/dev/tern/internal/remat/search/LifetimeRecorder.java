@@ -1,17 +1,20 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.StorageListener;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Writes down how a step is run, so that it can be run so again in places found ahead: the lives of
- * storages, and which go after which run.
+ * Records how a step runs, so that it can run in the same way in places found ahead: the lifetimes
+ * of storages, and which storages go after which run.
  *
- * <p>A policy evicts what nobody needs any more only when room is needed, and so fills its space at
- * all times. By the script a storage goes after the last run that uses it before it is evicted. The
- * same ops run, in less memory and in lives that are easier to place.
+ * <p>A policy evicts what nobody needs only when room is needed, and so fills the memory at all
+ * times. By the record, a storage goes directly after the last run that uses it before it is
+ * evicted. The same ops run, in less memory, and the lifetimes are easier to place.
  */
 final class LifetimeRecorder implements StorageListener {
   private static final int STAYS = -1;

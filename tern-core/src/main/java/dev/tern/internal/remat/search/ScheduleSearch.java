@@ -1,6 +1,14 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageListener;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

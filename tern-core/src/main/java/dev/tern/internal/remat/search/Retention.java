@@ -1,20 +1,24 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a step recomputes and how much memory it takes when it is decided beforehand what stays. The
- * uses of a storage by the program cut its time into stretches. Two decisions belong to each: 0,
- * whether the storage stays from the one use to the next; 1, if not, whether it stays once it was
- * computed in between, as an input of something else. What does not stay goes at once.
+ * What a step recomputes and how much memory it takes, given beforehand what stays. The uses of a
+ * storage by the program cut its time into stretches. Each stretch has two decisions. Decision 0:
+ * whether the storage stays from one use to the next. Decision 1, if it does not: whether it stays
+ * once it was computed in between as an input of something else. What does not stay goes at once.
  *
- * <p>A count takes some tens of nanoseconds an op, as nothing is chosen while it goes on: a search
- * can try some hundred thousand decisions. A {@link Residency} that drops the same storages after
- * the same runs does what was counted.
+ * <p>A count takes some tens of nanoseconds an op, as it chooses nothing: a search can try some
+ * hundred thousand decisions. A {@link Residency} that drops the same storages after the same runs
+ * does what was counted.
  */
 final class Retention {
   private static final int NONE = -1;

@@ -1,4 +1,7 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
+
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Trace;
 
 /** Decides how a step runs that does not fit into memory as a whole. */
 @FunctionalInterface

@@ -1,33 +1,22 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Trace;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Searches some seconds for a schedule, which it keeps in a file, and takes the schedule of the
- * file where that belongs to the same step. It is never slower than that of {@link
- * ScheduleFinder#QUICK}.
+ * Searches some seconds for a schedule and keeps it in a file. Where the file already has a
+ * schedule of the same step, there is no search. The schedule is never slower than the one of
+ * {@link ScheduleFinder#QUICK}.
  */
 public final class TimedSearch implements ScheduleFinder {
   private final double seconds;
   private final Path file;
-  private final Progress progress;
+  private final SearchTimer.Progress progress;
   private final Consumer<String> notes;
-
-  /** Is told how far a search is. */
-  @FunctionalInterface
-  public interface Progress {
-    /**
-     * A search goes on.
-     *
-     * @param seconds since it began
-     * @param looked storages that it looked at
-     * @param slowdown by the best schedule so far: its time by that of a step without recomputation
-     */
-    void searching(double seconds, long looked, double slowdown);
-  }
 
   /**
    * A search.
@@ -35,7 +24,8 @@ public final class TimedSearch implements ScheduleFinder {
    * @param seconds about how long it may take
    * @param notes is told what was found, and why a file was not used
    */
-  public TimedSearch(double seconds, Path file, Progress progress, Consumer<String> notes) {
+  public TimedSearch(
+      double seconds, Path file, SearchTimer.Progress progress, Consumer<String> notes) {
     this.seconds = seconds;
     this.file = file;
     this.progress = progress;

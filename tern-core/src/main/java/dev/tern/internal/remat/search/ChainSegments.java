@@ -1,16 +1,19 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.MemoryPeak;
+import dev.tern.internal.remat.Recipes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * What to keep so that what lies between can be computed again a segment at a time (Chen et al.
- * 2016, arXiv:1604.06174): at some ops before the moment of most memory everything that later ops
- * read is kept. A chain of n equal ops in 2 sqrt(n) slots is so computed twice at most.
+ * What to keep so that the rest can be computed again a segment at a time (Chen et al. 2016,
+ * arXiv:1604.06174). At some ops before the moment of most memory, everything that later ops read
+ * is kept. Example: a chain of n equal ops in 2 sqrt(n) slots is computed twice at most.
  *
- * <p>The more is kept the less room is left for a segment that is computed again, so segments get
- * shorter: each takes a share of what is left.
+ * <p>The more is kept, the less room is left for a segment that is computed again. So segments get
+ * shorter: each takes a share of the room that is left.
  */
 final class ChainSegments {
   /** A cut is looked for in this last part of a segment, where it keeps least. */

@@ -1,10 +1,12 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
+
+import dev.tern.internal.remat.Foresight;
 
 /**
- * What a rehearsal tells the run that follows it.
+ * What a search tells the run that follows it.
  *
  * @param uses of storages
- * @param weights by storage; those beyond are 1
+ * @param weights by storage; 1 beyond the end
  * @param places offsets by storage and life; none where not known
  * @param room bytes that may be in use at a time
  * @param drops storages that go, where that is not left to the policy

@@ -1,4 +1,4 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import java.util.concurrent.TimeUnit;
 
@@ -7,23 +7,36 @@ import java.util.concurrent.TimeUnit;
  * at, so that it finds the same each time. A timer with a number of seconds ends it early: then the
  * result depends on the machine.
  */
-final class SearchTimer {
+public final class SearchTimer {
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final double seconds;
   private final double once;
-  private final TimedSearch.Progress progress;
+  private final Progress progress;
   private final long start = System.nanoTime();
   private long told = start;
   private long looked;
   private double best = Double.POSITIVE_INFINITY;
+
+  /** Is told how far a search is. */
+  @FunctionalInterface
+  public interface Progress {
+    /**
+     * A search goes on.
+     *
+     * @param seconds since it began
+     * @param looked storages that it looked at
+     * @param slowdown by the best schedule so far: its time by that of a step without recomputation
+     */
+    void searching(double seconds, long looked, double slowdown);
+  }
 
   /**
    * A timer from now on.
    *
    * @param once the time of the step without recomputation
    */
-  SearchTimer(double seconds, double once, TimedSearch.Progress progress) {
+  SearchTimer(double seconds, double once, Progress progress) {
     this.seconds = seconds;
     this.once = once;
     this.progress = progress;

@@ -1,5 +1,6 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
+import dev.tern.internal.remat.Policy;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

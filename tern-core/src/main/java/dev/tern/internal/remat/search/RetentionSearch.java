@@ -1,12 +1,18 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageListener;
+import dev.tern.internal.remat.StorageMemory;
 import java.util.Optional;
 
 /**
- * Plans a recorded step with full knowledge of it: decides for every use of a storage whether it
- * stays to the next, by {@link Annealing} from several starts, and then finds a place for every
- * life of a storage. Where there are no such places the search goes on with a little less memory.
+ * Decides for every use of a storage whether the storage stays until the next use, by {@link
+ * Annealing} from several starts. Then it finds a place for every lifetime. Where there are no such
+ * places, the search continues with a little less memory.
  */
 final class RetentionSearch {
   /** Shares of the budget left free for gaps between places, tried in this order. */

@@ -1,7 +1,15 @@
-package dev.tern.internal.remat;
+package dev.tern.internal.remat.search;
+
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageListener;
+import dev.tern.internal.remat.StorageMemory;
 
 /**
- * Reads off a run by any policy what stayed from use to use, as decisions of a {@link Retention}.
+ * Watches a run by any policy and notes what stayed from use to use, as decisions of a {@link
+ * Retention}.
  */
 final class RetentionObserver implements StorageListener {
   private final Retention retention;
