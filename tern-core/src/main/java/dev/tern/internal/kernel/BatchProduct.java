@@ -3,11 +3,11 @@ package dev.tern.internal.kernel;
 import dev.tern.base.Workers;
 
 /**
- * Many small matrix products of equal sizes and strides, shared among threads by whole products:
- * each element is computed as {@link MatMul} does, so the bits are the same.
+ * Many small matrix products of equal sizes and strides. Threads share them by whole products. Each
+ * element is computed as {@link MatMul} does, so the bits are the same.
  */
 public final class BatchProduct {
-  /** Multiplications in a product from which threads rather share each. */
+  /** From so many multiplications in a product on, threads share each product instead. */
   private static final long LARGE = 1 << 20;
 
   private static final int FEW = 4;
@@ -15,17 +15,14 @@ public final class BatchProduct {
   /** Pieces of work for each thread, so that none waits long for another at the end. */
   private static final int CHUNKS_PER_THREAD = 8;
 
-  /** Multiplications in a piece of work at least. */
+  /** Fewest multiplications in a piece of work. */
   private static final long WORTH_SHARING = 100_000;
 
   private final Workers workers;
   private final Epilogue epilogue;
   private final long elements;
   private final Product[] products;
-  private final long aStep;
-  private final long bStep;
-  private final long cStep;
-  private final int batch;
+  private final Batch batch;
   private final int chunks;
   private final long scratch;
   private final long scratchEach;
@@ -39,40 +36,39 @@ public final class BatchProduct {
   private long c;
 
   /**
+   * How the matrices of a batch follow each other.
+   *
    * @param aStep elements from one A to the next; so for B and C
+   */
+  public record Batch(int count, long aStep, long bStep, long cStep) {}
+
+  /**
+   * The products of a batch.
+   *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    * @param epilogue run on whole products as they become final; all C must lie densely one after
    *     another for any but {@link Epilogue#NONE}
    */
   public BatchProduct(
-      Workers workers,
-      MatMul.Spec spec,
-      int batch,
-      long aStep,
-      long bStep,
-      long cStep,
-      long scratch,
-      Epilogue epilogue) {
+      Workers workers, MatMul.Spec spec, Batch batch, long scratch, Epilogue epilogue) {
     this.workers = workers;
     this.epilogue = epilogue;
     elements = (long) spec.m() * spec.n();
     this.batch = batch;
-    this.aStep = 4 * aStep;
-    this.bStep = 4 * bStep;
-    this.cStep = 4 * cStep;
     this.scratch = scratch;
     scratchEach = scratchEach(spec.m(), spec.n(), spec.k());
     rowsBytes = rowsBytes(spec.m(), spec.n());
     products = new Product[workers.threads()];
     for (int i = 0; i < products.length; i++) {
-      products[i] = new Product(spec);
+      products[i] = new Product(spec, workers, Epilogue.NONE);
     }
     long each = (long) spec.m() * spec.n() * spec.k();
-    long most = Math.max(1, batch * each / WORTH_SHARING);
-    chunks = (int) Math.min(Math.min(batch, most), (long) CHUNKS_PER_THREAD * products.length);
+    long most = Math.max(1, batch.count() * each / WORTH_SHARING);
+    chunks =
+        (int) Math.min(Math.min(batch.count(), most), (long) CHUNKS_PER_THREAD * products.length);
   }
 
-  /** Whether products of these sizes are best shared so. */
+  /** Whether products of these sizes run faster so than each by a {@link MatMul}. */
   public static boolean pays(int batch, int m, int n, int k) {
     return batch >= FEW
         && m > 1
@@ -91,7 +87,7 @@ public final class BatchProduct {
     return Product.scratchBytes(m, n, k, Tiles.columns(), 1) + 63 & -64;
   }
 
-  /** Bytes where a worker keeps products of {@code m x n} for an epilogue that takes them there. */
+  /** Bytes of the products that a worker keeps until an epilogue takes them. */
   static long rowsBytes(int m, int n) {
     return 4L * (Epilogue.ELEMENTS + (long) m * n) + 63 & -64;
   }
@@ -106,14 +102,17 @@ public final class BatchProduct {
   }
 
   private void chunk(int index, int worker) {
-    int from = (int) ((long) batch * index / chunks);
-    int to = (int) ((long) batch * (index + 1) / chunks);
+    int from = (int) ((long) batch.count() * index / chunks);
+    int to = (int) ((long) batch.count() * (index + 1) / chunks);
     long own = scratch + worker * scratchEach;
     long rows = epilogue.rows() + worker * rowsBytes;
     int finished = from;
     for (int i = from; i < to; i++) {
-      long target = epilogue.isOnC() ? c + i * cStep : rows + (i - finished) * 4 * elements;
-      products[worker].runAlone(kernel, workers, a + i * aStep, b + i * bStep, target, own);
+      long target =
+          epilogue.isOnC() ? c + 4 * i * batch.cStep() : rows + (i - finished) * 4 * elements;
+      long left = a + 4 * i * batch.aStep();
+      long right = b + 4 * i * batch.bStep();
+      products[worker].runAlone(kernel, left, right, target, own);
       if (i + 1 == to || (i + 1 - finished) * elements >= Epilogue.ELEMENTS) {
         epilogue.task().run(finished * elements, (i + 1) * elements, 0, worker);
         finished = i + 1;

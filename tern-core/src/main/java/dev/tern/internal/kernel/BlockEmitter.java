@@ -1,30 +1,26 @@
 package dev.tern.internal.kernel;
 
+import static dev.tern.internal.kernel.KernelCode.I;
+import static dev.tern.internal.kernel.KernelCode.J;
+
 import dev.tern.internal.kernel.KernelSpec.Access;
-import dev.tern.internal.kernel.KernelSpec.Instruction;
-import dev.tern.internal.kernel.KernelSpec.Mode;
-import dev.tern.internal.kernel.KernelSpec.Store;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Writes the middle loop of a kernel of several passes, over a block of rows at a time: each short
- * row has to wait for its own reductions, and the processor computes parts of several meanwhile.
+ * Writes the middle loop of a kernel with several passes. It takes a block of rows at a time: a
+ * short row has to wait for its own reductions, and the processor computes parts of other rows
+ * meanwhile.
  *
  * <pre>
  * for each block of rows
  *   keep what row values need of the BROADCAST operands, for each row
  *   for each pass of Phases
- *     values(pass)                        // a method: see below
+ *     values(pass)                        // a method: see RowValueEmitter
  *     for each row of the block
  *       pass(strides, n, lanes, places, row values)   // a method: see PassEmitter
  *   values(after the last pass)
@@ -32,22 +28,15 @@ import java.util.TreeSet;
  *     store row values and what was reduced
  * </pre>
  *
- * <p>The method {@code values} combines the lanes of the reductions before a pass, row by row, and
- * computes row values of them by vectors, a lane for a row. Scratch memory holds the lanes of each
- * row, then {@link Lanes#COUNT} numbers for each row value, then the rows that are kept.
+ * <p>Scratch memory holds the lanes of each row, then {@link Lanes#COUNT} numbers for each row
+ * value, then the rows that are kept.
  */
 final class BlockEmitter {
-  private static final ClassDesc LANES = KernelEmitter.desc(Lanes.class);
-  private static final ClassDesc MATH = KernelEmitter.desc(Math.class);
-  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
-  private static final ClassDesc F = ConstantDescs.CD_float;
-  private static final ClassDesc J = ConstantDescs.CD_long;
-  private static final ClassDesc I = ConstantDescs.CD_int;
-  private static final ClassDesc V = ConstantDescs.CD_void;
+  private static final ClassDesc MATH = KernelCode.desc(Math.class);
 
+  private final KernelCode kernel;
   private final KernelSpec spec;
   private final Phases phases;
-  private final int lanes;
   private final CodeBuilder code;
   private final Frames frames;
 
@@ -75,23 +64,15 @@ final class BlockEmitter {
    * @param first the locals of the operands' addresses
    * @param rows the locals of row values, scalars among them
    */
-  BlockEmitter(
-      KernelSpec spec,
-      Phases phases,
-      int lanes,
-      CodeBuilder code,
-      Frames frames,
-      int[] first,
-      int[] rows) {
-    this.spec = spec;
-    this.phases = phases;
-    this.lanes = lanes;
-    this.code = code;
-    this.frames = frames;
+  BlockEmitter(KernelCode kernel, int[] first, int[] rows) {
+    this.kernel = kernel;
+    spec = kernel.spec();
+    phases = kernel.phases();
+    code = kernel.code();
+    frames = kernel.frames();
     this.first = first;
     this.rows = rows;
-    at = new int[spec.operands() + phases.scratchRows()];
-    Arrays.setAll(at, k -> code.allocateLocal(TypeKind.LONG));
+    at = kernel.locals(spec.operands() + phases.scratchRows(), TypeKind.LONG);
     lanesAt = code.allocateLocal(TypeKind.LONG);
     values = code.allocateLocal(TypeKind.LONG);
     valuesAt = code.allocateLocal(TypeKind.LONG);
@@ -102,10 +83,11 @@ final class BlockEmitter {
 
   /** The loop over all rows. */
   void emit() {
-    code.iload(KernelEmitter.N).invokestatic(LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
+    code.iload(KernelEmitter.N)
+        .invokestatic(KernelCode.LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
     frames.store(I, block);
     code.lload(KernelEmitter.SCRATCH);
-    code.iload(block).loadConstant(spec.laneBytes()).imul().i2l().ladd();
+    code.iload(block).loadConstant(phases.laneBytes()).imul().i2l().ladd();
     frames.store(J, values);
     code.iload(KernelEmitter.N).loadConstant(Lanes.COUNT - 1).iadd();
     code.loadConstant(-Lanes.COUNT).iand().i2l().loadConstant((long) Float.BYTES).lmul();
@@ -201,7 +183,7 @@ final class BlockEmitter {
       }
       code.lload(at[place]).ladd().lstore(at[place]);
     }
-    code.lload(lanesAt).loadConstant((long) spec.laneBytes()).ladd().lstore(lanesAt);
+    code.lload(lanesAt).loadConstant((long) phases.laneBytes()).ladd().lstore(lanesAt);
     code.lload(valuesAt).loadConstant((long) Float.BYTES).ladd().lstore(valuesAt);
   }
 
@@ -209,16 +191,15 @@ final class BlockEmitter {
   private void keep(int load) {
     code.lload(valuesAt).loadConstant(phases.rowValueAt(load)).ladd();
     code.lload(at[load]);
-    memory("getFloat", MethodTypeDesc.of(F, J));
-    memory("setFloat", MethodTypeDesc.of(V, J, F));
+    kernel.getFloat();
+    kernel.setFloat();
   }
 
   private void callPass(int phase) {
     code.aload(KernelEmitter.STRIDES).iload(KernelEmitter.N).lload(lanesAt);
     phases.places(phase).forEach(place -> code.lload(at[place]));
     phases.rowsUsed(phase).forEach(this::rowValue);
-    code.invokestatic(
-        KernelEmitter.SELF, "pass" + phase, KernelEmitter.passType(spec, phases, phase));
+    code.invokestatic(KernelCode.SELF, "pass" + phase, KernelEmitter.passType(phases, phase));
   }
 
   /** Leaves a value of the row at hand on the stack. */
@@ -232,154 +213,24 @@ final class BlockEmitter {
     } else {
       code.lload(valuesAt).loadConstant(phases.rowValueAt(value)).ladd();
     }
-    memory("getFloat", MethodTypeDesc.of(F, J));
+    kernel.getFloat();
   }
 
   private void end() {
-    int slot = 0;
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      int target = at[spec.loads().size() + s];
-      if (store.reducesLanes()) {
-        code.lload(target).lload(target);
-        memory("getFloat", MethodTypeDesc.of(F, J));
-        code.lload(lanesAt).loadConstant((long) slot++ * Lanes.BYTES).ladd();
-        KernelEmitter.combineLanes(code, lanes, store.mode());
-        KernelEmitter.combine(code, store.mode());
-        memory("setFloat", MethodTypeDesc.of(V, J, F));
-      } else if (store.access() == Access.BROADCAST) {
-        code.lload(target);
-        rowValue(store.value());
-        memory("setFloat", MethodTypeDesc.of(V, J, F));
-      }
+    kernel.endReductions(at, lanesAt);
+    for (int s : phases.rowStores()) {
+      code.lload(at[spec.loads().size() + s]);
+      rowValue(spec.stores().get(s).value());
+      kernel.setFloat();
     }
-  }
-
-  private void memory(String name, MethodTypeDesc type) {
-    KernelEmitter.memory(code, lanes, name, type);
   }
 
   private void callValues(int phase) {
     if (!phases.rowValues(phase).isEmpty()) {
       code.lload(KernelEmitter.SCRATCH).lload(values).iload(count);
-      scalarsOf(spec, phases, phase).forEach(scalar -> code.fload(rows[scalar]));
-      code.invokestatic(KernelEmitter.SELF, "values" + phase, valuesType(spec, phases, phase));
-    }
-  }
-
-  /** Scalars that the row values before a pass are computed of. */
-  private static List<Integer> scalarsOf(KernelSpec spec, Phases phases, int phase) {
-    return phases.rowValues(phase).stream()
-        .filter(value -> phases.slotOf(value) < 0)
-        .flatMap(value -> spec.instruction(value).arguments().stream())
-        .filter(spec::isScalar)
-        .distinct()
-        .toList();
-  }
-
-  /** The type of the method {@code values}: of lanes, row values, number of rows, scalars. */
-  static MethodTypeDesc valuesType(KernelSpec spec, Phases phases, int phase) {
-    List<ClassDesc> types = new ArrayList<>(List.of(J, J, I));
-    types.addAll(Collections.nCopies(scalarsOf(spec, phases, phase).size(), F));
-    return MethodTypeDesc.of(V, types);
-  }
-
-  /** The method {@code values} before a pass, or after the last. */
-  static void values(KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code) {
-    Frames frames = new Frames(code);
-    MethodTypeDesc type = valuesType(spec, phases, phase);
-    for (int i = 0; i < type.parameterCount(); i++) {
-      frames.assigned(code.parameterSlot(i), type.parameterType(i));
-    }
-    new RowValues(spec, phases, phase, lanes, code, frames).emit();
-    code.return_();
-    frames.write();
-  }
-
-  /** Writes the body of the method {@code values}. */
-  private record RowValues(
-      KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code, Frames frames) {
-    void emit() {
-      List<Integer> all = phases.rowValues(phase);
-      List<Integer> reduced = all.stream().filter(value -> phases.slotOf(value) >= 0).toList();
-      List<Integer> computed = all.stream().filter(value -> phases.slotOf(value) < 0).toList();
-      int place = code.allocateLocal(TypeKind.LONG);
-      int count = code.parameterSlot(2);
-      if (!reduced.isEmpty()) {
-        int lanesAt = code.allocateLocal(TypeKind.LONG);
-        code.lload(code.parameterSlot(0));
-        frames.store(J, lanesAt);
-        code.lload(code.parameterSlot(1));
-        frames.store(J, place);
-        frames.count(1, count, () -> combine(reduced, lanesAt, place));
-      }
-      if (!computed.isEmpty()) {
-        code.lload(code.parameterSlot(1));
-        frames.store(J, place);
-        frames.count(lanes, count, () -> compute(computed, place));
-      }
-    }
-
-    private void combine(List<Integer> reduced, int lanesAt, int place) {
-      for (int value : reduced) {
-        int slot = phases.slotOf(value);
-        Mode mode = phases.reductions().get(slot).mode();
-        code.lload(place).loadConstant(phases.rowValueAt(value)).ladd();
-        code.lload(lanesAt).loadConstant((long) slot * Lanes.BYTES).ladd();
-        KernelEmitter.combineLanes(code, lanes, mode);
-        KernelEmitter.memory(code, lanes, "setFloat", MethodTypeDesc.of(V, J, F));
-      }
-      code.lload(lanesAt).loadConstant((long) spec.laneBytes()).ladd().lstore(lanesAt);
-      code.lload(place).loadConstant((long) Float.BYTES).ladd().lstore(place);
-    }
-
-    private void compute(List<Integer> computed, int place) {
-      TypeKind kind = lanes > 1 ? TypeKind.REFERENCE : TypeKind.FLOAT;
-      int[] locals = new int[spec.values()];
-      for (int value : computed) {
-        Instruction instruction = spec.instruction(value);
-        for (int argument : instruction.arguments()) {
-          if (locals[argument] > 0) {
-            code.loadLocal(kind, locals[argument]);
-          } else {
-            argument(argument, place);
-          }
-        }
-        KernelEmitter.elementwise(code, lanes, instruction);
-        locals[value] = code.allocateLocal(kind);
-        code.storeLocal(kind, locals[value]);
-        if (lanes > 1) {
-          code.aload(locals[value]);
-          address(value, place);
-          VectorCode.insert(code, "store", MethodTypeDesc.of(V, VECTOR, J));
-        } else {
-          address(value, place);
-          code.fload(locals[value]);
-          KernelEmitter.memory(code, lanes, "setFloat", MethodTypeDesc.of(V, J, F));
-        }
-      }
-      code.lload(place).loadConstant((long) lanes * Float.BYTES).ladd().lstore(place);
-    }
-
-    private void argument(int value, int place) {
-      if (spec.isScalar(value)) {
-        int parameter = 3 + scalarsOf(spec, phases, phase).indexOf(value);
-        code.fload(code.parameterSlot(parameter));
-        if (lanes > 1) {
-          VectorCode.insert(code, "broadcast", MethodTypeDesc.of(VECTOR, F));
-        }
-        return;
-      }
-      address(value, place);
-      if (lanes > 1) {
-        VectorCode.insert(code, "load", MethodTypeDesc.of(VECTOR, J));
-      } else {
-        KernelEmitter.memory(code, lanes, "getFloat", MethodTypeDesc.of(F, J));
-      }
-    }
-
-    private void address(int value, int place) {
-      code.lload(place).loadConstant(phases.rowValueAt(value)).ladd();
+      RowValueEmitter.scalars(spec, phases, phase).forEach(scalar -> code.fload(rows[scalar]));
+      code.invokestatic(
+          KernelCode.SELF, "values" + phase, RowValueEmitter.type(spec, phases, phase));
     }
   }
 }

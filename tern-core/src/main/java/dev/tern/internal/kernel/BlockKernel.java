@@ -1,39 +1,57 @@
 package dev.tern.internal.kernel;
 
-/** The part of {@link TileKernel} that goes over rows and blocks once. */
+/**
+ * The part of {@link TileKernel} that goes over rows and blocks once. Sizes that are the same for a
+ * whole product come in a record; {@link #copy} and {@link #combine} keep their six arguments, as
+ * these differ from call to call.
+ */
 interface BlockKernel {
   /**
-   * Combination of rows: y[j] += sum over p of x[p] * row p [j].
+   * What is the same for all calls of {@link #outer} in a product.
    *
-   * @param x first of {@code k} factors, side by side
-   * @param rows first element of row 0; rows lie {@code rowStep} apart
-   * @param y first of {@code count} sums, side by side
+   * @param xStep bytes between factors of rows
+   * @param cRow bytes between rows of the result
+   */
+  record Outer(long xStep, long cRow, int columns) {}
+
+  /**
+   * Adds a combination of rows: {@code y[j] += x[0] * row 0 [j] + x[1] * row 1 [j] + ...}, term by
+   * term in that order.
+   *
+   * @param x address of {@code k} factors, side by side
+   * @param rows address of row 0
+   * @param rowStep bytes between rows
+   * @param y address of {@code count} sums, side by side
    */
   void combine(long x, long rows, long rowStep, long y, int count, int k);
 
   /**
-   * Outer product, c[i][j] = 0 + x[i] * y[j]: the one term of a sum that starts from 0.
+   * Computes an outer product: {@code c[i][j] = fma(x[i], y[j], 0)}.
    *
-   * @param x first of {@code rows} factors, {@code xStep} apart
-   * @param y first of {@code columns} factors, side by side
+   * @param x address of {@code rows} factors
+   * @param y address of a factor for each column, side by side
    */
-  void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns);
+  void outer(Outer shape, long x, long y, long c, int rows);
 
-  /** Copies a block of {@code rows x columns} floats between row strides. */
+  /**
+   * Copies {@code rows x columns} floats; rows are {@code fromRow} and {@code toRow} bytes apart.
+   */
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
 
   /**
-   * Cuts four rows into pieces of {@link Tiles#columns()} numbers, and puts four pieces that lie
-   * one below the other side by side.
+   * Cuts four rows into {@code groups} pieces of {@link Tiles#columns()} floats. The pieces that
+   * lie one below the other become a group: four pieces side by side.
    *
-   * @param from first of the four rows, which lie {@code step} apart
-   * @param to where the first four pieces go; the next go {@code groupBytes} further
+   * @param from address of the first row
+   * @param step bytes between the rows
+   * @param to address of the first group
+   * @param groupBytes bytes between groups
    */
   void spread(long from, long step, int groups, long to, long groupBytes);
 
   /**
-   * Like {@link #spread}, but pieces have {@link TileLoops#ROWS} numbers. Reads two numbers beyond
-   * the last piece of each row, and writes two beyond the four pieces of each group.
+   * Does the same with pieces of {@link TileLoops#ROWS} floats. Reads two floats beyond the last
+   * piece of each row, and writes two beyond the end of each group.
    */
   void spreadStrips(long from, long step, int groups, long to, long groupBytes);
 }

@@ -48,20 +48,25 @@ public abstract sealed class DotInteraction {
   public abstract long scratchBytes();
 
   /**
-   * Computes samples {@code from} to {@code to}; by several threads at once, if each has scratch
-   * memory of its own.
+   * Addresses of sample 0.
    *
-   * @param x the vectors of sample 0
-   * @param gradient of the products of sample 0; not read by {@link #forward}
-   * @param out results of sample 0
+   * @param x the vectors
+   * @param gradient of the products; not read by {@link #forward}
+   * @param out the results
+   */
+  public record Samples(long x, long gradient, long out) {}
+
+  /**
+   * Computes samples {@code from} to {@code to - 1}. Several threads may do so at once, each with
+   * scratch memory of its own.
+   *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
-  public void run(long x, long gradient, long out, int from, int to, long scratch) {
-    run(Tiles.active(), x, gradient, out, from, to, scratch);
+  public void run(Samples samples, int from, int to, long scratch) {
+    run(Tiles.active(), samples, from, to, scratch);
   }
 
-  abstract void run(
-      TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch);
+  abstract void run(TileKernel kernel, Samples samples, int from, int to, long scratch);
 
   private static int roundUp(int count, int unit) {
     return (count + unit - 1) / unit * unit;
@@ -72,11 +77,15 @@ public abstract sealed class DotInteraction {
     private final int columns;
 
     private final long step;
+    private final Packing packing;
+    private final TileStrides strides;
 
     Forward(int n, int d) {
       super(n, d);
       columns = roundUp(roundUp(n, ROWS), width);
       step = 4L * columns;
+      packing = new Packing(4L * d, 4, columns);
+      strides = new TileStrides(4, step, step, step, false);
     }
 
     @Override
@@ -85,32 +94,29 @@ public abstract sealed class DotInteraction {
     }
 
     @Override
-    void run(TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch) {
+    void run(TileKernel kernel, Samples samples, int from, int to, long scratch) {
       long square = scratch + step * d;
       long products = 2L * n * (n - 1);
       Memory.zero(scratch, step * d);
       for (int b = from; b < to; b++) {
-        Packing.interleave(x + 4L * b * n * d, 4L * d, n, d, scratch, step);
+        packing.interleave(samples.x + 4L * b * n * d, n, d, scratch);
         square(kernel, scratch, square);
-        takeTriangle(kernel, square, out + b * products);
+        takeTriangle(kernel, square, samples.out + b * products);
       }
     }
 
     private void square(TileKernel kernel, long transposed, long square) {
-      long zeros = MatMul.ZEROS;
       int i = 0;
       for (; i < n && i + ROWS <= width / 2 + 1; i += ROWS) {
         long left = transposed + 4L * i;
-        kernel
-            .loops()
-            .narrow(left, 4, step, transposed, step, zeros, 0, square + i * step, step, d);
+        kernel.loops().narrow(strides, left, transposed, square + i * step, d);
       }
       for (; i < n; i += ROWS) {
         long left = transposed + 4L * i;
         int last = Math.min(i + ROWS, n) - 1;
         for (int j = 0; j < last; j += width) {
           long target = square + i * step + 4L * j;
-          kernel.loops().tile(left, step, transposed + 4L * j, step, zeros, 0, target, step, d);
+          kernel.loops().tile(strides, left, transposed + 4L * j, target, d);
         }
       }
     }
@@ -128,9 +134,43 @@ public abstract sealed class DotInteraction {
     /** Between rows of the triangle; zeros follow those that a vector has. */
     private final long step;
 
+    private final Panel wholePanel;
+    private final Panel lastPanel;
+
+    /** The square of a whole result. */
+    private final RowDots.Shape square;
+
     Backward(int n, int d) {
       super(n, d);
       step = 4L * roundUp(n, ROWS);
+      wholePanel = new Panel(width);
+      lastPanel = new Panel(d % width);
+      square = new RowDots.Shape(0, 0, n * d, false);
+    }
+
+    /** What is the same for all panels of {@code count} columns. */
+    private final class Panel {
+      private final boolean isNarrow;
+      private final int columns;
+
+      /** Whether tiles fit into the result. */
+      private final boolean isWhole;
+
+      /** Bytes between rows of X, or of the columns of it that are copied. */
+      private final long rightStep;
+
+      private final TileStrides byRows;
+      private final TileStrides byColumns;
+
+      Panel(int count) {
+        isNarrow = count <= width / 2;
+        columns = isNarrow ? width / 2 : width;
+        isWhole = count == columns && n >= ROWS;
+        rightStep = 4L * (count == columns ? d : columns);
+        long cRow = 4L * (isWhole ? d : columns);
+        byRows = new TileStrides(step, 4, rightStep, cRow, false);
+        byColumns = new TileStrides(4, step, rightStep, cRow, true);
+      }
     }
 
     @Override
@@ -149,19 +189,20 @@ public abstract sealed class DotInteraction {
     }
 
     @Override
-    void run(TileKernel kernel, long x, long gradient, long out, int from, int to, long scratch) {
+    void run(TileKernel kernel, Samples samples, int from, int to, long scratch) {
       long vectors = 4L * n * d;
       Memory.zero(scratch, panelAt());
       for (int b = from; b < to; b++) {
-        putTriangle(kernel, gradient + 2L * b * n * (n - 1), scratch);
+        putTriangle(kernel, samples.gradient + 2L * b * n * (n - 1), scratch);
+        long x = samples.x + b * vectors;
+        long out = samples.out + b * vectors;
         for (int j = 0; j < d; j += width) {
-          panel(kernel, x + b * vectors, out + b * vectors, j, scratch);
+          panel(kernel, x, out, j, scratch);
         }
         long edge = scratch + edgeAt();
-        long numbers = out + b * vectors;
-        kernel.rowDots().dots(numbers, 0, numbers, edge, 0, 1, n * d, false);
-        if (!(Memory.getFloat(edge) <= Float.MAX_VALUE) && !isFinite(x + b * vectors)) {
-          withoutZeros(x + b * vectors, numbers, scratch);
+        kernel.rowDots().dots(square, out, out, edge, 1);
+        if (!(Memory.getFloat(edge) <= Float.MAX_VALUE) && !isFinite(x)) {
+          withoutZeros(x, out, scratch);
         }
       }
     }
@@ -198,58 +239,47 @@ public abstract sealed class DotInteraction {
       }
     }
 
-    /** Columns from {@code first} on, as many as a tile has or the last ones. */
+    /** Columns of the result from {@code first} on: as many as a tile has, or the last ones. */
     private void panel(TileKernel kernel, long x, long out, int first, long scratch) {
       int count = Math.min(width, d - first);
-      boolean isNarrow = count <= width / 2;
-      int columns = isNarrow ? width / 2 : width;
+      Panel panel = count == width ? wholePanel : lastPanel;
       long right = x + 4L * first;
-      long rightStep = 4L * d;
-      if (count < columns) {
+      if (count < panel.columns) {
         right = scratch + panelAt();
-        rightStep = 4L * columns;
-        Memory.zero(right, rightStep * n);
-        kernel.blocks().copy(x + 4L * first, 4L * d, right, rightStep, n, count);
+        Memory.zero(right, panel.rightStep * n);
+        kernel.blocks().copy(x + 4L * first, 4L * d, right, panel.rightStep, n, count);
       }
-      boolean isWhole = count == columns && n >= ROWS;
       for (int i = 0; i < n; i += ROWS) {
         // The last rows once more rather than rows beyond them.
-        int row = isWhole ? Math.min(i, n - ROWS) : i;
+        int row = panel.isWhole ? Math.min(i, n - ROWS) : i;
         long target = out + 4L * ((long) row * d + first);
-        if (isWhole) {
-          tile(kernel, isNarrow, row, right, rightStep, target, 4L * d, scratch);
+        if (panel.isWhole) {
+          tile(kernel, panel, row, right, target, scratch);
         } else {
           long edge = scratch + edgeAt();
-          tile(kernel, isNarrow, row, right, rightStep, edge, 4L * columns, scratch);
-          kernel.blocks().copy(edge, 4L * columns, target, 4L * d, Math.min(ROWS, n - row), count);
+          tile(kernel, panel, row, right, edge, scratch);
+          int rows = Math.min(ROWS, n - row);
+          kernel.blocks().copy(edge, panel.byRows.cRow, target, 4L * d, rows, count);
         }
       }
     }
 
     /**
-     * The vectors up to the tile's last by its rows of the triangle, then those from its first on
-     * by its columns: the numbers on the other side of the diagonal are zeros.
+     * The terms of the vectors up to the tile's last come from its rows of the triangle, the terms
+     * of the others from its columns: numbers on the other side of the diagonal are zeros.
      */
     private void tile(
-        TileKernel kernel,
-        boolean isNarrow,
-        int first,
-        long right,
-        long rightStep,
-        long c,
-        long cRow,
-        long triangle) {
+        TileKernel kernel, Panel panel, int first, long right, long c, long triangle) {
       int last = Math.min(first + ROWS, n);
       long rows = triangle + first * step;
       long columns = rows + 4L * first;
-      long further = right + first * rightStep;
-      long zeros = MatMul.ZEROS;
-      if (isNarrow) {
-        kernel.loops().narrow(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
-        kernel.loops().narrow(columns, 4, step, further, rightStep, c, cRow, c, cRow, n - first);
+      long further = right + first * panel.rightStep;
+      if (panel.isNarrow) {
+        kernel.loops().narrow(panel.byRows, rows, right, c, last);
+        kernel.loops().narrow(panel.byColumns, columns, further, c, n - first);
       } else {
-        kernel.loops().rows(rows, step, 4, right, rightStep, zeros, 0, c, cRow, last);
-        kernel.loops().tile(columns, step, further, rightStep, c, cRow, c, cRow, n - first);
+        kernel.loops().rows(panel.byRows, rows, right, c, last);
+        kernel.loops().tile(panel.byColumns, columns, further, c, n - first);
       }
     }
   }

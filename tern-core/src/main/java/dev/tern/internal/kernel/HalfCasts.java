@@ -2,25 +2,20 @@ package dev.tern.internal.kernel;
 
 import dev.tern.base.DType;
 import java.lang.foreign.Arena;
-import java.util.Optional;
 
-/**
- * Dense conversion between F32 and F16 or BF16. Scalar at first, by vectors once these are
- * compiled; both give the same bits.
- */
+/** Dense conversion between F32 and F16 or BF16. */
 public final class HalfCasts {
-  private static volatile HalfKernel active =
-      VectorSupport.available() && Warmup.EAGER ? new VectorHalfKernel() : new ScalarHalfKernel();
+  private static final int SMALL = 23;
+  private static final int LARGE = 1 << 12;
 
-  static {
-    if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(() -> Optional.of(new CastWarmup()));
-    }
-  }
+  private static final VectorForm<HalfKernel> KERNEL =
+      VectorForm.of(
+          new VectorForm.Code<>(HalfKernel.class, VectorHalfKernel.class, HalfCasts::drive),
+          new ScalarHalfKernel());
 
   private HalfCasts() {}
 
-  /** Whether it converts between the two. */
+  /** Whether one type is F32, and the other F16 or BF16. */
   public static boolean serves(DType from, DType to) {
     return isHalf(from) && to == DType.F32 || from == DType.F32 && isHalf(to);
   }
@@ -29,64 +24,24 @@ public final class HalfCasts {
     return type == DType.F16 || type == DType.BF16;
   }
 
-  /** {@code count} elements at {@code in} to {@code out}; the types are those it serves. */
+  /** Converts {@code count} elements at {@code in} to {@code out}; see {@link #serves}. */
   public static void run(DType from, DType to, long in, long out, int count) {
     if (to == DType.F32) {
-      active.widen(from, in, out, count);
+      KERNEL.active().widen(from, in, out, count);
     } else {
-      active.narrow(to, in, out, count);
+      KERNEL.active().narrow(to, in, out, count);
     }
   }
 
-  /** The vector kernel in turn with kernels that do nothing. */
-  private static final class CastWarmup implements Warmup.Candidate {
-    private static final int SMALL = 23;
-    private static final int LARGE = 1 << 12;
-
-    private final HalfKernel[] turns = {
-      new VectorHalfKernel(), new Idle(), new OtherIdle(), new ThirdIdle()
-    };
-    private final Arena arena = Arena.ofConfined();
-    private final long floats = arena.allocate(4L * LARGE, 64).address();
-    private final long halves = arena.allocate(2L * LARGE, 64).address();
-
-    @Override
-    public void round(boolean large) {
+  private static VectorForm.Driver<HalfKernel> drive(Arena arena) {
+    long floats = arena.allocate(4L * LARGE, 64).address();
+    long halves = arena.allocate(2L * LARGE, 64).address();
+    return (kernel, large) -> {
       int count = large ? LARGE : SMALL;
-      for (HalfKernel turn : turns) {
-        turn.narrow(DType.F16, floats, halves, count);
-        turn.widen(DType.F16, halves, floats, count);
-        turn.narrow(DType.BF16, floats, halves, count);
-        turn.widen(DType.BF16, halves, floats, count);
-      }
-    }
-
-    @Override
-    public void adopt() {
-      active = turns[0];
-      arena.close();
-    }
-
-    @Override
-    public void renew() {
-      turns[0] = (HalfKernel) FreshCode.copyOf(VectorHalfKernel.class);
-    }
-
-    @Override
-    public void giveUp() {
-      arena.close();
-    }
+      kernel.narrow(DType.F16, floats, halves, count);
+      kernel.widen(DType.F16, halves, floats, count);
+      kernel.narrow(DType.BF16, floats, halves, count);
+      kernel.widen(DType.BF16, halves, floats, count);
+    };
   }
-
-  private static class Idle implements HalfKernel {
-    @Override
-    public void widen(DType type, long in, long out, int count) {}
-
-    @Override
-    public void narrow(DType type, long in, long out, int count) {}
-  }
-
-  private static final class OtherIdle extends Idle {}
-
-  private static final class ThirdIdle extends Idle {}
 }

@@ -1,11 +1,13 @@
 package dev.tern.internal.kernel;
 
-import dev.tern.internal.ir.Pointwise;
+import static dev.tern.internal.kernel.KernelCode.F;
+import static dev.tern.internal.kernel.KernelCode.I;
+import static dev.tern.internal.kernel.KernelCode.J;
+import static dev.tern.internal.kernel.KernelCode.SELF;
+import static dev.tern.internal.kernel.KernelCode.V;
+
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
-import dev.tern.internal.kernel.KernelSpec.Mode;
-import dev.tern.internal.kernel.KernelSpec.Store;
-import dev.tern.internal.memory.Memory;
 import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
@@ -16,7 +18,6 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
@@ -32,25 +33,15 @@ import java.util.function.Consumer;
  *     store row values and what was reduced
  * </pre>
  *
- * Where {@link Phases} says that a row takes several passes, the middle loop takes a block of rows
- * at a time: see {@link BlockEmitter}.
+ * <p>Where {@link Phases} says that a row takes several passes, the middle loop takes a block of
+ * rows at a time: see {@link BlockEmitter}. Short rows of little work and of a known length are
+ * taken one at a time, without a loop: see {@link RowEmitter}.
  *
- * <p>Short rows of little work and of a length that is known are taken one at a time, by {@link
- * RowEmitter}. Else a pass with reductions, and each of several, is a method of its own: C1 cannot
- * compile very large methods of vector code, and HotSpot then leaves them in a tier where vectors
- * are boxed; and C2 boxes vectors that a loop over rows holds for the row beside accumulators.
+ * <p>Otherwise a pass with reductions, and each of several passes, is a method of its own. C1
+ * cannot compile very large methods of vector code, and HotSpot then leaves them in a tier where
+ * vectors are boxed. C2 boxes vectors that a loop over rows holds for the row beside accumulators.
  */
 final class KernelEmitter {
-  static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
-  private static final ClassDesc KERNEL = desc(Kernel.class);
-  private static final ClassDesc POINTWISE = desc(Pointwise.class);
-  private static final ClassDesc MEMORY = desc(Memory.class);
-  private static final ClassDesc LANES = desc(Lanes.class);
-  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
-  private static final ClassDesc F = ConstantDescs.CD_float;
-  private static final ClassDesc J = ConstantDescs.CD_long;
-  private static final ClassDesc I = ConstantDescs.CD_int;
-  private static final ClassDesc V = ConstantDescs.CD_void;
   private static final MethodTypeDesc RUN =
       MethodTypeDesc.of(V, J.arrayType(), J.arrayType(), I, I, I, F.arrayType(), J);
 
@@ -66,32 +57,31 @@ final class KernelEmitter {
   private static final int SCALARS = 6;
   static final int SCRATCH = 7;
 
+  private final KernelCode kernel;
   private final KernelSpec spec;
   private final Phases phases;
-  private final int lanes;
-  private final boolean isWhole;
   private final CodeBuilder code;
   private final Frames frames;
+  private final boolean isWhole;
   private final int[] outer;
   private final int[] middle;
-
   private final int[] rows;
 
-  private KernelEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code) {
-    this.spec = spec;
-    this.phases = phases;
-    this.lanes = lanes;
-    this.code = code;
-    frames = new Frames(code);
+  private KernelEmitter(KernelCode kernel) {
+    this.kernel = kernel;
+    spec = kernel.spec();
+    phases = kernel.phases();
+    code = kernel.code();
+    frames = kernel.frames();
     int slot = 1;
     for (ClassDesc parameter : RUN.parameterList()) {
       frames.assigned(slot, parameter);
       slot += TypeKind.from(parameter).slotSize();
     }
-    outer = locals(spec.operands(), TypeKind.LONG);
-    middle = locals(spec.operands(), TypeKind.LONG);
-    isWhole = RowEmitter.takes(spec, phases, lanes);
-    rows = locals(spec.values(), TypeKind.FLOAT);
+    outer = kernel.locals(spec.operands(), TypeKind.LONG);
+    middle = kernel.locals(spec.operands(), TypeKind.LONG);
+    isWhole = RowEmitter.takes(spec, phases, kernel.lanes());
+    rows = kernel.locals(spec.values(), TypeKind.FLOAT);
   }
 
   /** The class file of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
@@ -101,7 +91,7 @@ final class KernelEmitter {
         .build(
             SELF,
             type -> {
-              type.withInterfaceSymbols(KERNEL);
+              type.withInterfaceSymbols(KernelCode.desc(Kernel.class));
               type.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER);
               // Stack traces and profiles then show the expression in place of a file name.
               type.with(SourceFileAttribute.of(sourceName(spec)));
@@ -109,54 +99,47 @@ final class KernelEmitter {
                   type,
                   ConstantDescs.INIT_NAME,
                   ConstantDescs.MTD_void,
-                  ClassFile.ACC_PUBLIC,
-                  init ->
-                      init.aload(0)
-                          .invokespecial(
-                              ConstantDescs.CD_Object,
-                              ConstantDescs.INIT_NAME,
-                              ConstantDescs.MTD_void)
-                          .return_());
+                  HiddenClasses::constructor);
               method(
                   type,
                   "run",
                   RUN,
-                  ClassFile.ACC_PUBLIC,
-                  run -> new KernelEmitter(spec, phases, lanes, run).body());
-              boolean apart = !isInline(phases) && !RowEmitter.takes(spec, phases, lanes);
-              for (int phase = 0; phase < phases.count() && apart; phase++) {
-                int each = phase;
-                method(
-                    type,
-                    "pass" + phase,
-                    passType(spec, phases, phase),
-                    ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
-                    pass -> pass(spec, phases, each, lanes, pass));
-              }
-              for (int phase = 0; phase <= phases.count() && apart; phase++) {
-                int each = phase;
-                if (phases.count() > 1 && !phases.rowValues(phase).isEmpty()) {
-                  method(
-                      type,
-                      "values" + phase,
-                      BlockEmitter.valuesType(spec, phases, phase),
-                      ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
-                      values -> BlockEmitter.values(spec, phases, each, lanes, values));
-                }
+                  run -> new KernelEmitter(new KernelCode(spec, phases, lanes, run)).body());
+              if (!isInline(phases) && !RowEmitter.takes(spec, phases, lanes)) {
+                passes(type, spec, phases, lanes);
               }
             });
   }
 
+  /** Writes the methods of passes, and of row values where there are several passes. */
+  private static void passes(ClassBuilder type, KernelSpec spec, Phases phases, int lanes) {
+    for (int phase = 0; phase < phases.count(); phase++) {
+      int each = phase;
+      method(
+          type,
+          "pass" + phase,
+          passType(phases, phase),
+          pass -> pass(new KernelCode(spec, phases, lanes, pass), each));
+    }
+    for (int phase = 0; phase <= phases.count(); phase++) {
+      int each = phase;
+      if (phases.count() > 1 && !phases.rowValues(phase).isEmpty()) {
+        method(
+            type,
+            "values" + phase,
+            RowValueEmitter.type(spec, phases, phase),
+            values -> RowValueEmitter.emit(new KernelCode(spec, phases, lanes, values), each));
+      }
+    }
+  }
+
   private static void method(
-      ClassBuilder type,
-      String name,
-      MethodTypeDesc descriptor,
-      int flags,
-      Consumer<CodeBuilder> body) {
+      ClassBuilder type, String name, MethodTypeDesc descriptor, Consumer<CodeBuilder> body) {
+    boolean isPublic = name.equals("run") || name.equals(ConstantDescs.INIT_NAME);
     type.withMethodBody(
         name,
         descriptor,
-        flags,
+        isPublic ? ClassFile.ACC_PUBLIC : ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC,
         code -> {
           code.lineNumber(1);
           body.accept(code);
@@ -169,14 +152,17 @@ final class KernelEmitter {
   }
 
   /** Strides, length and scratch, the places of the pass in order, its row values in order. */
-  static MethodTypeDesc passType(KernelSpec spec, Phases phases, int phase) {
+  static MethodTypeDesc passType(Phases phases, int phase) {
     List<ClassDesc> types = new ArrayList<>(List.of(J.arrayType(), I, J));
     types.addAll(Collections.nCopies(phases.places(phase).size(), J));
     types.addAll(Collections.nCopies(phases.rowsUsed(phase).size(), F));
     return MethodTypeDesc.of(V, types);
   }
 
-  private static void pass(KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code) {
+  private static void pass(KernelCode kernel, int phase) {
+    KernelSpec spec = kernel.spec();
+    Phases phases = kernel.phases();
+    CodeBuilder code = kernel.code();
     int[] places = new int[spec.operands() + phases.scratchRows()];
     int[] rows = new int[spec.values()];
     int parameter = 3;
@@ -186,22 +172,12 @@ final class KernelEmitter {
     for (int value : phases.rowsUsed(phase)) {
       rows[value] = code.parameterSlot(parameter++);
     }
-    Frames frames = new Frames(code);
-    List<ClassDesc> types = passType(spec, phases, phase).parameterList();
-    for (int i = 0; i < types.size(); i++) {
-      frames.assigned(code.parameterSlot(i), types.get(i));
-    }
+    kernel.parameters(passType(phases, phase));
     PassEmitter.Frame frame =
         new PassEmitter.Frame(
-            frames,
-            code.parameterSlot(0),
-            code.parameterSlot(1),
-            code.parameterSlot(2),
-            places,
-            rows);
-    new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
-    code.return_();
-    frames.write();
+            code.parameterSlot(0), code.parameterSlot(1), code.parameterSlot(2), places, rows);
+    new PassEmitter(kernel, phase, frame).emit();
+    kernel.end();
   }
 
   /** Whether HotSpot will compile the kernel: it leaves huge methods to the interpreter. */
@@ -234,29 +210,26 @@ final class KernelEmitter {
             frames.store(J, middle[k]);
           }
           if (isWhole) {
-            RowEmitter whole = new RowEmitter(spec, phases, lanes, code, SCRATCH, rows);
-            frames.count(
-                1,
-                N1,
-                () -> {
-                  row(whole);
-                  advance(middle, 1);
-                });
+            RowEmitter whole = new RowEmitter(kernel, SCRATCH, rows);
+            eachRow(() -> row(whole));
           } else if (phases.count() == 1) {
-            frames.count(
-                1,
-                N1,
-                () -> {
-                  row();
-                  advance(middle, 1);
-                });
+            eachRow(this::row);
           } else {
-            new BlockEmitter(spec, phases, lanes, code, frames, middle, rows).emit();
+            new BlockEmitter(kernel, middle, rows).emit();
           }
           advance(outer, 0);
         });
-    code.return_();
-    frames.write();
+    kernel.end();
+  }
+
+  private void eachRow(Runnable row) {
+    frames.count(
+        1,
+        N1,
+        () -> {
+          row.run();
+          advance(middle, 1);
+        });
   }
 
   private void advance(int[] addresses, int level) {
@@ -275,7 +248,6 @@ final class KernelEmitter {
       whole.pass(phase);
     }
     rowValues(phases.count());
-    endLanes();
     rowStores();
   }
 
@@ -285,7 +257,6 @@ final class KernelEmitter {
     rowValues(0);
     pass(0);
     rowValues(1);
-    endLanes();
     rowStores();
   }
 
@@ -293,7 +264,7 @@ final class KernelEmitter {
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
         code.lload(middle[k]);
-        memory("getFloat", MethodTypeDesc.of(F, J));
+        kernel.getFloat();
         frames.store(F, rows[k]);
       }
     }
@@ -301,109 +272,39 @@ final class KernelEmitter {
 
   private void pass(int phase) {
     if (isInline(phases)) {
-      PassEmitter.Frame frame = new PassEmitter.Frame(frames, STRIDES, N, SCRATCH, middle, rows);
-      new PassEmitter(spec, phases, phase, lanes, code, frame).emit();
+      PassEmitter.Frame frame = new PassEmitter.Frame(STRIDES, N, SCRATCH, middle, rows);
+      new PassEmitter(kernel, phase, frame).emit();
       return;
     }
     code.aload(STRIDES).iload(N).lload(SCRATCH);
     phases.places(phase).forEach(place -> code.lload(middle[place]));
     phases.rowsUsed(phase).forEach(value -> code.fload(rows[value]));
-    code.invokestatic(SELF, "pass" + phase, passType(spec, phases, phase));
+    code.invokestatic(SELF, "pass" + phase, passType(phases, phase));
   }
 
-  /** Computes those that a pass needs. */
+  /** Computes the row values that a pass needs. */
   private void rowValues(int phase) {
     for (int value : phases.rowValues(phase)) {
       int slot = phases.slotOf(value);
       if (slot >= 0) {
-        lanesAddress(slot);
-        combineLanes(code, lanes, phases.reductions().get(slot).mode());
+        code.lload(SCRATCH);
+        kernel.addLanes(slot);
+        kernel.combineLanes(phases.reductions().get(slot).mode());
       } else {
         Instruction instruction = spec.instruction(value);
         instruction.arguments().forEach(argument -> code.fload(rows[argument]));
-        elementwise(code, 1, instruction);
+        kernel.elementwise(instruction, false);
       }
       frames.store(F, rows[value]);
     }
   }
 
   private void rowStores() {
+    kernel.endReductions(middle, SCRATCH);
     for (int s : phases.rowStores()) {
       code.lload(middle[spec.loads().size() + s]);
       code.fload(rows[spec.stores().get(s).value()]);
-      memory("setFloat", MethodTypeDesc.of(V, J, F));
+      kernel.setFloat();
     }
-  }
-
-  private void endLanes() {
-    int r = 0;
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      if (store.reducesLanes()) {
-        int target = middle[spec.loads().size() + s];
-        code.lload(target).lload(target);
-        memory("getFloat", MethodTypeDesc.of(F, J));
-        lanesAddress(r++);
-        combineLanes(code, lanes, store.mode());
-        combine(code, store.mode());
-        memory("setFloat", MethodTypeDesc.of(V, J, F));
-      }
-    }
-  }
-
-  /** Replaces the address of lanes on the stack by their sum, or the largest. */
-  static void combineLanes(CodeBuilder code, int lanes, Mode mode) {
-    String name = mode == Mode.SUM ? "total" : "largest";
-    MethodTypeDesc type = MethodTypeDesc.of(F, J);
-    if (lanes == 4 || lanes == 8 || lanes == 16) {
-      VectorCode.insert(code, name + lanes, type);
-    } else {
-      code.invokestatic(LANES, name, type);
-    }
-  }
-
-  /** Replaces two numbers on the stack by their sum, or the larger. */
-  static void combine(CodeBuilder code, Mode mode) {
-    String name = mode == Mode.SUM ? "add" : "max";
-    code.invokestatic(POINTWISE, name, MethodTypeDesc.of(F, F, F));
-  }
-
-  /** Replaces arguments on the stack, numbers if {@code lanes} is 1, by the op's result. */
-  static void elementwise(CodeBuilder code, int lanes, Instruction instruction) {
-    ClassDesc type = lanes > 1 ? VECTOR : F;
-    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), type);
-    MethodTypeDesc method = MethodTypeDesc.of(type, types);
-    if (lanes > 1) {
-      VectorCode.insert(code, instruction.method(), method);
-    } else {
-      code.invokestatic(POINTWISE, instruction.method(), method);
-    }
-  }
-
-  private void lanesAddress(int slot) {
-    code.lload(SCRATCH).loadConstant((long) slot * Lanes.BYTES).ladd();
-  }
-
-  private void memory(String name, MethodTypeDesc type) {
-    memory(code, lanes, name, type);
-  }
-
-  /** Calls a method of {@code Memory}, or writes its body into vector code. */
-  static void memory(CodeBuilder code, int lanes, String name, MethodTypeDesc type) {
-    if (lanes > 1) {
-      VectorCode.insertMemory(code, name, type);
-    } else {
-      code.invokestatic(MEMORY, name, type);
-    }
-  }
-
-  private int[] locals(int count, TypeKind kind) {
-    int[] locals = new int[count];
-    Arrays.setAll(locals, i -> code.allocateLocal(kind));
-    return locals;
-  }
-
-  static ClassDesc desc(Class<?> type) {
-    return type.describeConstable().orElseThrow();
   }
 }

@@ -2,7 +2,9 @@ package dev.tern.internal.kernel;
 
 import dev.tern.internal.kernel.KernelSpec.Access;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -30,27 +32,11 @@ final class KernelWarmup implements Warmup.Candidate {
 
   private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
 
-  /** Three kernels that do nothing. */
-  private static final Kernel[] IDLE = {
-    new Kernel() {
-      @Override
-      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
-    },
-    new Kernel() {
-      @Override
-      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
-    },
-    new Kernel() {
-      @Override
-      public void run(long[] a, long[] s, int n0, int n1, int n, float[] c, long scratch) {}
-    }
-  };
-
   private final CompiledKernel compiled;
   private byte[] code;
 
   /** The kernel, and others that do nothing. */
-  private final Kernel[] turns;
+  private final List<Kernel> turns = new ArrayList<>();
 
   private final int[][] small;
   private final int[][] large;
@@ -64,7 +50,8 @@ final class KernelWarmup implements Warmup.Candidate {
     KernelSpec spec = compiled.spec();
     this.compiled = compiled;
     this.code = code;
-    turns = new Kernel[] {define(), IDLE[0], IDLE[1], IDLE[2]};
+    turns.add(define());
+    turns.addAll(HiddenClasses.idle(Kernel.class));
     int row = spec.row();
     small = row == 0 ? SMALL : sizes(SMALL_ROWS, row);
     large = row == 0 ? LARGE : sizes(LARGE_ROWS, row);
@@ -79,7 +66,7 @@ final class KernelWarmup implements Warmup.Candidate {
     long most =
         Stream.of(small, large)
             .flatMap(Arrays::stream)
-            .mapToLong(sizes -> spec.scratchBytes(sizes[2]))
+            .mapToLong(sizes -> compiled.scratchBytes(sizes[2]))
             .max()
             .orElseThrow();
     scratch = arena.allocate(Lanes.BYTES + most, 64).address();
@@ -112,14 +99,14 @@ final class KernelWarmup implements Warmup.Candidate {
   }
 
   private Kernel define() {
-    return Kernels.define(compiled.spec(), code);
+    return Kernels.define(code);
   }
 
   @Override
   public void round(boolean large) {
     for (int[] sizes : large ? this.large : small) {
-      for (Kernel turn : turns) {
-        turn.run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+      for (int i = 0; i < turns.size(); i++) {
+        turns.get(i).run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
       }
     }
   }
@@ -128,10 +115,10 @@ final class KernelWarmup implements Warmup.Candidate {
   public void adopt() {
     int[] sizes = large[1];
     long start = System.nanoTime();
-    turns[0].run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+    turns.getFirst().run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
     long nanos = Math.max(1, System.nanoTime() - start);
     double pace = nanos / ((double) sizes[0] * sizes[1] * sizes[2]);
-    compiled.adopt(turns[0], pace);
+    compiled.adopt(turns.getFirst(), pace);
     arena.close();
   }
 
@@ -141,7 +128,7 @@ final class KernelWarmup implements Warmup.Candidate {
       // Masks make much code: what boxed once is likely to again.
       code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
     }
-    turns[0] = define();
+    turns.set(0, define());
   }
 
   @Override

@@ -1,22 +1,52 @@
 package dev.tern.internal.kernel;
 
-import java.lang.invoke.MethodHandles;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 
-/** The compiled kernels of the process, one for each structure. */
+/**
+ * The fused kernels of the process, one for each structure. They are shared by all threads and
+ * devices. {@link #of} only names a kernel; its code is made when somebody first asks for it.
+ */
 public final class Kernels {
-  private static final ConcurrentHashMap<KernelSpec, CompiledKernel> CACHE =
-      new ConcurrentHashMap<>();
+  /** Kernels that are kept for the next plan though no plan uses them. */
+  static final int MOST_UNUSED = 1024;
+
+  /** Elements of the longest rows that code is written for. */
+  private static final int LONGEST_ROW = 128;
+
+  /** Most ops and operands of rows that end in a part of a vector: with more, C2 boxes vectors. */
+  private static final int MOST_WORK = 48;
+
+  private static final KernelCache CACHE = new KernelCache(MOST_UNUSED);
 
   private Kernels() {}
 
-  /** The kernel of {@code spec}, emitted on first use. */
+  /** The kernel of {@code spec}, which is the same as long as somebody holds it. */
   public static CompiledKernel of(KernelSpec spec) {
-    return CACHE.computeIfAbsent(spec, CompiledKernel::new);
+    return CACHE.of(spec);
   }
 
-  /** Kernels emitted so far. */
+  /**
+   * The structure of the kernel that is best for rows of {@code n} elements. It is {@code spec}
+   * itself for long rows, and for rows that end in a part of a vector where that is too much for
+   * the JIT.
+   */
+  public static KernelSpec forRows(KernelSpec spec, int n) {
+    if (n <= 0 || n > LONGEST_ROW || !spec.isVectorizable()) {
+      return spec;
+    }
+    KernelSpec rows = spec.withRow(n);
+    Phases phases = new Phases(rows);
+    if (phases.reductions().isEmpty()) {
+      return spec;
+    }
+    int work = IntStream.range(0, phases.count()).map(phases::work).sum();
+    int lanes = VectorSupport.lanes();
+    boolean fits = work <= MOST_WORK || RowEmitter.takes(rows, phases, lanes);
+    return n % Lanes.COUNT == 0 || (fits && VectorSupport.hasMasks(lanes)) ? rows : spec;
+  }
+
+  /** Kernels that are held or kept. */
   public static int count() {
     return CACHE.size();
   }
@@ -36,20 +66,11 @@ public final class Kernels {
 
   /** A new instance of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
   static Kernel define(KernelSpec spec, int lanes) {
-    return define(spec, KernelEmitter.emit(spec, lanes));
+    return define(KernelEmitter.emit(spec, lanes));
   }
 
-  /** A new instance of the kernel from its class file, a class of its own. */
-  static Kernel define(KernelSpec spec, byte[] bytes) {
-    try {
-      return (Kernel)
-          MethodHandles.lookup()
-              .defineHiddenClass(bytes, true)
-              .lookupClass()
-              .getDeclaredConstructor()
-              .newInstance();
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("kernel " + spec.expression() + ": cannot be defined", e);
-    }
+  /** A new instance of a kernel from its class file, in a class of its own. */
+  static Kernel define(byte[] code) {
+    return (Kernel) HiddenClasses.define(Kernels.class, code);
   }
 }

@@ -69,15 +69,13 @@ public final class MatMul {
     this.spec = spec;
     this.scratch = scratch;
     form = form(spec);
-    vectors =
-        form == Form.ROW_BY_MATRIX
-            ? new VectorProduct(4 * spec.bcs, 4 * spec.brs, 4, spec.n, spec.k, spec.accumulate)
-            : new VectorProduct(
-                4 * spec.ars, 4 * spec.acs, 4 * spec.ldc, spec.m, spec.k, spec.accumulate);
+    vectors = form == Form.ROW_BY_MATRIX ? VectorProduct.byRow(spec) : VectorProduct.byColumn(spec);
     outer = new OuterProduct(spec);
-    product = new Product(spec, epilogue);
+    product = new Product(spec, workers, epilogue);
     split =
-        form == Form.MANY_TERMS ? Optional.of(new SplitProduct(spec, workers)) : Optional.empty();
+        form == Form.MANY_TERMS
+            ? Optional.of(new SplitProduct(spec, workers, scratch))
+            : Optional.empty();
   }
 
   /** Has vector code made ready, which takes a second or two: best before it is needed. */
@@ -151,8 +149,8 @@ public final class MatMul {
       case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs), c);
       case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs), c);
       case OUTER -> outer.run(kernel, workers, a, b, c);
-      case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c, scratch);
-      case GENERAL -> product.run(kernel, workers, a, b, c, scratch);
+      case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c);
+      case GENERAL -> product.run(kernel, a, b, c, scratch);
     }
   }
 

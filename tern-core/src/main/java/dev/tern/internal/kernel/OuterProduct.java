@@ -3,14 +3,15 @@ package dev.tern.internal.kernel;
 import dev.tern.base.Workers;
 
 /**
- * A matrix product of one term, which only writes: rows of C in chunks, in the order of memory, as
- * fast as it takes them.
+ * A matrix product of one term. It is bound by writing C, so tasks are chunks of rows, in the order
+ * of memory.
  */
 final class OuterProduct {
-  /** Numbers of C per task. */
+  /** Elements of C in a task. */
   private static final int CHUNK = 1 << 16;
 
   private final MatMul.Spec spec;
+  private final BlockKernel.Outer shape;
   private final int rows;
   private final int chunks;
   private final Workers.Task computing = this::task;
@@ -23,6 +24,7 @@ final class OuterProduct {
 
   OuterProduct(MatMul.Spec spec) {
     this.spec = spec;
+    shape = new BlockKernel.Outer(4 * spec.ars(), 4 * spec.ldc(), spec.n());
     rows = Math.max(1, CHUNK / Math.max(1, spec.n()));
     chunks = (spec.m() + rows - 1) / rows;
   }
@@ -38,8 +40,6 @@ final class OuterProduct {
   private void task(int chunk, int worker) {
     int from = chunk * rows;
     int count = Math.min(rows, spec.m() - from);
-    long row = 4 * spec.ldc();
-    long step = 4 * spec.ars();
-    kernel.blocks().outer(a + from * step, step, b, c + from * row, row, count, spec.n());
+    kernel.blocks().outer(shape, a + from * shape.xStep(), b, c + from * shape.cRow(), count);
   }
 }

@@ -1,17 +1,15 @@
 package dev.tern.internal.kernel;
 
-/** {@link TileLoops#tile} of a packed strip and a packed panel. */
+/** {@link TileLoops#tile} for a packed strip and a packed panel. */
 interface PackedTile {
-  /** Terms in a turn of the loop. */
+  /** Terms that a turn of the loop takes. */
   int TURN = 2;
 
   /**
    * The tile.
    *
-   * @param aTurn bytes of the strip that a turn takes
-   * @param bTurn bytes of the panel that a turn takes
-   * @param k a multiple of {@link #TURN}
+   * @param strides of a packed strip ({@code aStep}) and a packed panel ({@code bStep})
+   * @param k terms, a multiple of {@link #TURN}
    */
-  void run(
-      long a, long aTurn, long b, long bTurn, long start, long startRow, long c, long cRow, int k);
+  void run(TileStrides strides, long a, long b, long c, int k);
 }

@@ -7,35 +7,38 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * Copies blocks of matrices into the order in which {@link TileKernel} reads them: {@code width}
- * lines side by side, so that number {@code p} of line {@code i} stands at {@code p * width + i}.
- * Lines beyond the block are zeros. Strides are bytes.
+ * Copies blocks of a matrix into the order in which {@link TileKernel} reads them. A block has up
+ * to {@code width} lines: rows of A for a strip, columns of B for a panel. They go side by side, so
+ * that number {@code p} of line {@code i} is float {@code p * width + i} of the packed block. Lines
+ * that are missing become zeros. For example, two lines 1 2 3 and 4 5 6 are packed with width 3 as
+ * 1 4 0 2 5 0 3 6 0.
+ *
+ * @param line bytes between lines
+ * @param step bytes between the numbers of a line
+ * @param width lines in a packed block
  */
-final class Packing {
+record Packing(long line, long step, int width) {
   private static final ValueLayout.OfLong PAIR = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long LOW = 0xFFFFFFFFL;
   private static final long LIMIT = 1L << 60;
   private static final int ROWS_AT_A_TIME = 4;
 
-  private Packing() {}
-
-  /** Packs {@code lines} lines of {@code count} numbers each. */
-  static void pack(
-      TileKernel kernel,
-      long from,
-      long line,
-      long step,
-      int lines,
-      int count,
-      long to,
-      int width) {
+  /**
+   * Packs one block.
+   *
+   * @param from address of the first line
+   * @param lines number of lines, at most {@code width}
+   * @param count numbers in each line
+   * @param to address of the packed block
+   */
+  void pack(TileKernel kernel, long from, int lines, int count, long to) {
     if (lines < width) {
       Memory.zero(to, 4L * width * count);
     }
     if (line == 4) {
       kernel.blocks().copy(from, step, to, 4L * width, count, lines);
     } else if (step == 4) {
-      interleave(from, line, lines, count, to, 4L * width);
+      interleave(from, lines, count, to);
     } else {
       for (int i = 0; i < lines; i++) {
         strided(from + i * line, step, count, to + 4L * i, 4L * width);
@@ -43,24 +46,36 @@ final class Packing {
     }
   }
 
+  /** Bytes between blocks that are packed side by side, each line of {@code count} numbers. */
+  long groupBytes(int count) {
+    return isStrips() ? stripBytes(count) : 4L * width * count;
+  }
+
   /**
-   * Packs {@code groups} blocks that lie side by side, each of {@code width} lines which are
-   * columns in memory. A few rows at a time, so that every row is read from end to end.
-   *
-   * @param lines that there are in memory from the first block on
-   * @param groupBytes from one packed block to the next; two numbers more than a block, at least
+   * Bytes between packed strips: room for two numbers more, and an odd number of cache lines, so
+   * that strips packed side by side do not all fall into the same sets of a cache.
    */
-  static void packSideBySide(
-      TileKernel kernel,
-      long from,
-      long step,
-      int lines,
-      int groups,
-      int width,
-      int count,
-      long to,
-      long groupBytes) {
-    boolean strips = width == TileLoops.ROWS;
+  static long stripBytes(int terms) {
+    return ((4L * TileLoops.ROWS * terms + 8 + 63) / 64 | 1) * 64;
+  }
+
+  private boolean isStrips() {
+    return width == TileLoops.ROWS;
+  }
+
+  /**
+   * Packs blocks whose lines are neighbouring columns in memory ({@code line} is 4). It takes four
+   * rows of memory at a time, and reads each row from end to end.
+   *
+   * @param from address of the first block
+   * @param lines that there are in memory from the first block on
+   * @param groups number of blocks, all of {@code width} lines
+   * @param count numbers in each line
+   * @param to address of the first packed block; see {@link #groupBytes}
+   */
+  void packSideBySide(TileKernel kernel, long from, int lines, int groups, int count, long to) {
+    boolean strips = isStrips();
+    long groupBytes = groupBytes(count);
     int wide = strips ? Math.clamp((lines - 2) / width, 0, groups) : groups;
     int whole = count / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
     long row = 4L * width;
@@ -80,7 +95,7 @@ final class Packing {
     }
   }
 
-  /** Four rows, cut into pieces of six numbers; four pieces, one below the other, go together. */
+  /** {@link BlockKernel#spreadStrips} without vectors; moves no more than the six floats. */
   static void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
@@ -106,13 +121,14 @@ final class Packing {
     }
   }
 
-  /** Transposes {@code lines} lines of {@code count} numbers each. */
-  static void interleave(long from, long line, int lines, int count, long to, long toStep) {
-    int i = 0;
-    if (lines == TileLoops.ROWS && toStep == 4L * TileLoops.ROWS) {
+  /** Packs lines whose numbers lie side by side ({@code step} is 4), without zeros. */
+  void interleave(long from, int lines, int count, long to) {
+    if (lines == TileLoops.ROWS && isStrips()) {
       interleaveSix(from, line, count, to);
       return;
     }
+    long toStep = 4L * width;
+    int i = 0;
     for (; i + 4 <= lines; i += 4) {
       interleaveFour(from + i * line, line, count, to + 4L * i, toStep);
     }
@@ -187,7 +203,7 @@ final class Packing {
     }
   }
 
-  /** Two lines, likewise. */
+  /** Two lines, two numbers of each at a time. */
   private static void interleaveTwo(long from, long line, int count, long to, long toStep) {
     long one = Objects.checkIndex(from, LIMIT);
     long two = Objects.checkIndex(from + line, LIMIT);

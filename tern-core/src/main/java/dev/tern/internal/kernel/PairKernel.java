@@ -1,14 +1,34 @@
 package dev.tern.internal.kernel;
 
 /**
- * The loops of {@link PairSums} over {@code rows} rows, each of {@code n} vectors of {@code d}
- * floats. Every fourth vector is added up apart, in order, then the four sums as a tree; elements
- * of the result in {@link Lanes}: implementations differ in speed, never in bits.
+ * The loops of {@link PairSums}. Every fourth vector of a row is added to the same one of four
+ * sums, in order; the four sums are added as a tree. Elements of the result are added in {@link
+ * Lanes}. So implementations differ in speed, never in bits.
  */
 interface PairKernel {
-  /** {@code scratch}: address of {@link PairSums#scratchBytes} bytes. */
-  void forward(long x, long out, long scratch, int rows, int n, int d);
+  /**
+   * A row: {@code n} vectors, each of {@code d} floats.
+   *
+   * @param n number of vectors
+   * @param d floats of a vector
+   */
+  record Row(int n, int d) {
+    long bytes() {
+      return 4L * n * d;
+    }
+  }
 
-  /** {@code gradient} holds one float a row. */
-  void backward(long x, long gradient, long out, int rows, int n, int d);
+  /**
+   * Computes the sum of each of {@code rows} rows.
+   *
+   * @param scratch address of {@link PairSums#scratchBytes} bytes
+   */
+  void forward(Row row, long x, long out, long scratch, int rows);
+
+  /**
+   * Computes the gradient of each row.
+   *
+   * @param gradient address of one float for each row
+   */
+  void backward(Row row, long x, long gradient, long out, int rows);
 }

@@ -1,12 +1,12 @@
 package dev.tern.internal.kernel;
 
 import java.lang.foreign.Arena;
-import java.util.Optional;
 
 /**
- * The sum of the dot products of all pairs of the vectors of each row, in linear time (Rendle
- * 2010), and its gradient. Scalar at first, by vectors once these are compiled; both give the same
- * bits.
+ * The sum of the dot products of all pairs of the vectors of each row, in linear time, and its
+ * gradient. With vectors x<sub>1</sub> ... x<sub>n</sub> and their sum s, the sum over pairs is
+ * (s·s - x<sub>1</sub>·x<sub>1</sub> - ... - x<sub>n</sub>·x<sub>n</sub>) / 2 (Rendle 2010,
+ * Factorization Machines, lemma 3.1).
  */
 public final class PairSums {
   private static final int WARM_ROWS = 3;
@@ -14,88 +14,59 @@ public final class PairSums {
   /** Vectors, none among them, and elements beside whole sets of lanes. */
   private static final int[][] SIZES = {{8, 0}, {7, 1}, {6, 0}, {1, 1}, {0, 0}};
 
-  private static volatile PairKernel active =
-      VectorSupport.available() && Warmup.EAGER ? new VectorPairs() : new ScalarPairs();
+  private static final VectorForm<PairKernel> KERNEL =
+      VectorForm.of(
+          new VectorForm.Code<>(PairKernel.class, VectorPairs.class, PairSums::drive),
+          new ScalarPairs());
 
-  static {
-    if (VectorSupport.available() && !Warmup.EAGER) {
-      Warmup.enqueue(() -> Optional.of(new PairWarmup()));
-    }
+  private final PairKernel.Row row;
+
+  /**
+   * Sums over rows of {@code n} vectors.
+   *
+   * @param d floats of a vector
+   */
+  public PairSums(int n, int d) {
+    row = new PairKernel.Row(n, d);
   }
-
-  private PairSums() {}
 
   /** Bytes of scratch memory that one call of {@link #forward} needs. */
   public static long scratchBytes() {
     return (long) VectorPairs.BLOCK * Lanes.BYTES;
   }
 
-  /** Rows {@code from} to {@code to} of {@code [b, n, d]} into {@code [b]}. */
-  public static void forward(long x, long out, long scratch, int from, int to, int n, int d) {
-    active.forward(x + 4L * from * n * d, out + 4L * from, scratch, to - from, n, d);
+  /** Computes rows {@code from} to {@code to - 1}: {@code [b, n, d]} at x to {@code [b]} at out. */
+  public void forward(long x, long out, long scratch, int from, int to) {
+    KERNEL.active().forward(row, x + from * row.bytes(), out + 4L * from, scratch, to - from);
   }
 
-  /** Gradient of {@link #forward} with respect to {@code x}; {@code gradient} is {@code [b]}. */
-  public static void backward(long x, long gradient, long out, int from, int to, int n, int d) {
-    long skip = 4L * from * n * d;
-    active.backward(x + skip, gradient + 4L * from, out + skip, to - from, n, d);
+  /**
+   * Computes the gradient of the sums with respect to {@code x}, for rows {@code from} to {@code to
+   * - 1}.
+   *
+   * @param gradient address of {@code [b]}
+   */
+  public void backward(long x, long gradient, long out, int from, int to) {
+    long skip = from * row.bytes();
+    KERNEL.active().backward(row, x + skip, gradient + 4L * from, out + skip, to - from);
   }
 
-  /** The vector kernel in turn with kernels that do nothing. */
-  private static final class PairWarmup implements Warmup.Candidate {
-    private static final int D = 2 * Lanes.COUNT;
-    private static final long BYTES = 4L * WARM_ROWS * 8 * (D + 1);
-
-    private final PairKernel[] turns = {
-      new VectorPairs(), new Idle(), new OtherIdle(), new ThirdIdle()
-    };
-    private final Arena arena = Arena.ofConfined();
-    private final long x = arena.allocate(BYTES, 64).address();
-    private final long gradient = arena.allocate(BYTES, 64).address();
-    private final long result = arena.allocate(4L * WARM_ROWS, 64).address();
-    private final long scratch = arena.allocate(scratchBytes(), 64).address();
-
-    @Override
-    public void round(boolean large) {
-      for (int[] size : SIZES) {
-        for (PairKernel turn : turns) {
-          turn.forward(x, result, scratch, WARM_ROWS, size[0], D + size[1]);
-          turn.backward(x, result, gradient, WARM_ROWS, size[0], D + size[1]);
-        }
+  private static VectorForm.Driver<PairKernel> drive(Arena arena) {
+    int d = 2 * Lanes.COUNT;
+    long bytes = 4L * WARM_ROWS * 8 * (d + 1);
+    long x = arena.allocate(bytes, 64).address();
+    long gradient = arena.allocate(bytes, 64).address();
+    long result = arena.allocate(4L * WARM_ROWS, 64).address();
+    long scratch = arena.allocate(scratchBytes(), 64).address();
+    PairKernel.Row[] rows = new PairKernel.Row[SIZES.length];
+    for (int i = 0; i < rows.length; i++) {
+      rows[i] = new PairKernel.Row(SIZES[i][0], d + SIZES[i][1]);
+    }
+    return (kernel, large) -> {
+      for (PairKernel.Row row : rows) {
+        kernel.forward(row, x, result, scratch, WARM_ROWS);
+        kernel.backward(row, x, result, gradient, WARM_ROWS);
       }
-    }
-
-    @Override
-    public int busyRounds() {
-      return Warmup.MANY_ROUNDS;
-    }
-
-    @Override
-    public void adopt() {
-      active = turns[0];
-      arena.close();
-    }
-
-    @Override
-    public void renew() {
-      turns[0] = (PairKernel) FreshCode.copyOf(VectorPairs.class);
-    }
-
-    @Override
-    public void giveUp() {
-      arena.close();
-    }
+    };
   }
-
-  private static class Idle implements PairKernel {
-    @Override
-    public void forward(long x, long out, long scratch, int rows, int n, int d) {}
-
-    @Override
-    public void backward(long x, long gradient, long out, int rows, int n, int d) {}
-  }
-
-  private static final class OtherIdle extends Idle {}
-
-  private static final class ThirdIdle extends Idle {}
 }

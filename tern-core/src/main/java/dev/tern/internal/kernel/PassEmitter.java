@@ -1,22 +1,23 @@
 package dev.tern.internal.kernel;
 
+import static dev.tern.internal.kernel.KernelCode.F;
+import static dev.tern.internal.kernel.KernelCode.I;
+import static dev.tern.internal.kernel.KernelCode.J;
+import static dev.tern.internal.kernel.KernelCode.LANES;
+import static dev.tern.internal.kernel.KernelCode.V;
+import static dev.tern.internal.kernel.KernelCode.VECTOR;
+
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
-import dev.tern.internal.memory.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -44,30 +45,15 @@ import java.util.function.BiConsumer;
  */
 final class PassEmitter {
   /**
-   * The method that the pass is written into, and its locals.
+   * The locals of the method that the pass is written into.
    *
-   * @param frames of the method
    * @param strides the kernel's strides
    * @param n the length of the inner loop
    * @param scratch the address of the lanes
    * @param places the address where each operand, or row of scratch memory, begins
    * @param rows each row value, scalars among them
    */
-  record Frame(Frames frames, int strides, int n, int scratch, int[] places, int[] rows) {}
-
-  private static final ClassDesc POINTWISE = desc(Pointwise.class);
-  private static final ClassDesc MEMORY = desc(Memory.class);
-  private static final ClassDesc LANES = desc(Lanes.class);
-  private static final ClassDesc OBJECTS = desc(Objects.class);
-  private static final ClassDesc VECTORS = ClassDesc.of("dev.tern.internal.kernel.Vectors");
-  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
-  private static final ClassDesc F = ConstantDescs.CD_float;
-  private static final ClassDesc J = ConstantDescs.CD_long;
-  private static final ClassDesc I = ConstantDescs.CD_int;
-  private static final ClassDesc V = ConstantDescs.CD_void;
-
-  /** Above every address, and so far below the largest long that no row reaches it. */
-  static final long LIMIT = 1L << 60;
+  record Frame(int strides, int n, int scratch, int[] places, int[] rows) {}
 
   /** Most ops and operands of a loop that takes two vectors at a time. */
   private static final int UNROLLED_WORK = 32;
@@ -78,11 +64,13 @@ final class PassEmitter {
   /** Most ops and operands, times vectors, of a loop that takes a vector for each accumulator. */
   private static final int REDUCED_WORK = 96;
 
+  private final KernelCode kernel;
   private final KernelSpec spec;
   private final Phases phases;
   private final int phase;
   private final int lanes;
   private final CodeBuilder code;
+  private final Frames frames;
   private final Frame frame;
   private final List<Phases.Reduction> reductions;
   private final int[] starts;
@@ -95,40 +83,39 @@ final class PassEmitter {
   /** Whether what is being written is of some lanes only. */
   private boolean isPart;
 
-  /**
-   * @param lanes the vector length, 1 for scalar code
-   */
-  PassEmitter(KernelSpec spec, Phases phases, int phase, int lanes, CodeBuilder code, Frame frame) {
-    this.spec = spec;
-    this.phases = phases;
+  PassEmitter(KernelCode kernel, int phase, Frame frame) {
+    this.kernel = kernel;
+    spec = kernel.spec();
+    phases = kernel.phases();
     this.phase = phase;
-    this.lanes = lanes;
-    this.code = code;
+    lanes = kernel.lanes();
+    code = kernel.code();
+    frames = kernel.frames();
     this.frame = frame;
     reductions = phases.reductions(phase);
-    starts = locals(frame.places().length, TypeKind.LONG);
+    starts = kernel.locals(frame.places().length, TypeKind.LONG);
     offset = code.allocateLocal(TypeKind.LONG);
-    scalarValues = locals(frame.rows().length, TypeKind.FLOAT);
-    vectorValues = lanes > 1 ? locals(scalarValues.length, TypeKind.REFERENCE) : new int[0];
-    accumulators = new int[lanes > 1 ? spec.laneReductions() : 0][];
+    scalarValues = kernel.locals(frame.rows().length, TypeKind.FLOAT);
+    vectorValues = lanes > 1 ? kernel.locals(scalarValues.length, TypeKind.REFERENCE) : new int[0];
+    accumulators = new int[lanes > 1 ? phases.reductions().size() : 0][];
     for (int r = 0; r < accumulators.length; r++) {
-      accumulators[r] = locals(Lanes.COUNT / lanes, TypeKind.REFERENCE);
+      accumulators[r] = kernel.locals(Lanes.COUNT / lanes, TypeKind.REFERENCE);
     }
     counter = code.allocateLocal(TypeKind.INT);
   }
 
   void emit() {
     for (int place : phases.places(phase)) {
-      code.lload(frame.places()[place]).loadConstant(LIMIT);
-      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
-      frame.frames().store(J, starts[place]);
+      code.lload(frame.places()[place]);
+      kernel.checkAddress();
+      frames.store(J, starts[place]);
     }
     for (int value : phases.rowsUsed(phase)) {
       scalarValues[value] = frame.rows()[value];
     }
     beginLanes();
     code.iconst_0();
-    frame.frames().store(I, counter);
+    frames.store(I, counter);
     if (lanes > 1 && isStraight()) {
       straight();
     } else if (lanes > 1 && reductions.isEmpty()) {
@@ -171,11 +158,11 @@ final class PassEmitter {
       } else {
         for (int accumulator : accumulators[reduction.slot()]) {
           code.loadConstant(sum ? 0f : Float.NEGATIVE_INFINITY);
-          call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+          kernel.vector("broadcast", VECTOR, F);
           if (!sum) {
-            call(VECTORS, "key", MethodTypeDesc.of(VECTOR, VECTOR));
+            kernel.vector("key", VECTOR, VECTOR);
           }
-          frame.frames().store(VECTOR, accumulator);
+          frames.store(VECTOR, accumulator);
         }
       }
     }
@@ -191,10 +178,10 @@ final class PassEmitter {
       for (int u = 0; u < set.length; u++) {
         code.aload(set[u]);
         if (reduction.mode() == Mode.MAX) {
-          call(VECTORS, "ofKey", MethodTypeDesc.of(VECTOR, VECTOR));
+          kernel.vector("ofKey", VECTOR, VECTOR);
         }
         laneAddress(reduction.slot(), u * lanes);
-        call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+        kernel.vector("store", V, VECTOR, J);
       }
     }
   }
@@ -208,19 +195,17 @@ final class PassEmitter {
 
   /** Counts {@link #counter} on by {@code step} while that many elements are left. */
   private void elements(int step, Runnable body) {
-    frame
-        .frames()
-        .loop(
-            end -> {
-              code.iload(counter).loadConstant(step).iadd();
-              length();
-              code.if_icmpgt(end);
-            },
-            () -> {
-              offset();
-              body.run();
-              code.iinc(counter, step);
-            });
+    frames.loop(
+        end -> {
+          code.iload(counter).loadConstant(step).iadd();
+          length();
+          code.if_icmpgt(end);
+        },
+        () -> {
+          offset();
+          body.run();
+          code.iinc(counter, step);
+        });
   }
 
   private void length() {
@@ -297,7 +282,7 @@ final class PassEmitter {
   private void rowVectors() {
     for (int value : phases.rowsUsed(phase)) {
       code.fload(scalarValues[value]);
-      call(VECTORS, "broadcast", MethodTypeDesc.of(VECTOR, F));
+      kernel.vector("broadcast", VECTOR, F);
       code.astore(vectorValues[value]);
     }
   }
@@ -318,7 +303,7 @@ final class PassEmitter {
       if (phases.comparisonOf(value, phase) >= 0) {
         vectorChoice(value);
       } else if (!folded.contains(value)) {
-        instruction(value, VECTORS, VECTOR, vectorValues, TypeKind.REFERENCE);
+        instruction(value, true);
       }
     }
     for (int value : phases.saved(phase)) {
@@ -360,11 +345,11 @@ final class PassEmitter {
 
   private void addToMemory(Phases.Reduction reduction, int u) {
     laneAddress(reduction.slot(), u * lanes);
-    call(VECTORS, "load", MethodTypeDesc.of(VECTOR, J));
+    kernel.vector("load", VECTOR, J);
     code.aload(vectorValues[reduction.value()]);
     insert(reduction.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
     laneAddress(reduction.slot(), u * lanes);
-    call(VECTORS, "store", MethodTypeDesc.of(V, VECTOR, J));
+    kernel.vector("store", V, VECTOR, J);
   }
 
   private void vectorLoad(int place, int u) {
@@ -387,7 +372,7 @@ final class PassEmitter {
       code.fstore(scalarValues[value]);
     }
     for (int value : phases.computed(phase)) {
-      instruction(value, POINTWISE, F, scalarValues, TypeKind.FLOAT);
+      instruction(value, false);
     }
     scalarStores();
   }
@@ -396,7 +381,7 @@ final class PassEmitter {
     for (int value : phases.saved(phase)) {
       elementAddress(phases.home(value), 0);
       code.fload(scalarValues[value]);
-      memory("setFloat", MethodTypeDesc.of(V, J, F));
+      kernel.setFloat();
     }
     for (int s : phases.stores(phase)) {
       Store store = spec.stores().get(s);
@@ -407,9 +392,9 @@ final class PassEmitter {
       } else {
         scalarLoad(operand);
         code.fload(scalarValues[store.value()]);
-        combine(store.mode());
+        kernel.combine(store.mode());
       }
-      memory("setFloat", MethodTypeDesc.of(V, J, F));
+      kernel.setFloat();
     }
     for (Phases.Reduction reduction : reductions) {
       code.fload(scalarValues[reduction.value()]);
@@ -422,23 +407,16 @@ final class PassEmitter {
 
   private void scalarLoad(int place) {
     elementAddress(place, 0);
-    memory("getFloat", MethodTypeDesc.of(F, J));
+    kernel.getFloat();
   }
 
-  /** Inserts the method of {@code Vectors}, that for some lanes in a part. */
+  /** Writes the method of {@code Vectors}, or its form for some lanes in a part of a vector. */
   private void insert(String name, ClassDesc result, ClassDesc... arguments) {
-    MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
     if (isPart) {
-      code.loadConstant((1L << spec.row() % lanes) - 1);
-      VectorCode.insert(code, name + "Some", type.insertParameterTypes(arguments.length, J));
+      kernel.someLanes(name, result, arguments);
     } else {
-      VectorCode.insert(code, name, type);
+      kernel.vector(name, result, arguments);
     }
-  }
-
-  private void combine(Mode mode) {
-    String name = mode == Mode.SUM ? "add" : "max";
-    call(POINTWISE, name, MethodTypeDesc.of(F, F, F));
   }
 
   /** A choice by a comparison that nothing else reads: the mask goes straight to the blend. */
@@ -453,32 +431,22 @@ final class PassEmitter {
           case Op.Binary.LE -> "selectLe";
           default -> "selectEq";
         };
-    call(VECTORS, name, MethodTypeDesc.of(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR));
+    kernel.vector(name, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR);
     code.astore(vectorValues[target]);
   }
 
-  private void instruction(
-      int target, ClassDesc owner, ClassDesc type, int[] values, TypeKind kind) {
+  private void instruction(int target, boolean vectors) {
     Instruction instruction = spec.instruction(target);
-    List<Integer> arguments = instruction.arguments();
-    for (int argument : arguments) {
-      code.loadLocal(kind, values[argument]);
-    }
-    List<ClassDesc> types = Collections.nCopies(arguments.size(), type);
-    call(owner, instruction.method(), MethodTypeDesc.of(type, types));
+    TypeKind kind = vectors ? TypeKind.REFERENCE : TypeKind.FLOAT;
+    int[] values = vectors ? vectorValues : scalarValues;
+    instruction.arguments().forEach(argument -> code.loadLocal(kind, values[argument]));
+    kernel.elementwise(instruction, vectors);
     code.storeLocal(kind, values[target]);
   }
 
-  private void call(ClassDesc owner, String name, MethodTypeDesc type) {
-    if (owner.equals(VECTORS)) {
-      VectorCode.insert(code, name, type);
-    } else {
-      code.invokestatic(owner, name, type);
-    }
-  }
-
   private void lanesAddress(int slot) {
-    code.lload(frame.scratch()).loadConstant((long) slot * Lanes.BYTES).ladd();
+    code.lload(frame.scratch());
+    kernel.addLanes(slot);
   }
 
   /**
@@ -493,7 +461,7 @@ final class PassEmitter {
   /** Address of element {@code counter + ahead} of a place. */
   private void elementAddress(int place, int ahead) {
     code.lload(starts[place]);
-    if (access(place) == Access.STRIDED) {
+    if (kernel.access(place) == Access.STRIDED) {
       code.iload(counter).i2l();
       code.aload(frame.strides()).loadConstant(3 * place + 2).laload().lmul();
     } else {
@@ -503,33 +471,5 @@ final class PassEmitter {
     if (ahead > 0) {
       code.loadConstant((long) ahead * Float.BYTES).ladd();
     }
-  }
-
-  private Access access(int operand) {
-    int loads = spec.loads().size();
-    if (operand >= spec.operands()) {
-      return Access.CONTIGUOUS;
-    }
-    return operand < loads
-        ? spec.loads().get(operand)
-        : spec.stores().get(operand - loads).access();
-  }
-
-  private void memory(String name, MethodTypeDesc type) {
-    if (lanes > 1) {
-      VectorCode.insertMemory(code, name, type);
-    } else {
-      code.invokestatic(MEMORY, name, type);
-    }
-  }
-
-  private int[] locals(int count, TypeKind kind) {
-    int[] locals = new int[count];
-    Arrays.setAll(locals, i -> code.allocateLocal(kind));
-    return locals;
-  }
-
-  private static ClassDesc desc(Class<?> type) {
-    return type.describeConstable().orElseThrow();
   }
 }

@@ -315,7 +315,7 @@ final class Phases {
     if (!isReduction(value)) {
       return -1;
     }
-    int slot = spec.laneStores();
+    int slot = (int) spec.stores().stream().filter(Store::reducesLanes).count();
     for (int v = firstInstruction; v < value; v++) {
       slot += isReduction(v) ? 1 : 0;
     }
@@ -326,6 +326,20 @@ final class Phases {
   int home(int value) {
     int store = storeOf(value);
     return store >= 0 ? spec.loads().size() + store : spec.operands() + scratch.indexOf(value);
+  }
+
+  /** Bytes of the lanes of a row. */
+  int laneBytes() {
+    return Lanes.BYTES * reductions.size();
+  }
+
+  /** Bytes of scratch memory that a kernel needs for an inner loop of {@code n} elements. */
+  long scratchBytes(int n) {
+    if (count == 1) {
+      return laneBytes();
+    }
+    long rowBytes = (n + Lanes.COUNT - 1L) / Lanes.COUNT * Lanes.BYTES;
+    return Lanes.rowsAtATime(n) * (laneBytes() + scratchRows() * rowBytes) + rowValueBytes();
   }
 
   /** Rows of scratch memory. */

@@ -2,15 +2,25 @@ package dev.tern.internal.kernel;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
 
 /**
- * One matrix product, cut into blocks. B is packed into panels as wide as a tile, a slab of it at a
- * time (at most {@link #SLAB} numbers) and shared by all threads; then tasks, each a chunk of rows
- * of C, walk over the slab in blocks of {@link #DEPTH} along k, pack their rows of A into strips as
+ * One matrix product, cut into blocks. It takes a slab of B at a time (at most {@link #SLAB}
+ * numbers), which all threads pack into panels as wide as a tile. Then tasks, each a chunk of rows
+ * of C, walk over the slab in blocks of {@link #DEPTH} terms, pack their rows of A into strips as
  * high as a tile, and run the tile kernel over strips and panels.
  *
- * <p>Every element of C belongs to one task, and blocks along k are taken in order, each from the
- * sums that the one before left in C: neither the cut nor the number of threads changes a bit.
+ * <pre>
+ * for each slab of B: columns, then terms
+ *   pack its panels                          // tasks: a block of terms, four panels
+ *   for each chunk of rows of C              // tasks
+ *     for each {@value #STRIPS} strips of rows
+ *       for each block of terms              // Part: packs strips of A, then
+ *         for each strip and panel: a tile   // 6 rows x 2 vectors
+ * </pre>
+ *
+ * <p>Every element of C belongs to one task. Blocks of terms are taken in order, each from the sums
+ * that the block before left in C. So neither the cut nor the number of threads changes a bit.
  *
  * <p>Packing is left out where it does not pay: rows of A are read in place when there are few
  * panels, rows of B when there are few strips or few terms. With few terms, the few rows of C
@@ -19,7 +29,7 @@ import dev.tern.internal.memory.Memory;
 final class Product {
   private static final int ROWS = TileLoops.ROWS;
 
-  /** Terms per block: a panel of B of this length fills the first-level cache. */
+  /** Terms in a block: a panel of B of this length fills the first-level cache. */
   private static final int DEPTH = 512;
 
   /** Strips of A packed at a time, half of a second-level cache. */
@@ -37,7 +47,7 @@ final class Product {
   /** Columns of B packed at a time. */
   static final int SLAB_COLUMNS = 4096;
 
-  /** Below this many multiplications a second thread costs more than it does. */
+  /** With fewer multiplications, a second thread costs more than it does. */
   private static final long WORTH_SHARING = 200_000;
 
   private static final int WORTH_SHARING_PACKING = 1 << 17;
@@ -45,10 +55,10 @@ final class Product {
   /** Panels packed by one task: together they read a row of B in longer pieces. */
   private static final int PANELS = 4;
 
-  /** Pieces of work for each thread at least, so that none waits long for another at the end. */
+  /** Fewest pieces of work for each thread, so that none waits long for another at the end. */
   private static final int CHUNKS_PER_THREAD = 8;
 
-  /** Strips in a chunk at least, which read a panel of B from the first-level cache. */
+  /** Fewest strips in a chunk; they read a panel of B from the first-level cache. */
   static final int CHUNK_STRIPS = 8;
 
   /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
@@ -64,8 +74,12 @@ final class Product {
   private static final int FEW_ROWS = 3;
 
   private final MatMul.Spec spec;
+  private final Workers workers;
   private final Epilogue epilogue;
   private final int width = Tiles.columns();
+  private final Packing stripsOfA;
+  private final Packing panelsOfB;
+  private final Packing rowOfA;
   private final long aRow;
   private final long aStep;
   private final long bStep;
@@ -82,12 +96,20 @@ final class Product {
   private final boolean packB;
   private final boolean packA;
 
-  /** Where C has no more columns, half a tile's do, for twice its rows, of A as it lies. */
-  private final boolean isNarrow;
-
-  /** So for the last columns of C. */
+  /** Whether the last columns of C are at most half a tile, computed from rows of A in place. */
   private final boolean endsNarrow;
 
+  // Strides of whole tiles, and of tiles over an edge of C, computed beside it. A tile of few rows
+  // has its strip packed in any case; B may be packed for the last panel alone.
+  private final TileStrides whole;
+  private final TileStrides narrow;
+  private final TileStrides narrowBeside;
+  private final TileStrides packed;
+  private final TileStrides packedStrip;
+  private final TileStrides packedPanel;
+  private final TileStrides inPlace;
+
+  private final Part[] parts;
   private final Workers.Task packing = this::packTask;
   private final Workers.Task computing = this::rows;
 
@@ -108,18 +130,16 @@ final class Product {
   private int groups;
   private int chunks;
 
-  Product(MatMul.Spec spec) {
-    this(spec, Epilogue.NONE);
-  }
-
   /**
-   * A product with an epilogue.
+   * The product.
    *
+   * @param workers take part when the product is large enough
    * @param epilogue run on rows as they become final; C must be dense for any but {@link
    *     Epilogue#NONE}, and {@link #isOneSlab} unless it is on C
    */
-  Product(MatMul.Spec spec, Epilogue epilogue) {
+  Product(MatMul.Spec spec, Workers workers, Epilogue epilogue) {
     this.spec = spec;
+    this.workers = workers;
     this.epilogue = epilogue;
     aRow = 4 * spec.ars();
     aStep = 4 * spec.acs();
@@ -128,14 +148,33 @@ final class Product {
     cRow = 4 * spec.ldc();
     n = spec.n();
     k = spec.k();
+    stripsOfA = new Packing(aRow, aStep, ROWS);
+    panelsOfB = new Packing(bColumn, bStep, width);
+    rowOfA = new Packing(aRow, aStep, 1);
     ownBytes = ownBytes(spec.m(), k, width);
     packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
     int left = spec.m() % ROWS;
     lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS && epilogue.pieces() == 0 ? left : 0;
     m = spec.m() - lone;
-    isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
+    boolean isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
     packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
     endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
+    boolean accumulates = spec.accumulate();
+    long strip = 4L * ROWS;
+    long panel = 4L * width;
+    long toB = packB ? panel : bStep;
+    whole =
+        packA
+            ? new TileStrides(4, strip, toB, cRow, accumulates)
+            : new TileStrides(aRow, aStep, toB, cRow, accumulates);
+    narrow = new TileStrides(aRow, aStep, panel, cRow, accumulates);
+    narrowBeside = new TileStrides(aRow, aStep, panel, panel / 2, accumulates);
+    packed = new TileStrides(4, strip, panel, panel, accumulates);
+    packedStrip = new TileStrides(4, strip, bStep, panel, accumulates);
+    packedPanel = new TileStrides(aRow, aStep, panel, panel, accumulates);
+    inPlace = new TileStrides(aRow, aStep, bStep, panel, accumulates);
+    parts = new Part[workers.threads()];
+    Arrays.setAll(parts, Part::new);
   }
 
   /** Whether rows of C are final as soon as they are computed, rather than gone over again. */
@@ -144,7 +183,7 @@ final class Product {
     return n <= SLAB_COLUMNS && k <= slabTerms(m, n, packed);
   }
 
-  /** What a worker's rows need before an epilogue takes them. */
+  /** Bytes for the rows that a worker keeps until an epilogue takes them. */
   static long rowsBytes(int n) {
     return 4L * (Epilogue.ELEMENTS + (long) STRIPS * ROWS * n) + 63 & -64;
   }
@@ -153,9 +192,7 @@ final class Product {
     return slabBytes(m, n, k, width) + threads * ownBytes(m, k, width);
   }
 
-  /**
-   * Of the larger slab: that of the last columns, if they are fewer, can be of so many more terms.
-   */
+  /** Bytes of the largest slab. The last columns may be fewer, and then have more terms a slab. */
   private static long slabBytes(int m, int n, int k, int width) {
     int last = n % SLAB_COLUMNS;
     long first = slabBytes(m, n, k, Math.min(n, SLAB_COLUMNS), width);
@@ -167,22 +204,14 @@ final class Product {
     return 4L * packed * Math.min(k, slabTerms(m, n, packed));
   }
 
-  /** A worker's packed strips and, after them, a tile for the edges of C. */
+  /** Bytes of a worker's packed strips and, after them, a tile for the edges of C. */
   private static long ownBytes(int rows, int k, int width) {
     return stripsBytes(rows, k) + 4L * ROWS * width + 63 & -64;
   }
 
-  /** The strips that are packed at a time. */
+  /** Bytes of the strips that are packed at a time. */
   private static long stripsBytes(int rows, int k) {
-    return Math.min(STRIPS, strips(rows)) * stripBytes(Math.min(k, DEPTH));
-  }
-
-  /**
-   * From one packed strip to the next: room for two numbers more, and an odd number of cache lines,
-   * so that strips packed side by side do not all fall into the same sets of a cache.
-   */
-  private static long stripBytes(int terms) {
-    return ((4L * ROWS * terms + 8 + 63) / 64 | 1) * 64;
+    return Math.min(STRIPS, strips(rows)) * Packing.stripBytes(Math.min(k, DEPTH));
   }
 
   private static int strips(int rows) {
@@ -194,64 +223,48 @@ final class Product {
   }
 
   /**
-   * The whole product; {@code workers} take part when it is large enough.
+   * Computes the whole product.
    *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
-  void run(
-      TileKernel tiles,
-      Workers workers,
-      long addressA,
-      long addressB,
-      long addressC,
-      long scratch) {
-    int threads = (long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads();
-    run(tiles, workers, threads, addressA, addressB, addressC, scratch);
+  void run(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+    begin(tiles, addressA, addressB, addressC, scratch);
+    compute((long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads());
   }
 
-  /** The same by the caller alone. */
-  void runAlone(
-      TileKernel tiles,
-      Workers workers,
-      long addressA,
-      long addressB,
-      long addressC,
-      long scratch) {
-    run(tiles, workers, 1, addressA, addressB, addressC, scratch);
+  /** Does the same by the caller's thread alone. */
+  void runAlone(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+    begin(tiles, addressA, addressB, addressC, scratch);
+    compute(1);
   }
 
-  private void run(
-      TileKernel tiles,
-      Workers workers,
-      int threads,
-      long addressA,
-      long addressB,
-      long addressC,
-      long scratch) {
+  private void begin(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
     kernel = tiles;
     a = addressA;
     b = addressB;
     c = addressC;
     slab = scratch;
     own = scratch + slabBytes(spec.m(), n, k, width);
+  }
+
+  private void compute(int threads) {
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
-      int packed = panels(columnEnd - column) * width;
-      int terms = slabTerms(spec.m(), n, packed);
+      int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);
       for (term = 0; term < k; term = termEnd) {
         termEnd = Math.min(k, term + terms);
-        slab(workers, threads);
+        slab(threads);
       }
     }
   }
 
-  /** Terms of a slab of so many columns. */
+  /** Terms of a slab with {@code packed} columns. */
   private static int slabTerms(int m, int n, int packed) {
     int most = (long) m * n <= SMALL_RESULT ? NEAR_SLAB : SLAB;
     return Math.max(DEPTH, most / packed / DEPTH * DEPTH);
   }
 
-  private void slab(Workers workers, int threads) {
+  private void slab(int threads) {
     int length = termEnd - term;
     int blocks = (length + DEPTH - 1) / DEPTH;
     depth = (length + blocks - 1) / blocks + 3 & -4;
@@ -266,7 +279,6 @@ final class Product {
         packTask(index, 0);
       }
     }
-    int strips = strips(m);
     if (threads == 1) {
       chunks = Math.max(1, epilogue.pieces());
       for (int chunk = 0; chunk < chunks; chunk++) {
@@ -277,6 +289,7 @@ final class Product {
       chunks = epilogue.pieces();
       workers.run(chunks, computing);
     } else {
+      int strips = strips(m);
       int whole = (strips + STRIPS - 1) / STRIPS;
       int even = (whole + threads - 1) / threads * threads;
       int most = Math.max(threads, strips / CHUNK_STRIPS / threads * threads);
@@ -289,33 +302,30 @@ final class Product {
     return Math.min(depth, termEnd - term - block * depth);
   }
 
-  private long packedPanel(int block, int panel) {
+  private long panelAt(int block, int panel) {
     int panels = panels(columnEnd - column);
     return slab + 4L * width * ((long) block * depth * panels + (long) panel * blockTerms(block));
   }
 
+  /** Packs a few panels of a block. */
   private void packTask(int index, int worker) {
-    packPanels(index / groups, index % groups * PANELS);
-  }
-
-  private void packPanels(int block, int firstPanel) {
-    int panels = Math.min(PANELS, panels(columnEnd - column) - firstPanel);
-    int whole = Math.min(panels, (columnEnd - column) / width - firstPanel);
+    int block = index / groups;
+    int first = index % groups * PANELS;
+    int panels = Math.min(PANELS, panels(columnEnd - column) - first);
+    int full = Math.min(panels, (columnEnd - column) / width - first);
     int terms = blockTerms(block);
     long from =
-        b + (term + (long) block * depth) * bStep + (column + (long) firstPanel * width) * bColumn;
-    long to = packedPanel(block, firstPanel);
-    long panelBytes = 4L * width * terms;
-    int done = packB ? 0 : whole;
+        b + (term + (long) block * depth) * bStep + (column + (long) first * width) * bColumn;
+    long to = panelAt(block, first);
+    int done = packB ? 0 : full;
     if (packB && bColumn == 4) {
-      Packing.packSideBySide(
-          kernel, from, bStep, whole * width, whole, width, terms, to, panelBytes);
-      done = whole;
+      panelsOfB.packSideBySide(kernel, from, full * width, full, terms, to);
+      done = full;
     }
     for (int i = done; i < panels; i++) {
-      int columns = Math.min(width, columnEnd - column - (firstPanel + i) * width);
+      int columns = Math.min(width, columnEnd - column - (first + i) * width);
       long source = from + (long) i * width * bColumn;
-      Packing.pack(kernel, source, bColumn, bStep, columns, terms, to + i * panelBytes, width);
+      panelsOfB.pack(kernel, source, columns, terms, to + i * panelsOfB.groupBytes(terms));
     }
   }
 
@@ -332,7 +342,7 @@ final class Product {
       int count = Math.min(STRIPS, to - strip);
       long rows = rowsFrom(finished * ROWS, worker);
       for (int block = 0; term + block * depth < termEnd; block++) {
-        block(strip, count, block, own + worker * ownBytes, rows);
+        parts[worker].run(strip, count, block, rows);
       }
       int end = strip + count;
       if (end == to || (long) (end - finished) * ROWS * n >= Epilogue.ELEMENTS) {
@@ -347,7 +357,7 @@ final class Product {
     return epilogue.isOnC() ? c : epilogue.rows() + worker * rowsBytes(n) - first * cRow;
   }
 
-  /** Hands rows on that the last slab has gone over. */
+  /** Hands on the rows that the last slab has gone over. */
   private void finish(int from, int to, int chunk, int worker) {
     if (columnEnd == n && termEnd == k && to > from) {
       epilogue.task().run((long) from * n, (long) to * n, chunk, worker);
@@ -365,7 +375,7 @@ final class Product {
       long x = a + row * aRow;
       if (aStep != 4) {
         long gathered = own + worker * ownBytes;
-        Packing.pack(kernel, x, aRow, aStep, 1, k, gathered, 1);
+        rowOfA.pack(kernel, x, 1, k, gathered);
         x = gathered;
       }
       kernel.blocks().combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
@@ -373,149 +383,161 @@ final class Product {
     finish(m, m + lone, 0, worker);
   }
 
-  private void block(int strip, int count, int block, long mine, long to) {
-    int terms = blockTerms(block);
-    packStrips(strip, count, terms, term + block * depth, mine);
-    int strips = Math.min(count, m / ROWS - strip);
-    int panels = (columnEnd - column) / width;
-    if ((long) panels * width * terms <= ROW_OF_PANELS) {
-      for (int s = 0; s < strips; s++) {
-        tiles(strip + s, 1, block, 0, panels, mine + s * stripBytes(terms), to);
-      }
-      edges(strip, strips, count, block, 0, panels, mine, to);
-    } else {
-      for (int panel = 0; panel < panels; panel++) {
-        tiles(strip, strips, block, panel, 1, mine, to);
-        edges(strip, strips, count, block, panel, panel + 1, mine, to);
-      }
-    }
-    edges(strip, 0, count, block, panels, panels(columnEnd - column), mine, to);
-  }
+  /** Strips of rows that a worker computes against a block of the slab; one for each worker. */
+  private final class Part {
+    private final int worker;
+    private int strip;
+    private int count;
+    private int block;
+    private int terms;
 
-  /** Whole tiles: one strip along panels, or several along one panel. */
-  private void tiles(
-      int strip, int strips, int block, int panel, int panels, long packed, long to) {
-    int terms = blockTerms(block);
-    int from = term + block * depth;
-    long x = packA ? packed : a + strip * ROWS * aRow + from * aStep;
-    long y =
-        packB ? packedPanel(block, panel) : b + from * bStep + 4L * (column + (long) panel * width);
-    long stepB = packB ? 4L * width : bStep;
-    long target = to + strip * ROWS * cRow + 4L * (column + (long) panel * width);
-    boolean start = spec.accumulate() || from > 0;
-    long startRow = start ? cRow : 0;
-    long nextA = strips == 1 ? 0 : packA ? stripBytes(terms) : ROWS * aRow;
-    long nextB = strips > 1 ? 0 : packB ? 4L * width * terms : 4L * width;
-    long nextC = strips == 1 ? 4L * width : ROWS * cRow;
-    for (int i = 0; i < strips * panels; i++) {
-      long startAt = start ? target : MatMul.ZEROS;
-      if (packA) {
-        kernel.loops().tile(x, 4L * ROWS, y, stepB, startAt, startRow, target, cRow, terms);
+    /** The first term. */
+    private int from;
+
+    /** Where packed strips of A are, and behind them the tile for edges of C. */
+    private long strips;
+
+    private long edge;
+
+    /** Where row 0 of C is. */
+    private long rows;
+
+    Part(int worker) {
+      this.worker = worker;
+    }
+
+    /** Strips {@code firstStrip} to {@code firstStrip + stripCount - 1}. */
+    void run(int firstStrip, int stripCount, int blockAtHand, long firstRow) {
+      strip = firstStrip;
+      count = stripCount;
+      block = blockAtHand;
+      terms = blockTerms(block);
+      from = term + block * depth;
+      strips = own + worker * ownBytes;
+      edge = strips + stripsBytes(spec.m(), k);
+      rows = firstRow;
+      pack();
+      int full = Math.min(count, m / ROWS - strip);
+      int panels = (columnEnd - column) / width;
+      if ((long) panels * width * terms <= ROW_OF_PANELS) {
+        for (int s = 0; s < full; s++) {
+          tiles(s, 1, 0, panels);
+        }
+        edges(full, 0, panels);
       } else {
-        kernel.loops().rows(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, terms);
-      }
-      x += nextA;
-      y += nextB;
-      target += nextC;
-    }
-  }
-
-  /** Tiles over an edge of C. */
-  private void edges(
-      int strip, int from, int count, int block, int panel, int panelEnd, long mine, long to) {
-    for (int p = panel; p < panelEnd; p++) {
-      int whole = from;
-      if (endsNarrow && column + (p + 1) * width > n) {
-        whole = Math.max(from, Math.min(count, m / ROWS - strip));
-        for (int s = from; s < whole; s++) {
-          narrow(strip + s, block, p, mine, to);
+        for (int panel = 0; panel < panels; panel++) {
+          tiles(0, full, panel, 1);
+          edges(full, panel, panel + 1);
         }
       }
-      for (int s = whole; s < count; s++) {
-        edge(strip + s, mine + s * stripBytes(blockTerms(block)), block, p, mine, to);
+      edges(0, panels, panels(columnEnd - column));
+    }
+
+    private void pack() {
+      long first = a + strip * (long) ROWS * aRow + from * aStep;
+      int full = Math.min(count, m / ROWS - strip);
+      int done = packA ? 0 : full;
+      if (packA && aRow == 4) {
+        stripsOfA.packSideBySide(kernel, first, m - strip * ROWS, full, terms, strips);
+        done = full;
+      }
+      for (int s = done; s < count; s++) {
+        int lines = Math.min(ROWS, m - (strip + s) * ROWS);
+        stripsOfA.pack(kernel, first + s * (long) ROWS * aRow, lines, terms, stripAt(s));
       }
     }
-  }
 
-  /** A whole strip of the last panel of C, which is half as wide as a tile or less. */
-  private void narrow(int strip, int block, int panel, long mine, long to) {
-    int from = term + block * depth;
-    int row = strip * ROWS;
-    int first = column + panel * width;
-    int columns = n - first;
-    long y = packedPanel(block, panel);
-    long stepB = 4L * width;
-    long x = a + row * aRow + from * aStep;
-    long target = to + row * cRow + 4L * first;
-    boolean start = spec.accumulate() || from > 0;
-    if (columns == width / 2) {
-      long startAt = start ? target : MatMul.ZEROS;
-      long startRow = start ? cRow : 0;
-      kernel
-          .loops()
-          .narrow(x, aRow, aStep, y, stepB, startAt, startRow, target, cRow, blockTerms(block));
-      return;
+    private long stripAt(int s) {
+      return strips + s * Packing.stripBytes(terms);
     }
-    long edge = mine + stripsBytes(spec.m(), k);
-    long edgeRow = 2L * width;
-    if (start) {
-      kernel.blocks().copy(target, cRow, edge, edgeRow, ROWS, columns);
-    }
-    long startAt = start ? edge : MatMul.ZEROS;
-    long startRow = start ? edgeRow : 0;
-    kernel
-        .loops()
-        .narrow(x, aRow, aStep, y, stepB, startAt, startRow, edge, edgeRow, blockTerms(block));
-    kernel.blocks().copy(edge, edgeRow, target, cRow, ROWS, columns);
-  }
 
-  private void packStrips(int strip, int count, int terms, int from, long mine) {
-    long first = a + strip * (long) ROWS * aRow + from * aStep;
-    long stripBytes = stripBytes(terms);
-    int whole = Math.min(count, m / ROWS - strip);
-    int done = packA ? 0 : whole;
-    if (packA && aRow == 4) {
-      int lines = m - strip * ROWS;
-      Packing.packSideBySide(kernel, first, aStep, lines, whole, ROWS, terms, mine, stripBytes);
-      done = whole;
+    private long rowAt(int row) {
+      return a + row * aRow + from * aStep;
     }
-    for (int s = done; s < count; s++) {
-      int rows = Math.min(ROWS, m - (strip + s) * ROWS);
-      long source = first + s * (long) ROWS * aRow;
-      Packing.pack(kernel, source, aRow, aStep, rows, terms, mine + s * stripBytes, ROWS);
-    }
-  }
 
-  /** A tile over an edge of C, computed beside it. */
-  private void edge(int strip, long packedA, int block, int panel, long mine, long to) {
-    int terms = blockTerms(block);
-    int from = term + block * depth;
-    int row = strip * ROWS;
-    int first = column + panel * width;
-    int rows = Math.min(ROWS, m - row);
-    int columns = Math.min(width, columnEnd - first);
-    boolean direct = !packB && columns == width;
-    long panelB = direct ? b + from * bStep + 4L * first : packedPanel(block, panel);
-    long stepB = direct ? bStep : 4L * width;
-    long target = to + row * cRow + 4L * first;
-    boolean start = spec.accumulate() || from > 0;
-    long edge = mine + stripsBytes(spec.m(), k);
-    long edgeRow = 4L * width;
-    if (start) {
-      kernel.blocks().copy(target, cRow, edge, edgeRow, rows, columns);
+    /** Whole tiles: one strip along panels, or several strips along one panel. */
+    private void tiles(int s, int stripCount, int panel, int panels) {
+      int row = (strip + s) * ROWS;
+      long first = column + (long) panel * width;
+      long x = packA ? stripAt(s) : rowAt(row);
+      long y = packB ? panelAt(block, panel) : b + from * bStep + 4L * first;
+      long target = rows + row * cRow + 4L * first;
+      TileStrides strides = whole.further(from > 0);
+      long nextA = stripCount == 1 ? 0 : packA ? Packing.stripBytes(terms) : ROWS * aRow;
+      long nextB = stripCount > 1 ? 0 : packB ? 4L * width * terms : 4L * width;
+      long nextC = stripCount == 1 ? 4L * width : ROWS * cRow;
+      for (int i = 0; i < stripCount * panels; i++) {
+        if (packA) {
+          kernel.loops().tile(strides, x, y, target, terms);
+        } else {
+          kernel.loops().rows(strides, x, y, target, terms);
+        }
+        x += nextA;
+        y += nextB;
+        target += nextC;
+      }
     }
-    long startAt = start ? edge : MatMul.ZEROS;
-    long startRow = start ? edgeRow : 0;
-    if (packA || rows < ROWS) {
-      kernel
-          .loops()
-          .tile(packedA, 4L * ROWS, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
-    } else {
-      long inPlace = a + row * aRow + from * aStep;
-      kernel
-          .loops()
-          .rows(inPlace, aRow, aStep, panelB, stepB, startAt, startRow, edge, edgeRow, terms);
+
+    /** Tiles over an edge of C: strips from {@code first} on, along some panels. */
+    private void edges(int first, int panel, int panelEnd) {
+      for (int p = panel; p < panelEnd; p++) {
+        int s = first;
+        if (endsNarrow && column + (p + 1) * width > n) {
+          for (int full = Math.min(count, m / ROWS - strip); s < full; s++) {
+            narrow(strip + s, p);
+          }
+        }
+        for (; s < count; s++) {
+          edge(s, p);
+        }
+      }
     }
-    kernel.blocks().copy(edge, edgeRow, target, cRow, rows, columns);
+
+    /** A whole strip of the last panel of C, which is at most half as wide as a tile. */
+    private void narrow(int stripAtHand, int panel) {
+      int row = stripAtHand * ROWS;
+      int first = column + panel * width;
+      int columns = n - first;
+      long x = rowAt(row);
+      long y = panelAt(block, panel);
+      long target = rows + row * cRow + 4L * first;
+      if (columns == width / 2) {
+        kernel.loops().narrow(narrow.further(from > 0), x, y, target, terms);
+        return;
+      }
+      TileStrides strides = narrowBeside.further(from > 0);
+      copyStart(strides, target, ROWS, columns);
+      kernel.loops().narrow(strides, x, y, edge, terms);
+      kernel.blocks().copy(edge, strides.cRow, target, cRow, ROWS, columns);
+    }
+
+    /** A tile over an edge of C, computed beside it. */
+    private void edge(int s, int panel) {
+      int row = (strip + s) * ROWS;
+      int first = column + panel * width;
+      int height = Math.min(ROWS, m - row);
+      int columns = Math.min(width, columnEnd - first);
+      boolean direct = !packB && columns == width;
+      long y = direct ? b + from * bStep + 4L * first : panelAt(block, panel);
+      long target = rows + row * cRow + 4L * first;
+      boolean isPacked = packA || height < ROWS;
+      TileStrides inPanel = isPacked ? packed : packedPanel;
+      TileStrides inRows = isPacked ? packedStrip : inPlace;
+      TileStrides strides = (direct ? inRows : inPanel).further(from > 0);
+      copyStart(strides, target, height, columns);
+      if (isPacked) {
+        kernel.loops().tile(strides, stripAt(s), y, edge, terms);
+      } else {
+        kernel.loops().rows(strides, rowAt(row), y, edge, terms);
+      }
+      kernel.blocks().copy(edge, strides.cRow, target, cRow, height, columns);
+    }
+
+    /** Copies the elements of C that the sums of a tile beside it start from. */
+    private void copyStart(TileStrides strides, long target, int height, int columns) {
+      if (strides.accumulates) {
+        kernel.blocks().copy(target, cRow, edge, strides.cRow, height, columns);
+      }
+    }
   }
 }

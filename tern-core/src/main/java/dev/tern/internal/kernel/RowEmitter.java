@@ -1,31 +1,26 @@
 package dev.tern.internal.kernel;
 
+import static dev.tern.internal.kernel.KernelCode.F;
+import static dev.tern.internal.kernel.KernelCode.J;
+import static dev.tern.internal.kernel.KernelCode.V;
+import static dev.tern.internal.kernel.KernelCode.VECTOR;
+
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 
 /**
- * Writes the passes of a kernel of little work over short rows of a length that is known, {@link
- * KernelSpec#row()}: straight-line code that holds the row in vectors from the first pass to the
- * last, so each element is loaded and computed once. Lanes are those of {@link Lanes}, so results
- * have the bits of the loops that {@link PassEmitter} writes.
+ * Writes the passes of a kernel of little work over short rows of a known length, {@link
+ * KernelSpec#row()}. The code has no loop: it holds the row in vectors from the first pass to the
+ * last, so each element is loaded and computed once. Elements go to {@link Lanes} as in the loops
+ * that {@link PassEmitter} writes, so results have the same bits.
  */
 final class RowEmitter {
-  private static final ClassDesc OBJECTS = desc(Objects.class);
-  private static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
-  private static final ClassDesc F = ConstantDescs.CD_float;
-  private static final ClassDesc J = ConstantDescs.CD_long;
-  private static final ClassDesc V = ConstantDescs.CD_void;
-
   /** Most ops and operands of all passes, times vectors: more takes the JIT long. */
   private static final int MOST_WORK = 96;
 
@@ -36,6 +31,7 @@ final class RowEmitter {
 
   private static final int NONE = -1;
 
+  private final KernelCode kernel;
   private final KernelSpec spec;
   private final Phases phases;
   private final int lanes;
@@ -48,18 +44,18 @@ final class RowEmitter {
   private final int[][] vectors;
 
   /**
-   * @param scratch the local that has the address of the lanes
+   * @param scratch the local of the address of the lanes
    * @param rows the locals of row values, scalars among them
    */
-  RowEmitter(KernelSpec spec, Phases phases, int lanes, CodeBuilder code, int scratch, int[] rows) {
-    this.spec = spec;
-    this.phases = phases;
-    this.lanes = lanes;
-    this.code = code;
+  RowEmitter(KernelCode kernel, int scratch, int[] rows) {
+    this.kernel = kernel;
+    spec = kernel.spec();
+    phases = kernel.phases();
+    lanes = kernel.lanes();
+    code = kernel.code();
     this.scratch = scratch;
     this.rows = rows;
-    starts = new int[spec.operands()];
-    Arrays.setAll(starts, k -> code.allocateLocal(TypeKind.LONG));
+    starts = kernel.locals(spec.operands(), TypeKind.LONG);
     vectors = new int[spec.values()][vectors(spec, lanes)];
   }
 
@@ -93,8 +89,8 @@ final class RowEmitter {
       Arrays.fill(each, NONE);
     }
     for (int k = 0; k < starts.length; k++) {
-      code.lload(at[k]).loadConstant(PassEmitter.LIMIT);
-      code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
+      code.lload(at[k]);
+      kernel.checkAddress();
       code.lstore(starts[k]);
     }
   }
@@ -128,16 +124,16 @@ final class RowEmitter {
 
   private int broadcast(int row) {
     code.fload(row);
-    insert("broadcast", MethodTypeDesc.of(VECTOR, F));
+    kernel.vector("broadcast", VECTOR, F);
     return stored();
   }
 
   private void begin(int[] accumulators, Mode mode) {
     for (int u = 0; u < accumulators.length; u++) {
       code.loadConstant(mode == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY);
-      insert("broadcast", MethodTypeDesc.of(VECTOR, F));
+      kernel.vector("broadcast", VECTOR, F);
       if (mode == Mode.MAX) {
-        insert("key", MethodTypeDesc.of(VECTOR, VECTOR));
+        kernel.vector("key", VECTOR, VECTOR);
       }
       accumulators[u] = stored();
     }
@@ -147,11 +143,11 @@ final class RowEmitter {
     for (int u = 0; u < accumulators.length; u++) {
       code.aload(accumulators[u]);
       if (reduction.mode() == Mode.MAX) {
-        insert("ofKey", MethodTypeDesc.of(VECTOR, VECTOR));
+        kernel.vector("ofKey", VECTOR, VECTOR);
       }
       long lane = (long) reduction.slot() * Lanes.COUNT + (long) u * lanes;
       code.lload(scratch).loadConstant(lane * Float.BYTES).ladd();
-      insert("store", MethodTypeDesc.of(V, VECTOR, J));
+      kernel.vector("store", V, VECTOR, J);
     }
   }
 
@@ -175,8 +171,7 @@ final class RowEmitter {
   private void compute(int value, int u) {
     Instruction instruction = spec.instruction(value);
     instruction.arguments().forEach(argument -> code.aload(vectors[argument][u]));
-    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), VECTOR);
-    insert(instruction.method(), MethodTypeDesc.of(VECTOR, types));
+    kernel.elementwise(instruction, true);
     vectors[value][u] = stored();
   }
 
@@ -185,7 +180,7 @@ final class RowEmitter {
     if (store.mode() != Mode.WRITE) {
       load(operand, u);
       code.swap();
-      insert(store.mode() == Mode.SUM ? "add" : "max", MethodTypeDesc.of(VECTOR, VECTOR, VECTOR));
+      kernel.vector(store.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
     }
     address(operand, u);
     insertFor(u, "store", V, VECTOR, J);
@@ -202,17 +197,11 @@ final class RowEmitter {
 
   /** Inserts the method for vector {@code u}, of which the row may have some lanes only. */
   private void insertFor(int u, String name, ClassDesc result, ClassDesc... arguments) {
-    MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
     if (spec.row() >= (u + 1) * lanes) {
-      insert(name, type);
+      kernel.vector(name, result, arguments);
     } else {
-      code.loadConstant((1L << spec.row() % lanes) - 1);
-      insert(name + "Some", type.insertParameterTypes(arguments.length, J));
+      kernel.someLanes(name, result, arguments);
     }
-  }
-
-  private void insert(String name, MethodTypeDesc type) {
-    VectorCode.insert(code, name, type);
   }
 
   /** A new local that holds what is on the stack. */
@@ -220,9 +209,5 @@ final class RowEmitter {
     int local = code.allocateLocal(TypeKind.REFERENCE);
     code.astore(local);
     return local;
-  }
-
-  private static ClassDesc desc(Class<?> type) {
-    return type.describeConstable().orElseThrow();
   }
 }

@@ -5,19 +5,19 @@ import dev.tern.internal.memory.Memory;
 /** {@link PairKernel} without vectors: where the Vector API is absent, and until it is compiled. */
 final class ScalarPairs implements PairKernel {
   @Override
-  public void forward(long x, long out, long scratch, int rows, int n, int d) {
+  public void forward(Row row, long x, long out, long scratch, int rows) {
     for (int b = 0; b < rows; b++) {
       Lanes.fill(scratch, 0);
-      elements(x + 4L * b * n * d, scratch, 0, n, d);
+      elements(row, x + b * row.bytes(), scratch, 0);
       Memory.setFloat(out + 4L * b, 0.5f * Lanes.total(scratch));
     }
   }
 
   /** Adds the elements from {@code from} on to the lanes. */
-  static void elements(long row, long scratch, int from, int n, int d) {
-    for (int p = from; p < d; p++) {
-      float sum = sum(row + 4L * p, n, d);
-      Lanes.sum(Math.fma(sum, sum, -squares(row + 4L * p, n, d)), scratch, p);
+  static void elements(Row row, long x, long scratch, int from) {
+    for (int p = from; p < row.d(); p++) {
+      float sum = sum(x + 4L * p, row.n(), row.d());
+      Lanes.sum(Math.fma(sum, sum, -squares(x + 4L * p, row.n(), row.d())), scratch, p);
     }
   }
 
@@ -52,20 +52,20 @@ final class ScalarPairs implements PairKernel {
   }
 
   @Override
-  public void backward(long x, long gradient, long out, int rows, int n, int d) {
+  public void backward(Row row, long x, long gradient, long out, int rows) {
     for (int b = 0; b < rows; b++) {
-      long skip = 4L * b * n * d;
-      gradients(x + skip, Memory.getFloat(gradient + 4L * b), out + skip, 0, n, d);
+      long skip = b * row.bytes();
+      gradients(row, x + skip, Memory.getFloat(gradient + 4L * b), out + skip, 0);
     }
   }
 
   /** The gradient of each vector's elements from {@code from} on. */
-  static void gradients(long row, float gradient, long target, int from, int n, int d) {
-    for (int p = from; p < d; p++) {
-      float sum = sum(row + 4L * p, n, d);
-      for (int j = 0; j < n; j++) {
-        long at = 4L * (j * (long) d + p);
-        Memory.setFloat(target + at, gradient * (sum - Memory.getFloat(row + at)));
+  static void gradients(Row row, long x, float gradient, long out, int from) {
+    for (int p = from; p < row.d(); p++) {
+      float sum = sum(x + 4L * p, row.n(), row.d());
+      for (int j = 0; j < row.n(); j++) {
+        long at = 4L * (j * (long) row.d() + p);
+        Memory.setFloat(out + at, gradient * (sum - Memory.getFloat(x + at)));
       }
     }
   }

@@ -10,7 +10,7 @@ import java.util.Objects;
  * {@link TileKernel} without vectors: serves where the Vector API is absent and until the vector
  * kernel is compiled. Blocks of 2 x 4 elements keep eight sums in registers.
  */
-final class ScalarTile implements TileLoops, BlockKernel, RowDots {
+final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
   private static final long LIMIT = 1L << 60;
   private final int columns;
@@ -28,83 +28,42 @@ final class ScalarTile implements TileLoops, BlockKernel, RowDots {
   }
 
   @Override
-  public void tile(
-      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    blocks(ROWS, columns, a, 4, aStep, b, bStep, start, startRow, c, cRow, k);
-  }
-
-  @Override
-  public void rows(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    blocks(ROWS, columns, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
-  }
-
-  @Override
-  public void narrow(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    blocks(ROWS, columns / 2, a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
-  }
-
-  private static void blocks(
-      int rows,
-      int columns,
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    for (int i = 0; i < rows; i += 2) {
-      for (int j = 0; j < columns; j += 4) {
-        block(
-            a + i * aRow,
-            aRow,
-            aStep,
-            b + 4L * j,
-            bStep,
-            start + i * startRow + 4L * j,
-            startRow,
-            c + i * cRow + 4L * j,
-            cRow,
-            k);
-      }
+  public void tile(TileStrides strides, long a, long b, long c, int k) {
+    for (int j = 0; j < columns; j += 4) {
+      column(strides, a, b + 4L * j, c + 4L * j, k);
     }
   }
 
-  private static void block(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    long next = start + startRow;
+  @Override
+  public void run(TileStrides strides, long a, long b, long c, int k) {
+    tile(strides, a, b, c, k);
+  }
+
+  @Override
+  public void rows(TileStrides strides, long a, long b, long c, int k) {
+    tile(strides, a, b, c, k);
+  }
+
+  @Override
+  public void narrow(TileStrides strides, long a, long b, long c, int k) {
+    for (int j = 0; j < columns / 2; j += 4) {
+      column(strides, a, b + 4L * j, c + 4L * j, k);
+    }
+  }
+
+  /** Four columns of a tile. */
+  private static void column(TileStrides strides, long a, long b, long c, int k) {
+    for (int i = 0; i < ROWS; i += 2) {
+      block(strides, a + i * strides.aRow, b, c + i * strides.cRow, k);
+    }
+  }
+
+  private static void block(TileStrides strides, long a, long b, long c, int k) {
+    long aRow = strides.aRow;
+    long aStep = strides.aStep;
+    long bStep = strides.bStep;
+    long start = strides.start(c);
+    long next = start + strides.startRow;
     float s00 = Memory.getFloat(start);
     float s01 = Memory.getFloat(start + 4);
     float s02 = Memory.getFloat(start + 8);
@@ -134,7 +93,7 @@ final class ScalarTile implements TileLoops, BlockKernel, RowDots {
       nextA += aStep;
       nextB += bStep;
     }
-    long d = c + cRow;
+    long d = c + strides.cRow;
     Memory.setFloat(c, s00);
     Memory.setFloat(c + 4, s01);
     Memory.setFloat(c + 8, s02);
@@ -147,16 +106,16 @@ final class ScalarTile implements TileLoops, BlockKernel, RowDots {
 
   @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
-    combineFrom(0, x, rows, rowStep, y, count, k);
+    combination(x, rows, rowStep, y, count, k);
   }
 
-  /** {@link #combine} for the sums from {@code first} on. */
-  static void combineFrom(int first, long x, long rows, long rowStep, long y, int count, int k) {
+  /** {@link #combine}. */
+  static void combination(long x, long rows, long rowStep, long y, int count, int k) {
     for (int p = 0; p < k; p++) {
       float factor = Memory.getFloat(x + 4L * p);
       long row = Objects.checkIndex(rows + p * rowStep, LIMIT);
       long sums = Objects.checkIndex(y, LIMIT);
-      for (int j = first; j < count; j++) {
+      for (int j = 0; j < count; j++) {
         float sum = ALL.get(FLOAT, sums + 4L * j);
         ALL.set(FLOAT, sums + 4L * j, Math.fma(factor, ALL.get(FLOAT, row + 4L * j), sum));
       }
@@ -164,9 +123,9 @@ final class ScalarTile implements TileLoops, BlockKernel, RowDots {
   }
 
   @Override
-  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
+  public void outer(Outer shape, long x, long y, long c, int rows) {
     for (int i = 0; i < rows; i++) {
-      outerFrom(0, x + i * xStep, y, c + i * cRow, columns);
+      outerFrom(0, x + i * shape.xStep(), y, c + i * shape.cRow(), shape.columns());
     }
   }
 
@@ -179,19 +138,21 @@ final class ScalarTile implements TileLoops, BlockKernel, RowDots {
   }
 
   @Override
-  public void dots(
-      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
+  public void dots(Shape shape, long rows, long x, long y, int count) {
     for (int i = 0; i < count; i++) {
-      long row = rows + i * rowStep;
-      int whole = k / DOT_LANES * DOT_LANES;
-      float sum = rest(row, x, whole, k, laneSum(row, x, whole));
-      long target = y + i * yStep;
-      Memory.setFloat(target, accumulate ? Memory.getFloat(target) + sum : sum);
+      long row = rows + i * shape.rowStep();
+      store(shape, y + i * shape.yStep(), row, x, laneSum(row, x, shape.whole()));
     }
   }
 
+  /** Adds the terms beyond whole blocks to the sum of the lanes, and stores it. */
+  static void store(Shape shape, long at, long row, long x, float lanes) {
+    float sum = rest(row, x, shape.whole(), shape.k(), lanes);
+    Memory.setFloat(at, shape.accumulates() ? Memory.getFloat(at) + sum : sum);
+  }
+
   /** The terms from {@code from} on, in order, added to {@code sum}. */
-  static float rest(long row, long x, int from, int k, float sum) {
+  private static float rest(long row, long x, int from, int k, float sum) {
     float result = sum;
     for (int p = from; p < k; p++) {
       result = Math.fma(Memory.getFloat(row + 4L * p), Memory.getFloat(x + 4L * p), result);

@@ -4,29 +4,29 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Reductions of runs of rows. Each element takes its rows in order, so threads change nothing. Of
- * sums, four columns at a time stay in registers over all rows of a run, which are added up in
- * blocks: one float for all would lose what is small beside it. Maxima, which take longer to
- * compute than to store, go row by row.
+ * Sums, or takes the largest of, runs of rows. Each element takes its rows in order, so the number
+ * of threads changes nothing. A sum keeps four columns in registers over all rows of a run. It adds
+ * up {@value #ROWS} rows at a time and then their sums: one float for all rows would lose what is
+ * small beside it.
+ *
+ * @param width floats of a row
  */
-public final class Segments {
+public record Segments(Op.Reduce.Kind kind, int width) {
   /** Bytes of the columns that are added up together. */
   private static final int BLOCK = 16;
 
   /** Rows that are added up before they are added to the sum. */
   private static final int ROWS = 64;
 
-  private Segments() {}
-
   /**
-   * Reduces the rows of sequences {@code from} to {@code to - 1}.
+   * Reduces runs {@code from} to {@code to - 1}. Run {@code s} has the rows from offset {@code s}
+   * to offset {@code s + 1}.
    *
-   * @param values rows of {@code width} floats
-   * @param offsets I32, checked
-   * @param out one row for each sequence
+   * @param values address of the rows
+   * @param offsets address of offsets, I32, checked
+   * @param out address of one row for each run
    */
-  public static void reduce(
-      Op.Reduce.Kind kind, long values, long offsets, long out, int from, int to, int width) {
+  public void reduce(long values, long offsets, long out, int from, int to) {
     long bytes = 4L * width;
     for (int s = from; s < to; s++) {
       long begin = values + Memory.getInt(offsets + 4L * s) * bytes;

@@ -34,6 +34,8 @@ final class SplitProduct {
   private final Product[] parts;
   private final long partBytes;
   private final long ownBytes;
+  private final long scratch;
+  private final Sums sums;
   private final Workers.Task computing = this::compute;
   private final Workers.Task adding = this::add;
 
@@ -42,20 +44,26 @@ final class SplitProduct {
   private long a;
   private long b;
   private long c;
-  private long scratch;
 
-  SplitProduct(MatMul.Spec spec, Workers workers) {
+  /**
+   * The product.
+   *
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  SplitProduct(MatMul.Spec spec, Workers workers, long scratch) {
     this.spec = spec;
     this.workers = workers;
+    this.scratch = scratch;
     pieces = pieces(spec.k());
     terms = terms(spec.k());
     parts = new Product[pieces];
     transposed = isTransposed(spec.m(), spec.n());
     for (int i = 0; i < pieces; i++) {
-      parts[i] = new Product(part(Math.min(terms, spec.k() - i * terms)));
+      parts[i] = new Product(part(Math.min(terms, spec.k() - i * terms)), workers, Epilogue.NONE);
     }
     partBytes = partBytes(spec.m(), spec.n());
     ownBytes = ownBytes(spec.m(), spec.n(), terms);
+    sums = new Sums(partBytes, pieces);
   }
 
   private static boolean isTransposed(int m, int n) {
@@ -98,17 +106,12 @@ final class SplitProduct {
     return 4L * m * n + 63 & -64;
   }
 
-  /**
-   * The whole product.
-   *
-   * @param space address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
-  void run(TileKernel tiles, long addressA, long addressB, long addressC, long space) {
+  /** Computes the whole product. */
+  void run(TileKernel tiles, long addressA, long addressB, long addressC) {
     kernel = tiles;
     a = addressA;
     b = addressB;
     c = addressC;
-    scratch = space;
     workers.run(pieces, computing);
     long results = (long) spec.m() * spec.n();
     workers.run((int) ((results + SUMS - 1) / SUMS), adding);
@@ -119,29 +122,25 @@ final class SplitProduct {
     long mine = scratch + (pieces + 1) * partBytes + worker * ownBytes;
     long pieceOfA = a + 4 * from * spec.acs();
     long pieceOfB = b + 4 * from * spec.brs();
-    parts[piece].runAlone(
-        kernel,
-        workers,
-        transposed ? pieceOfB : pieceOfA,
-        transposed ? pieceOfA : pieceOfB,
-        scratch + piece * partBytes,
-        mine);
+    long left = transposed ? pieceOfB : pieceOfA;
+    long right = transposed ? pieceOfA : pieceOfB;
+    parts[piece].runAlone(kernel, left, right, scratch + piece * partBytes, mine);
   }
 
   private void add(int chunk, int worker) {
     long from = (long) chunk * SUMS;
     int count = (int) Math.min(SUMS, (long) spec.m() * spec.n() - from);
-    long sums = transposed ? scratch + pieces * partBytes : c;
+    long target = transposed ? scratch + pieces * partBytes : c;
     if (!spec.accumulate()) {
-      Memory.zero(sums + 4 * from, 4L * count);
+      Memory.zero(target + 4 * from, 4L * count);
     } else if (transposed) {
       for (long i = from; i < from + count; i++) {
-        Memory.setFloat(sums + 4 * i, Memory.getFloat(c + 4 * turned(i)));
+        Memory.setFloat(target + 4 * i, Memory.getFloat(c + 4 * turned(i)));
       }
     }
-    Sums.add(kernel, scratch + 4 * from, partBytes, pieces, sums + 4 * from, count);
+    sums.add(kernel, scratch + 4 * from, target + 4 * from, count);
     for (long i = from; transposed && i < from + count; i++) {
-      Memory.setFloat(c + 4 * turned(i), Memory.getFloat(sums + 4 * i));
+      Memory.setFloat(c + 4 * turned(i), Memory.getFloat(target + 4 * i));
     }
   }
 

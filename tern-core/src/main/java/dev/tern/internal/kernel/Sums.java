@@ -3,14 +3,17 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
-/** Sums of partial results, one after the other. */
-public final class Sums {
-  /** The most rows that are added at once. */
+/**
+ * Adds rows of partial results to sums, one row after the other.
+ *
+ * @param rowBytes bytes between rows
+ * @param count number of rows
+ */
+public record Sums(long rowBytes, int count) {
+  /** Rows that are added in one call of the kernel. */
   private static final int ROWS = 64;
 
   private static final long ONES = ones();
-
-  private Sums() {}
 
   private static long ones() {
     long address = Arena.global().allocate(4L * ROWS, 64).address();
@@ -21,22 +24,20 @@ public final class Sums {
   }
 
   /**
-   * Adds {@code count} rows to {@code sums}, in order.
+   * Adds the rows in order.
    *
-   * @param rows address of the first; they lie {@code rowBytes} apart
+   * @param rows address of the first
    * @param sums address of {@code elements} floats, as many as a row has
    */
-  public static void add(long rows, long rowBytes, int count, long sums, int elements) {
-    add(Tiles.active(), rows, rowBytes, count, sums, elements);
+  public void add(long rows, long sums, int elements) {
+    add(Tiles.active(), rows, sums, elements);
   }
 
-  static void add(TileKernel kernel, long rows, long rowBytes, int count, long sums, int elements) {
+  void add(TileKernel kernel, long rows, long sums, int elements) {
     for (int row = 0; row < count; row += ROWS) {
-      // By a fused multiply-add with 1, which rounds as an addition does.
-      kernel
-          .blocks()
-          .combine(
-              ONES, rows + row * rowBytes, rowBytes, sums, elements, Math.min(ROWS, count - row));
+      // A fused multiply-add with 1 rounds as an addition does.
+      int some = Math.min(ROWS, count - row);
+      kernel.blocks().combine(ONES, rows + row * rowBytes, rowBytes, sums, elements, some);
     }
   }
 }

@@ -1,12 +1,12 @@
 package dev.tern.internal.kernel;
 
 /**
- * Tiles with a faster loop for operands that are both packed.
+ * Tiles with a faster loop where both operands are packed.
  *
- * @param others all else
+ * @param others all other tiles, and terms that are left over
  */
 record TwoTermTile(TileLoops others, PackedTile packed) implements TileLoops {
-  /** Below this many terms those left over from whole turns cost more than the turns save. */
+  /** With fewer terms, terms left over from whole turns cost more than the turns save. */
   private static final int MANY = 32;
 
   private static final int TURN = PackedTile.TURN;
@@ -14,48 +14,25 @@ record TwoTermTile(TileLoops others, PackedTile packed) implements TileLoops {
   private static final long PANEL = 4L * Tiles.columns();
 
   @Override
-  public void tile(
-      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
+  public void tile(TileStrides strides, long a, long b, long c, int k) {
     int whole = k - k % TURN;
-    if (aStep != STRIP || bStep != PANEL || (k < MANY && whole < k)) {
-      others.tile(a, aStep, b, bStep, start, startRow, c, cRow, k);
+    if (strides.aStep != STRIP || strides.bStep != PANEL || (k < MANY && whole < k)) {
+      others.tile(strides, a, b, c, k);
       return;
     }
-    packed.run(a, TURN * STRIP, b, TURN * PANEL, start, startRow, c, cRow, whole);
+    packed.run(strides, a, b, c, whole);
     if (whole < k) {
-      long nextA = a + whole * STRIP;
-      long nextB = b + whole * PANEL;
-      others.tile(nextA, STRIP, nextB, PANEL, c, cRow, c, cRow, k - whole);
+      others.tile(strides.further, a + whole * STRIP, b + whole * PANEL, c, k - whole);
     }
   }
 
   @Override
-  public void rows(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    others.rows(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+  public void rows(TileStrides strides, long a, long b, long c, int k) {
+    others.rows(strides, a, b, c, k);
   }
 
   @Override
-  public void narrow(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
-    others.narrow(a, aRow, aStep, b, bStep, start, startRow, c, cRow, k);
+  public void narrow(TileStrides strides, long a, long b, long c, int k) {
+    others.narrow(strides, a, b, c, k);
   }
 }

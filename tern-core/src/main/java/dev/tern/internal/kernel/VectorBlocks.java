@@ -33,7 +33,8 @@ final class VectorBlocks implements BlockKernel {
       combineOne(x + 4L * p, rows + p * rowStep, y, whole);
     }
     if (whole < count) {
-      ScalarTile.combineFrom(whole, x, rows, rowStep, y, count, k);
+      long skip = 4L * whole;
+      ScalarTile.combination(x, rows + skip, rowStep, y + skip, count - whole, k);
     }
   }
 
@@ -71,13 +72,14 @@ final class VectorBlocks implements BlockKernel {
   }
 
   @Override
-  public void outer(long x, long xStep, long y, long c, long cRow, int rows, int columns) {
-    int whole = FLOATS.loopBound(columns);
+  public void outer(Outer shape, long x, long y, long c, int rows) {
+    int whole = FLOATS.loopBound(shape.columns());
     for (int i = 0; i < rows; i++) {
-      long target = c + i * cRow;
-      outerRow(x + i * xStep, y, target, whole);
-      if (whole < columns) {
-        ScalarTile.outerFrom(whole, x + i * xStep, y, target, columns);
+      long factor = x + i * shape.xStep();
+      long target = c + i * shape.cRow();
+      outerRow(factor, y, target, whole);
+      if (whole < shape.columns()) {
+        ScalarTile.outerFrom(whole, factor, y, target, shape.columns());
       }
     }
   }
@@ -127,10 +129,32 @@ final class VectorBlocks implements BlockKernel {
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
     if (columns == 2 * LENGTH) {
       copyTwoVectors(from, fromRow, to, toRow, rows);
-    } else if (columns == TileLoops.ROWS) {
+      return;
+    }
+    if (columns == TileLoops.ROWS) {
       copySix(from, fromRow, to, toRow, rows);
-    } else {
-      copyAny(from, fromRow, to, toRow, rows, columns);
+      return;
+    }
+    int whole = FLOATS.loopBound(columns);
+    for (int i = 0; i < rows; i++) {
+      long source = from + i * fromRow;
+      long target = to + i * toRow;
+      for (int j = 0; j < whole; j += LENGTH) {
+        FloatVector.fromMemorySegment(FLOATS, ALL, source + 4L * j, ORDER)
+            .intoMemorySegment(ALL, target + 4L * j, ORDER);
+      }
+      int j = whole;
+      if (j + 8 <= columns) {
+        FloatVector.fromMemorySegment(EIGHT, ALL, source + 4L * j, ORDER)
+            .intoMemorySegment(ALL, target + 4L * j, ORDER);
+        j += 8;
+      }
+      for (; j + 2 <= columns; j += 2) {
+        Memory.setLong(target + 4L * j, Memory.getLong(source + 4L * j));
+      }
+      if (j < columns) {
+        Memory.setInt(target + 4L * j, Memory.getInt(source + 4L * j));
+      }
     }
   }
 
@@ -194,30 +218,6 @@ final class VectorBlocks implements BlockKernel {
       ALL.set(PAIR, y + 16, third);
       source += fromRow;
       target += toRow;
-    }
-  }
-
-  private static void copyAny(long from, long fromRow, long to, long toRow, int rows, int columns) {
-    int whole = FLOATS.loopBound(columns);
-    for (int i = 0; i < rows; i++) {
-      long source = from + i * fromRow;
-      long target = to + i * toRow;
-      for (int j = 0; j < whole; j += LENGTH) {
-        FloatVector.fromMemorySegment(FLOATS, ALL, source + 4L * j, ORDER)
-            .intoMemorySegment(ALL, target + 4L * j, ORDER);
-      }
-      int j = whole;
-      if (j + 8 <= columns) {
-        FloatVector.fromMemorySegment(EIGHT, ALL, source + 4L * j, ORDER)
-            .intoMemorySegment(ALL, target + 4L * j, ORDER);
-        j += 8;
-      }
-      for (; j + 2 <= columns; j += 2) {
-        Memory.setLong(target + 4L * j, Memory.getLong(source + 4L * j));
-      }
-      if (j < columns) {
-        Memory.setInt(target + 4L * j, Memory.getInt(source + 4L * j));
-      }
     }
   }
 }

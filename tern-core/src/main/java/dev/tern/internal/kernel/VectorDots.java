@@ -2,7 +2,6 @@ package dev.tern.internal.kernel;
 
 import static dev.tern.internal.memory.Memory.ALL;
 
-import dev.tern.internal.memory.Memory;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
@@ -30,39 +29,26 @@ final class VectorDots implements RowDots {
   private static final int LANES = DOT_LANES;
 
   @Override
-  public void dots(
-      long rows, long rowStep, long x, long y, long yStep, int count, int k, boolean accumulate) {
-    int whole = k / LANES * LANES;
+  public void dots(Shape shape, long rows, long x, long y, int count) {
     for (int i = 0; WIDE && i < count; i += 4) {
       int last = Math.min(3, count - 1 - i);
-      fourRows(rows + i * rowStep, rowStep, last, x, y + i * yStep, yStep, whole, k, accumulate);
+      fourRows(shape, rows + i * shape.rowStep(), last, x, y + i * shape.yStep());
     }
     for (int i = 0; !WIDE && i < count; i++) {
-      long row = rows + i * rowStep;
-      store(y + i * yStep, row, x, whole, k, narrow(row, x, whole), accumulate);
+      long row = rows + i * shape.rowStep();
+      float lanes = narrow(row, x, shape.whole());
+      ScalarTile.store(shape, y + i * shape.yStep(), row, x, lanes);
     }
-  }
-
-  private static void store(
-      long at, long row, long x, int whole, int k, float lanes, boolean accumulate) {
-    float sum = ScalarTile.rest(row, x, whole, k, lanes);
-    Memory.setFloat(at, accumulate ? Memory.getFloat(at) + sum : sum);
   }
 
   /**
    * Rows 0 to {@code last}, which is at most 3. More bytecode than C2 inlines, 325 bytes: inside
    * the loop over rows it would box the sums.
    */
-  private static void fourRows(
-      long rows,
-      long rowStep,
-      int last,
-      long x,
-      long y,
-      long yStep,
-      int whole,
-      int k,
-      boolean accumulate) {
+  private static void fourRows(Shape shape, long rows, int last, long x, long y) {
+    long rowStep = shape.rowStep();
+    long yStep = shape.yStep();
+    int whole = shape.whole();
     long r0 = Objects.checkIndex(rows, LIMIT);
     long r1 = Objects.checkIndex(rows + Math.min(1, last) * rowStep, LIMIT);
     long r2 = Objects.checkIndex(rows + Math.min(2, last) * rowStep, LIMIT);
@@ -105,15 +91,15 @@ final class VectorDots implements RowDots {
     float s1 = l1.lane(0) + l1.lane(1);
     float s2 = l2.lane(0) + l2.lane(1);
     float s3 = l3.lane(0) + l3.lane(1);
-    store(y, r0, x, whole, k, s0, accumulate);
+    ScalarTile.store(shape, y, r0, x, s0);
     if (last >= 1) {
-      store(y + yStep, r1, x, whole, k, s1, accumulate);
+      ScalarTile.store(shape, y + yStep, r1, x, s1);
     }
     if (last >= 2) {
-      store(y + 2 * yStep, r2, x, whole, k, s2, accumulate);
+      ScalarTile.store(shape, y + 2 * yStep, r2, x, s2);
     }
     if (last >= 3) {
-      store(y + 3 * yStep, r3, x, whole, k, s3, accumulate);
+      ScalarTile.store(shape, y + 3 * yStep, r3, x, s3);
     }
   }
 

@@ -37,9 +37,12 @@ final class VectorPackedTile implements PackedTile {
   private static final long LIMIT_8 = 1L << 57;
 
   @Override
-  public void run(
-      long a, long aTurn, long b, long bTurn, long start, long startRow, long c, long cRow, int k) {
-    long t = Objects.checkIndex(start, LIMIT);
+  public void run(TileStrides strides, long a, long b, long c, int k) {
+    long aTurn = TURN * strides.aStep;
+    long bTurn = TURN * strides.bStep;
+    long cRow = strides.cRow;
+    long startRow = strides.startRow;
+    long t = Objects.checkIndex(strides.start(c), LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + startRow, LIMIT);

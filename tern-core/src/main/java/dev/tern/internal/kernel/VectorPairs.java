@@ -26,11 +26,11 @@ final class VectorPairs implements PairKernel {
   static final int BLOCK = 8;
 
   @Override
-  public void forward(long x, long out, long scratch, int rows, int n, int d) {
+  public void forward(Row row, long x, long out, long scratch, int rows) {
     for (int b = 0; b < rows; b += BLOCK) {
       int count = Math.min(BLOCK, rows - b);
       for (int r = 0; r < count; r++) {
-        lanes(x + 4L * (b + r) * n * d, scratch + r * Lanes.BYTES, n, d);
+        lanes(row, x + (b + r) * row.bytes(), scratch + r * Lanes.BYTES);
       }
       // Together, as each addition waits for the one before.
       for (int r = 0; r < count; r++) {
@@ -39,16 +39,18 @@ final class VectorPairs implements PairKernel {
     }
   }
 
-  private static void lanes(long row, long scratch, int n, int d) {
+  private static void lanes(Row row, long x, long scratch) {
     for (int lane = 0; lane < Lanes.COUNT; lane += LENGTH) {
       Vectors.store(Vectors.broadcast(0), scratch + 4L * lane);
     }
+    int n = row.n();
+    int d = row.d();
     int p = 0;
     for (; p + LENGTH <= d && n > 0; p += LENGTH) {
-      elements(row + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
+      elements(x + 4L * p, 4L * d, n, scratch + 4L * (p % Lanes.COUNT));
     }
     if (p < d) {
-      ScalarPairs.elements(row, scratch, p, n, d);
+      ScalarPairs.elements(row, x, scratch, p);
     }
   }
 
@@ -104,16 +106,18 @@ final class VectorPairs implements PairKernel {
   }
 
   @Override
-  public void backward(long x, long gradient, long out, int rows, int n, int d) {
+  public void backward(Row row, long x, long gradient, long out, int rows) {
+    int n = row.n();
+    int d = row.d();
     for (int b = 0; b < rows; b++) {
-      long skip = 4L * b * n * d;
+      long skip = b * row.bytes();
       float g = Memory.getFloat(gradient + 4L * b);
       int p = 0;
       for (; p + LENGTH <= d && n > 0; p += LENGTH) {
         gradients(x + skip + 4L * p, 4L * d, n, g, out + skip + 4L * p);
       }
       if (p < d) {
-        ScalarPairs.gradients(x + skip, g, out + skip, p, n, d);
+        ScalarPairs.gradients(row, x + skip, g, out + skip, p);
       }
     }
   }

@@ -4,23 +4,20 @@ import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Product of a matrix and one vector, y = M x (+ y), and by exchange of roles of one row and a
- * matrix: what {@link MatMul} becomes when C has one row or one column. It reads M once, so it is
- * bound by memory, and packs nothing. Strides are bytes; element (i, p) of M is at {@code matrix +
- * i * line + p * step}.
+ * The product of a matrix M and a vector, {@code y = M x} or {@code y += M x}: what {@link MatMul}
+ * becomes where C has one row or one column. It reads M once and packs nothing, as memory bounds
+ * its speed. Strides are bytes; element (i, p) of M is at {@code matrix + i * line + p * step}.
  */
 final class VectorProduct {
-  /** Outputs per task. */
+  /** Most results of a task. */
   private static final int CHUNK = 512;
 
   private static final long WORTH_SHARING = 200_000;
 
   private final long line;
   private final long step;
-  private final long yStep;
+  private final RowDots.Shape dots;
   private final int count;
-  private final int k;
-  private final boolean accumulate;
   private final Workers.Task computing = this::task;
 
   // The product at hand.
@@ -30,26 +27,38 @@ final class VectorProduct {
   private long y;
   private int size;
 
-  VectorProduct(long line, long step, long yStep, int count, int k, boolean accumulate) {
+  private VectorProduct(long line, long step, RowDots.Shape dots, int count) {
     this.line = line;
     this.step = step;
-    this.yStep = yStep;
+    this.dots = dots;
     this.count = count;
-    this.k = k;
-    this.accumulate = accumulate;
+  }
+
+  /** The product of A and the one column of B. */
+  static VectorProduct byColumn(MatMul.Spec spec) {
+    long line = 4 * spec.ars();
+    RowDots.Shape dots = new RowDots.Shape(line, 4 * spec.ldc(), spec.k(), spec.accumulate());
+    return new VectorProduct(line, 4 * spec.acs(), dots, spec.m());
+  }
+
+  /** The product of the one row of A and B. */
+  static VectorProduct byRow(MatMul.Spec spec) {
+    long line = 4 * spec.bcs();
+    RowDots.Shape dots = new RowDots.Shape(line, 4, spec.k(), spec.accumulate());
+    return new VectorProduct(line, 4 * spec.brs(), dots, spec.n());
   }
 
   /**
-   * Computes y.
+   * Computes {@code y}.
    *
-   * @param factors address of x, side by side
+   * @param factors address of {@code x}, whose elements lie side by side
    */
   void run(TileKernel tiles, Workers workers, long addressOfMatrix, long factors, long results) {
     kernel = tiles;
     matrix = addressOfMatrix;
     x = factors;
     y = results;
-    if ((long) count * k >= WORTH_SHARING && workers.threads() > 1) {
+    if ((long) count * dots.k() >= WORTH_SHARING && workers.threads() > 1) {
       size = Math.clamp((count / workers.threads() + 63) & -64, 64, CHUNK);
       workers.run((count + size - 1) / size, computing);
     } else {
@@ -64,32 +73,34 @@ final class VectorProduct {
 
   private void chunk(int from) {
     int rows = Math.min(size, count - from);
+    long yStep = dots.yStep();
     long part = matrix + from * line;
     long sums = y + from * yStep;
     boolean combine = line == 4 && yStep == 4;
     if (!combine && step == 4) {
-      kernel.rowDots().dots(part, line, x, sums, yStep, rows, k, accumulate);
+      kernel.rowDots().dots(dots, part, x, sums, rows);
       return;
     }
-    for (int i = 0; i < rows && !accumulate; i++) {
+    for (int i = 0; i < rows && !dots.accumulates(); i++) {
       Memory.setFloat(sums + i * yStep, 0);
     }
     if (combine) {
-      kernel.blocks().combine(x, part, step, sums, rows, k);
+      kernel.blocks().combine(x, part, step, sums, rows, dots.k());
     } else {
       strided(part, sums, rows);
     }
   }
 
-  /** Any strides: slow, and rare. */
+  /** For any strides; slow, and rarely needed. */
   private void strided(long part, long sums, int rows) {
     for (int i = 0; i < rows; i++) {
-      float sum = Memory.getFloat(sums + i * yStep);
-      for (int p = 0; p < k; p++) {
+      long at = sums + i * dots.yStep();
+      float sum = Memory.getFloat(at);
+      for (int p = 0; p < dots.k(); p++) {
         sum =
             Math.fma(Memory.getFloat(part + i * line + p * step), Memory.getFloat(x + 4L * p), sum);
       }
-      Memory.setFloat(sums + i * yStep, sum);
+      Memory.setFloat(at, sum);
     }
   }
 }

@@ -50,9 +50,12 @@ final class VectorTile implements TileLoops {
   private static final long LIMIT_4 = 1L << 58;
 
   @Override
-  public void tile(
-      long a, long aStep, long b, long bStep, long start, long startRow, long c, long cRow, int k) {
-    long t = Objects.checkIndex(start, LIMIT);
+  public void tile(TileStrides strides, long a, long b, long c, int k) {
+    long aStep = strides.aStep;
+    long bStep = strides.bStep;
+    long cRow = strides.cRow;
+    long startRow = strides.startRow;
+    long t = Objects.checkIndex(strides.start(c), LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + startRow, LIMIT);
@@ -123,23 +126,18 @@ final class VectorTile implements TileLoops {
   }
 
   @Override
-  public void rows(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
+  public void rows(TileStrides strides, long a, long b, long c, int k) {
+    long aRow = strides.aRow;
+    long aStep = strides.aStep;
+    long bStep = strides.bStep;
+    long cRow = strides.cRow;
+    long startRow = strides.startRow;
     long r1 = Objects.checkIndex(aRow, LIMIT_4);
     long r2 = Objects.checkIndex(2 * aRow, LIMIT_4);
     long r3 = Objects.checkIndex(3 * aRow, LIMIT_4);
     long r4 = Objects.checkIndex(4 * aRow, LIMIT_4);
     long r5 = Objects.checkIndex(5 * aRow, LIMIT_4);
-    long t = Objects.checkIndex(start, LIMIT);
+    long t = Objects.checkIndex(strides.start(c), LIMIT);
     FloatVector s00 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     FloatVector s01 = FloatVector.fromMemorySegment(FLOATS, ALL, t + BYTES, ORDER);
     t = Objects.checkIndex(t + startRow, LIMIT);
@@ -210,23 +208,18 @@ final class VectorTile implements TileLoops {
   }
 
   @Override
-  public void narrow(
-      long a,
-      long aRow,
-      long aStep,
-      long b,
-      long bStep,
-      long start,
-      long startRow,
-      long c,
-      long cRow,
-      int k) {
+  public void narrow(TileStrides strides, long a, long b, long c, int k) {
+    long aRow = strides.aRow;
+    long aStep = strides.aStep;
+    long bStep = strides.bStep;
+    long cRow = strides.cRow;
+    long startRow = strides.startRow;
     long r1 = Objects.checkIndex(aRow, LIMIT_4);
     long r2 = Objects.checkIndex(2 * aRow, LIMIT_4);
     long r3 = Objects.checkIndex(3 * aRow, LIMIT_4);
     long r4 = Objects.checkIndex(4 * aRow, LIMIT_4);
     long r5 = Objects.checkIndex(5 * aRow, LIMIT_4);
-    long t = Objects.checkIndex(start, LIMIT);
+    long t = Objects.checkIndex(strides.start(c), LIMIT);
     FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);
     t = Objects.checkIndex(t + startRow, LIMIT);
     FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, t, ORDER);

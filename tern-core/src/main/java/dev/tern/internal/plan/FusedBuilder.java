@@ -241,7 +241,7 @@ final class FusedBuilder {
               : new Store(value(node), Mode.WRITE, written(node, access)));
     }
     KernelSpec spec = new KernelSpec(accesses, scalars.size(), instructions, stores);
-    return rows() >= MANY_ROWS ? spec.forRows(sizes[sizes.length - 1]) : spec;
+    return rows() >= MANY_ROWS ? Kernels.forRows(spec, sizes[sizes.length - 1]) : spec;
   }
 
   /** Rows of the inner loop; 1 where chunks are cut from it. */

@@ -5,6 +5,7 @@ import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;
 import dev.tern.internal.kernel.DotInteraction;
+import dev.tern.internal.kernel.DotInteraction.Samples;
 import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
@@ -221,12 +222,12 @@ public final class Execution {
       case Step.Cast s -> cast(s);
       case Step.DotInteraction s -> {
         DotInteraction dots = DotInteraction.forward(s.n(), s.d());
-        yield dots(dots, s.batch(), address(s.x()), 0, address(s.out()), scratch);
+        yield dots(dots, s.batch(), new Samples(address(s.x()), 0, address(s.out())), scratch);
       }
       case Step.DotInteractionGradient s -> {
         DotInteraction dots = DotInteraction.backward(s.n(), s.d());
-        yield dots(
-            dots, s.batch(), address(s.x()), address(s.gradient()), address(s.out()), scratch);
+        Samples samples = new Samples(address(s.x()), address(s.gradient()), address(s.out()));
+        yield dots(dots, s.batch(), samples, scratch);
       }
     };
   }
@@ -249,43 +250,41 @@ public final class Execution {
         s.then(), operands, partials, scratch, workers.threads(), passed, passedBytes);
   }
 
-  private Runnable dots(
-      DotInteraction dots, int batch, long x, long gradient, long out, long scratch) {
+  private Runnable dots(DotInteraction dots, int batch, Samples samples, long scratch) {
     long each = dots.scratchBytes();
     Workers.Task task =
         (index, worker) -> {
           int from = index * ROWS_PER_TASK;
           int to = Math.min(batch, from + ROWS_PER_TASK);
-          dots.run(x, gradient, out, from, to, scratch + worker * each);
+          dots.run(samples, from, to, scratch + worker * each);
         };
     return () -> workers.run(tasks(batch, ROWS_PER_TASK), task);
   }
 
   private Runnable pairSums(Step.PairSums s, long scratch) {
+    PairSums sums = new PairSums(s.n(), s.d());
+    long x = address(s.x());
+    long out = address(s.out());
     Workers.Task task =
-        (index, worker) ->
-            PairSums.forward(
-                address(s.x()),
-                address(s.out()),
-                scratch + worker * PairSums.scratchBytes(),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
+        (index, worker) -> {
+          int from = index * ROWS_PER_TASK;
+          int to = Math.min(s.batch(), from + ROWS_PER_TASK);
+          sums.forward(x, out, scratch + worker * PairSums.scratchBytes(), from, to);
+        };
     return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
   }
 
   private Runnable pairSumsGradient(Step.PairSumsGradient s) {
+    PairSums sums = new PairSums(s.n(), s.d());
+    long x = address(s.x());
+    long gradient = address(s.gradient());
+    long out = address(s.out());
     Workers.Task task =
-        (index, worker) ->
-            PairSums.backward(
-                address(s.x()),
-                address(s.gradient()),
-                address(s.out()),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
+        (index, worker) -> {
+          int from = index * ROWS_PER_TASK;
+          int to = Math.min(s.batch(), from + ROWS_PER_TASK);
+          sums.backward(x, gradient, out, from, to);
+        };
     return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
   }
 
@@ -343,10 +342,7 @@ public final class Execution {
           new BatchProduct(
               workers,
               spec,
-              s.batch(),
-              s.aStrides()[0],
-              s.bStrides()[0],
-              s.cStrides()[0],
+              new BatchProduct.Batch(s.batch(), s.aStrides()[0], s.bStrides()[0], s.cStrides()[0]),
               address(s.scratch()),
               epilogue);
       return () -> products.run(a, b, c);
@@ -395,6 +391,7 @@ public final class Execution {
     MemorySegment offsets = segment(s.offsets(), 4L * (s.count() + 1));
     long values = address(s.values());
     long out = address(s.out());
+    Segments segments = new Segments(s.kind(), s.width());
     long elements = Math.max(1, (long) s.rows() * s.width());
     long share = (long) ELEMENTS_PER_TASK * s.count() / elements;
     int each = (int) Math.clamp(share, 1L, (long) ELEMENTS_PER_TASK);
@@ -402,7 +399,7 @@ public final class Execution {
         (index, worker) -> {
           int from = index * each;
           int to = from + Math.min(each, s.count() - from);
-          Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
+          segments.reduce(values, offsets.address(), out, from, to);
         };
     return () -> {
       IndexRules.check("segmentReduce", offsets, s.count() + 1, s.rows());

@@ -26,6 +26,7 @@ final class FusedTask implements Workers.Task {
   private final int outerLoops;
   private final long[] kernelStrides;
   private final long[] partials;
+  private final Sums[] sums;
   private final long[][] current;
   private final int[][] counters;
   private final long elements;
@@ -92,6 +93,8 @@ final class FusedTask implements Workers.Task {
       }
     }
     this.partials = new long[step.reduced().length];
+    sums = new Sums[this.partials.length];
+    Arrays.setAll(sums, i -> new Sums(4 * step.reduced()[i], step.chunks() - 1));
     long next = partials;
     for (int i = 0; i < this.partials.length; i++) {
       if (isPartial(i)) {
@@ -105,7 +108,7 @@ final class FusedTask implements Workers.Task {
 
   /** Bytes of lanes and rows that each worker needs. */
   static long scratchBytes(Step.Fused step) {
-    return step.kernel().spec().scratchBytes(step.sizes()[step.sizes().length - 1]);
+    return step.kernel().scratchBytes(step.sizes()[step.sizes().length - 1]);
   }
 
   void run(Workers workers) {
@@ -240,7 +243,7 @@ final class FusedTask implements Workers.Task {
     Memory.copy(partials[store], out, bytes);
     if (!isMax(store)) {
       int elements = (int) step.reduced()[store];
-      Sums.add(partials[store] + bytes, bytes, step.chunks() - 1, out, elements);
+      sums[store].add(partials[store] + bytes, out, elements);
       return;
     }
     for (int chunk = 1; chunk < step.chunks(); chunk++) {

@@ -78,7 +78,8 @@ final class DotInteractionTest {
     void run(DotInteraction dots, TileKernel kernel, long out, int from, int to) {
       int scratch = (int) dots.scratchBytes() / 4;
       long lent = guarded(scratch);
-      dots.run(kernel, put(x), put(weights), out, from, to, lent);
+      DotInteraction.Samples samples = new DotInteraction.Samples(put(x), put(weights), out);
+      dots.run(kernel, samples, from, to, lent);
       take(lent, scratch);
     }
 

@@ -28,6 +28,10 @@ final class KernelsTest {
   private static final List<Access> LOADS =
       List.of(Access.CONTIGUOUS, Access.CONTIGUOUS, Access.BROADCAST);
 
+  private static long scratchBytes(KernelSpec spec, int n) {
+    return new Phases(spec).scratchBytes(n);
+  }
+
   static Stream<Instruction> instructions() {
     return Stream.of(
             Arrays.stream(Op.Unary.values()).map(op -> new Instruction(op, List.of(0))),
@@ -94,7 +98,7 @@ final class KernelsTest {
 
   @Test
   void aKernelOfShortRowsThatRunsSlowIsTakenOutOfUseToo() {
-    CompiledKernel compiled = new CompiledKernel(ROWS.forRows(64));
+    CompiledKernel compiled = new CompiledKernel(Kernels.forRows(ROWS, 64));
     Kernel slow = (addresses, strides, n0, n1, n, scalars, scratch) -> {};
     compiled.adopt(slow, 0.1);
     for (int i = 0; i < 3; i++) {
@@ -147,7 +151,7 @@ final class KernelsTest {
   @Test
   void vectorKernelsOfSeveralPassesGiveTheBitsOfScalarKernels() {
     assumeThat(VectorSupport.available()).isTrue();
-    assertThat(ROWS.scratchBytes(17)).isEqualTo(16 * (2 * 64 + 128) + 3 * 64);
+    assertThat(scratchBytes(ROWS, 17)).isEqualTo(16 * (2 * 64 + 128) + 3 * 64);
     for (int n : SIZES) {
       int[] expected = run(ROWS, 1, n);
       assertThat(run(ROWS, VectorSupport.lanes(), n))
@@ -159,7 +163,7 @@ final class KernelsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 112, 127, 128})
   void kernelsForRowsOfOneLengthGiveTheBitsOfThoseForAny(int n) {
-    KernelSpec spec = ROWS.forRows(n);
+    KernelSpec spec = Kernels.forRows(ROWS, n);
     boolean has = n % 16 == 0 || VectorSupport.hasMasks(VectorSupport.lanes());
     assertThat(spec.row()).isEqualTo(has ? n : 0);
     assertThat(rows(spec, n, VectorSupport.lanes(), 19)).containsExactly(rows(ROWS, n, 1, 19));
@@ -177,7 +181,7 @@ final class KernelsTest {
     List<Access> loads = Collections.nCopies(reductions, Access.CONTIGUOUS);
     KernelSpec any = new KernelSpec(loads, 0, instructions, stores);
     for (int n = 1; n <= 128; n += n < 16 ? 5 : 8) {
-      KernelSpec spec = any.forRows(n);
+      KernelSpec spec = Kernels.forRows(any, n);
       if (RowEmitter.takes(spec, new Phases(spec), VectorSupport.lanes())) {
         byte[] code = KernelEmitter.emit(spec, VectorSupport.lanes());
         assertThat(KernelEmitter.isCompilable(code)).as("%d elements", n).isTrue();
@@ -188,7 +192,7 @@ final class KernelsTest {
   @Test
   void onlyShortRowsHaveKernelsOfTheirOwn() {
     for (int n : new int[] {0, 129, 144, 1024}) {
-      assertThat(ROWS.forRows(n)).isSameAs(ROWS);
+      assertThat(Kernels.forRows(ROWS, n)).isSameAs(ROWS);
     }
   }
 
@@ -223,12 +227,12 @@ final class KernelsTest {
             0,
             List.of(new Instruction(new Op.Reduce(Op.Reduce.Kind.MAX, 0, 1), List.of(0))),
             List.of(new Store(1, Mode.WRITE, Access.BROADCAST)));
-    Kernel kernel = Kernels.define(any.forRows(n), VectorSupport.lanes());
+    Kernel kernel = Kernels.define(Kernels.forRows(any, n), VectorSupport.lanes());
     Random random = new Random(n);
     try (Arena arena = Arena.ofConfined()) {
       long row = arena.allocate(4L * n, 64).address();
       long result = arena.allocate(4, 64).address();
-      long scratch = arena.allocate(64 + any.scratchBytes(n), 64).address();
+      long scratch = arena.allocate(64 + scratchBytes(any, n), 64).address();
       for (int trial = 0; trial < 1000; trial++) {
         int kinds = 1 + random.nextInt(NUMBERS.length);
         float largest = Float.NEGATIVE_INFINITY;
@@ -268,7 +272,7 @@ final class KernelsTest {
           Memory.setFloat(addresses[k] + 4L * i, random.nextFloat(-3, 3));
         }
       }
-      long scratch = arena.allocate(ROWS.scratchBytes(n), 64).address();
+      long scratch = arena.allocate(scratchBytes(ROWS, n), 64).address();
       int[] bits = new int[rows * (n + 1)];
       for (int row = 0; row < rows; row += atATime) {
         long[] first = addresses.clone();
@@ -304,7 +308,7 @@ final class KernelsTest {
           Memory.setFloat(addresses[k] + 4L * i, value);
         }
       }
-      long scratch = arena.allocate(64 + spec.scratchBytes(n), 64).address();
+      long scratch = arena.allocate(64 + scratchBytes(spec, n), 64).address();
       kernel.run(addresses, new long[3 * addresses.length], 1, 1, n, new float[] {0.75f}, scratch);
       for (long address : addresses) {
         assertGuarded(address, n + 1);

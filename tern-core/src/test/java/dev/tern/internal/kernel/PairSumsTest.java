@@ -44,8 +44,9 @@ final class PairSumsTest {
       for (int b = 0; b < ROWS; b++) {
         Memory.setFloat(upstream + 4L * b, upstream(b));
       }
-      kernel.forward(in, sums, scratch, ROWS, n, d);
-      kernel.backward(in, upstream, out, ROWS, n, d);
+      PairKernel.Row row = new PairKernel.Row(n, d);
+      kernel.forward(row, in, sums, scratch, ROWS);
+      kernel.backward(row, in, upstream, out, ROWS);
       assertThat(Memory.getFloat(out + 4L * x.length)).isEqualTo(5);
       Results results = new Results(new float[ROWS], new float[x.length]);
       Memory.copyOut(sums, results.sums, 0, ROWS);

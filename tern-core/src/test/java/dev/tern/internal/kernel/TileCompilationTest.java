@@ -43,7 +43,7 @@ final class TileCompilationTest {
    */
   public static void main(String[] args) throws InterruptedException {
     for (int copy = 0; copy < OTHER_COPIES; copy++) {
-      Runnable other = (Runnable) FreshCode.copyOf(OtherLength.class);
+      Runnable other = (Runnable) HiddenClasses.copyOf(OtherLength.class);
       for (int run = 0; run < OTHER_RUNS; run++) {
         other.run();
       }
