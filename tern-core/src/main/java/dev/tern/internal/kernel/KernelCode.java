@@ -22,7 +22,7 @@ import java.util.Objects;
  * @param lanes the vector length, 1 for scalar code
  */
 record KernelCode(KernelSpec spec, Phases phases, int lanes, CodeBuilder code, Frames frames) {
-  static final ClassDesc SELF = ClassDesc.of("dev.tern.internal.kernel.FusedKernel");
+  static final ClassDesc SELF = ClassDesc.of(KernelCode.class.getPackageName(), "FusedKernel");
   static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
   static final ClassDesc F = ConstantDescs.CD_float;
   static final ClassDesc J = ConstantDescs.CD_long;

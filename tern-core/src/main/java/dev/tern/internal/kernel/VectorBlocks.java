@@ -13,7 +13,7 @@ import jdk.incubator.vector.VectorSpecies;
  * {@link BlockKernel} on the Vector API. See {@link VectorTile} for what {@code checkIndex} is for.
  */
 final class VectorBlocks implements BlockKernel {
-  private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final int LENGTH = FLOATS.length();
   private static final int BYTES = 4 * LENGTH;

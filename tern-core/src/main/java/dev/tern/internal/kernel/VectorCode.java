@@ -33,7 +33,7 @@ import java.util.Objects;
  * from that limit, so a kernel that calls nothing else never boxes.
  */
 final class VectorCode {
-  private static final String PACKAGE = "dev.tern.internal.kernel.";
+  private static final String PACKAGE = VectorCode.class.getPackageName() + ".";
   private static final Map<String, MethodModel> METHODS = new HashMap<>();
 
   static {

@@ -15,7 +15,7 @@ import jdk.incubator.vector.VectorSpecies;
  * VectorTile} for what {@code checkIndex} is for.
  */
 final class VectorDots implements RowDots {
-  private static final boolean WIDE = Vectors.SPECIES.length() >= 8;
+  private static final boolean WIDE = VectorSupport.lanes() >= 8;
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final VectorSpecies<Float> FOUR = FloatVector.SPECIES_128;
   private static final VectorShuffle<Float> EIGHT_BY_4 =

@@ -24,7 +24,7 @@ import jdk.incubator.vector.VectorSpecies;
  * of the loop, and they would no longer keep order.
  */
 final class VectorPackedTile implements PackedTile {
-  private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();
   private static final Class<?> TYPE = FLOATS.vectorType();
   private static final int BYTES = 4 * FLOATS.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();

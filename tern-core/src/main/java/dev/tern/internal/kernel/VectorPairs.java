@@ -3,6 +3,7 @@ package dev.tern.internal.kernel;
 import static dev.tern.internal.memory.Memory.ALL;
 
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
@@ -21,6 +22,9 @@ final class VectorPairs implements PairKernel {
   private static final int LENGTH = FLOATS.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final long LIMIT = 1L << 60;
+
+  /** Zeros, which sums start from. */
+  private static final long ZEROS = Arena.global().allocate(64, 64).address();
 
   /** Rows whose lanes are added up together. */
   static final int BLOCK = 8;
@@ -64,7 +68,7 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void elements(long row, long stride, int n, long lanes) {
-    long zeros = Objects.checkIndex(MatMul.ZEROS, LIMIT);
+    long zeros = Objects.checkIndex(ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
     FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
@@ -123,7 +127,7 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void gradients(long row, long stride, int n, float gradient, long target) {
-    long zeros = Objects.checkIndex(MatMul.ZEROS, LIMIT);
+    long zeros = Objects.checkIndex(ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
     FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     FloatVector s1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);

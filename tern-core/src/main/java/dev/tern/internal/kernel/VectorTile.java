@@ -37,7 +37,7 @@ import jdk.incubator.vector.VectorSpecies;
  * before.
  */
 final class VectorTile implements TileLoops {
-  private static final VectorSpecies<Float> FLOATS = Vectors.SPECIES;
+  private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();
   private static final Class<?> TYPE = FLOATS.vectorType();
   private static final int BYTES = 4 * FLOATS.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();

@@ -30,6 +30,7 @@ final class TileCompilationTest {
    */
   private static final int FEW = 6;
 
+  private static final String PACKAGE = VectorTile.class.getPackageName();
   private static final Pattern TASK = Pattern.compile("<task ([^>]*)>.*?</task>", Pattern.DOTALL);
   private static final Pattern CLASS =
       Pattern.compile("<klass id='(\\d+)' name='(jdk\\.incubator\\.vector\\.Float\\d+Vector)'");
@@ -72,7 +73,7 @@ final class TileCompilationTest {
             "-XX:+LogCompilation",
             "-XX:LogFile=" + file,
             "-XX:CompileCommand=quiet",
-            "-XX:CompileCommand=log,dev.tern.internal.kernel.Vector*::*",
+            "-XX:CompileCommand=log," + PACKAGE + ".Vector*::*",
             "-cp",
             System.getProperty("java.class.path"),
             TileCompilationTest.class.getName());
@@ -92,7 +93,7 @@ final class TileCompilationTest {
   }
 
   private static boolean isOf(String method, String task) {
-    return task.contains("method='dev.tern.internal.kernel.Vector")
+    return task.contains("method='" + PACKAGE + ".Vector")
         && task.contains(" " + method + " (")
         && !task.contains(" level=")
         && !task.contains(" osr_bci=");
@@ -118,7 +119,7 @@ final class TileCompilationTest {
 
   /** The calls of which C2 guessed that they are on vectors of floats of another length. */
   private static List<String> otherLengths(String task) {
-    String own = Vectors.SPECIES.vectorType().getName();
+    String own = VectorSupport.floatSpecies().vectorType().getName();
     List<String> others =
         CLASS
             .matcher(task)
