@@ -1,6 +1,7 @@
 package dev.tern.internal.kernel;
 
-/** A fused elementwise kernel over three nested loops; emitted, see {@link KernelEmitter}. */
+
+/** A fused elementwise kernel over three nested loops; emitted, see {@code KernelEmitter}. */
 public interface Kernel {
   /**
    * Runs the kernel over {@code n0 x n1 x n} elements.

@@ -40,7 +40,7 @@ public record KernelSpec(
       arguments = List.copyOf(arguments);
     }
 
-    /** The method of {@code Pointwise} and {@code Vectors} that does an elementwise op. */
+    /** The method of {@code Pointwise} and {@code VectorOps} that does an elementwise op. */
     public String method() {
       return ((Enum<?>) op).name().toLowerCase(Locale.ROOT);
     }

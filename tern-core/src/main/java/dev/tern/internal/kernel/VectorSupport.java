@@ -29,11 +29,11 @@ public final class VectorSupport {
   }
 
   /** Whether a part of a vector is loaded, stored and added to as fast as a whole one. */
-  static boolean hasMasks(int lanes) {
+  public static boolean hasMasks(int lanes) {
     return lanes >= LANES_WITH_MASKS;
   }
 
-  static VectorSpecies<Float> floatSpecies() {
+  public static VectorSpecies<Float> floatSpecies() {
     return Species.select();
   }
 

@@ -3,7 +3,7 @@ package dev.tern.internal.runtime;
 import dev.tern.base.Workers;
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
-import dev.tern.internal.kernel.Sums;
+import dev.tern.internal.kernel.matmul.RowSums;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 import java.util.Arrays;
@@ -26,7 +26,7 @@ final class FusedTask implements Workers.Task {
   private final int outerLoops;
   private final long[] kernelStrides;
   private final long[] partials;
-  private final Sums[] sums;
+  private final RowSums[] sums;
   private final long[][] current;
   private final int[][] counters;
   private final long elements;
@@ -93,8 +93,8 @@ final class FusedTask implements Workers.Task {
       }
     }
     this.partials = new long[step.reduced().length];
-    sums = new Sums[this.partials.length];
-    Arrays.setAll(sums, i -> new Sums(4 * step.reduced()[i], step.chunks() - 1));
+    sums = new RowSums[this.partials.length];
+    Arrays.setAll(sums, i -> new RowSums(4 * step.reduced()[i], step.chunks() - 1));
     long next = partials;
     for (int i = 0; i < this.partials.length; i++) {
       if (isPartial(i)) {

@@ -7,7 +7,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.BufferPlan;

@@ -11,7 +11,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;
