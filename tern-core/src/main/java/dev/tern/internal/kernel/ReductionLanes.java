@@ -3,18 +3,18 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Reductions over the inner loop run in {@value #COUNT} lanes whatever the vector length: element
- * {@code i} goes to lane {@code i mod 16}, and lanes are combined as a fixed tree. So every vector
- * length and the scalar path give the same bits.
+ * The order in which a row is reduced, whatever the vector length. Element {@code i} goes to lane
+ * {@code i mod} {@value #COUNT}, and lanes are combined as a fixed tree: every fourth lane first.
+ * So every vector length and the scalar path give the same bits.
  */
 public final class ReductionLanes {
-  /** Lanes of every inner reduction. */
+  /** Lanes of every reduction. */
   public static final int COUNT = 16;
 
   /** Bytes of one set of lanes. */
   public static final int BYTES = COUNT * Float.BYTES;
 
-  /** Elements of the rows that a kernel of several passes takes at a time, and most rows. */
+  /** Elements, and most rows, that a kernel of several passes takes at a time. */
   private static final int BLOCK_ELEMENTS = 1024;
 
   private static final int BLOCK_ROWS = COUNT;

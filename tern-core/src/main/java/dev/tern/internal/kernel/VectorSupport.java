@@ -13,7 +13,7 @@ public final class VectorSupport {
   private static final boolean AVAILABLE =
       REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
 
-  /** Processors with vectors of so many lanes have masks: AVX2, AVX-512, SVE. */
+  /** Processors whose vectors have so many lanes also have masks: AVX2, AVX-512, SVE. */
   private static final int LANES_WITH_MASKS = 8;
 
   private VectorSupport() {}
@@ -37,7 +37,7 @@ public final class VectorSupport {
     return Species.select();
   }
 
-  /** Apart, so that the module may be absent. */
+  /** In a class of its own, as the module may be absent. */
   private static final class Species {
     static VectorSpecies<Float> select() {
       VectorSpecies<Float> preferred = FloatVector.SPECIES_PREFERRED;

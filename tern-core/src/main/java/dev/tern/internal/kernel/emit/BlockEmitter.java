@@ -54,7 +54,7 @@ final class BlockEmitter {
   /** Address of the lanes of the row at hand. */
   private final int lanesAt;
 
-  /** Address of the first row's row values, and of those of the row at hand. */
+  /** Addresses of the row values of the first row, and of the row at hand. */
   private final int values;
 
   private final int valuesAt;

@@ -26,19 +26,19 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The bytecode of {@code VectorOps}, {@code VectorMath} and {@code Memory}, to be copied into
- * kernels in place of calls. C2 stops inlining once a method has grown to some 18000 nodes, which
- * two functions such as softplus and sigmoid reach, and a call that is not inlined boxes its
- * vectors, or waits for them to be cleared where it only reads a number. The JDK's own methods are
- * exempt from that limit, so a kernel that calls nothing else never boxes.
+ * Copies the bytecode of the methods of {@code VectorOps}, {@code VectorMath} and {@code Memory}
+ * into kernels, in place of calls. C2 stops inlining once the graph of a method has some 18,000
+ * nodes, which two functions such as softplus and sigmoid reach. A call that is not inlined boxes
+ * its vectors, or waits for them to be cleared where it only reads a number. The JDK's own methods
+ * are exempt from that limit, so a kernel that calls nothing else never boxes.
  */
 final class InlinedMethods {
   private static final String PACKAGE = InlinedMethods.class.getPackageName() + ".";
   private static final Map<String, MethodModel> METHODS = new HashMap<>();
 
   static {
-    // By name: to touch the class would load it, and with it the Vector API.
-    copy(InlinedMethods.class, PACKAGE + "Vectors");
+    // By name, as a class literal would load the class, and with it the Vector API.
+    copy(InlinedMethods.class, PACKAGE + "VectorOps");
     copy(InlinedMethods.class, PACKAGE + "VectorMath");
     copy(Memory.class, Memory.class.getName());
   }
@@ -52,12 +52,17 @@ final class InlinedMethods {
     }
   }
 
-  /** Writes the body of the method of {@code VectorOps}; arguments and result are on the stack. */
+  /**
+   * Writes the body of a method of {@code VectorOps} or {@code VectorMath}; arguments and result
+   * are on the stack.
+   */
   static void insert(CodeBuilder code, String name, MethodTypeDesc type) {
-    insert(code, PACKAGE + "Vectors", name, type);
+    String op = key(PACKAGE + "VectorOps", name, type.descriptorString());
+    String owner = METHODS.containsKey(op) ? "VectorOps" : "VectorMath";
+    insert(code, PACKAGE + owner, name, type);
   }
 
-  /** Writes the body of the method of {@code Memory}. */
+  /** Writes the body of a method of {@code Memory}; arguments and result are on the stack. */
   static void insertMemory(CodeBuilder code, String name, MethodTypeDesc type) {
     insert(code, Memory.class.getName(), name, type);
   }

@@ -40,7 +40,7 @@ final class KernelCache {
         Optional.ofNullable(reachable.get(spec))
             .map(WeakReference::get)
             .orElseGet(() -> new CompiledKernel(spec));
-    // Anew, as a map keeps the key that it has: it may be that of a kernel that is gone.
+    // A map keeps an equal key that it has, which may belong to a kernel that is gone.
     reachable.remove(spec);
     reachable.put(kernel.spec(), new WeakReference<>(kernel));
     latest.put(kernel.spec(), kernel);

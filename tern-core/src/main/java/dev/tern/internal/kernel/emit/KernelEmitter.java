@@ -154,7 +154,7 @@ final class KernelEmitter {
     return phases.count() == 1 && phases.reductions().isEmpty();
   }
 
-  /** Strides, length and scratch, the places of the pass in order, its row values in order. */
+  /** The type of a pass: strides, length, scratch, then its places and its row values in order. */
   static MethodTypeDesc passType(KernelPasses phases, int phase) {
     List<ClassDesc> types = new ArrayList<>(List.of(J.arrayType(), I, J));
     types.addAll(Collections.nCopies(phases.places(phase).size(), J));

@@ -14,10 +14,13 @@ import java.util.TreeSet;
 
 /**
  * What each pass over the inner loop does. A value that depends on a reduction over the inner loop
- * belongs to a later pass than the reduction's input: softmax takes three passes over a row, which
- * stays in the cache meanwhile. Values are of two kinds: elements, and <em>row values</em>, one for
- * the whole inner loop. A later pass computes an element anew where that is one cheap op on what it
- * loads; any other is kept: read back from where it was stored, or from a row of scratch memory.
+ * belongs to a later pass than the input of the reduction. For example, softmax takes three passes
+ * over a row, which stays in the cache meanwhile: the maximum, the sum of the powers, the
+ * quotients.
+ *
+ * <p>Values are of two kinds: elements, and <em>row values</em>, one for the whole inner loop. A
+ * later pass computes an element anew where that takes one cheap op on what it loads. Any other
+ * element is kept: it is read back from where it was stored, or from a row of scratch memory.
  */
 final class KernelPasses {
   /** A reduction over the inner loop in lanes, at {@code slot} of the scratch memory. */
@@ -130,7 +133,7 @@ final class KernelPasses {
     spec.instruction(value).arguments().forEach(argument -> need(argument, p));
   }
 
-  /** One op that costs no more than to read its result back. */
+  /** Whether the value is one op that costs no more than to read its result back. */
   private boolean isCheap(int value) {
     Instruction instruction = spec.instruction(value);
     boolean slow =
@@ -161,8 +164,8 @@ final class KernelPasses {
   }
 
   /**
-   * The comparison whose result pass {@code p} computes for element {@code value} alone, a choice
-   * between two others, so that it need not be there as numbers; -1 if there is none.
+   * The comparison that pass {@code p} computes only for {@code value}, which chooses by it between
+   * two other values; -1 if there is none. Its result then need not exist as numbers.
    */
   int comparisonOf(int value, int p) {
     if (spec.instruction(value).op() != Op.Ternary.SELECT) {
@@ -222,14 +225,14 @@ final class KernelPasses {
     return reductions.stream().filter(reduction -> reduction.phase() == p).toList();
   }
 
-  /** All of them. */
+  /** All reductions over the inner loop. */
   List<Reduction> reductions() {
     return reductions;
   }
 
   /**
-   * Row values computed by ops before pass {@code p}, reductions of the pass before first; {@code p
-   * == count()} asks for those after the last.
+   * Row values that are computed before pass {@code p}, results of reductions first; with {@code p
+   * == count()}, the row values after the last pass.
    */
   List<Integer> rowValues(int p) {
     List<Integer> found = new ArrayList<>();
@@ -241,7 +244,7 @@ final class KernelPasses {
     return found;
   }
 
-  /** Loads of one number for the row that row values are computed of. */
+  /** Loads of one number for each row, from which row values are computed. */
   Set<Integer> gathered() {
     Set<Integer> found = new TreeSet<>();
     for (int v = firstInstruction; v < phase.length; v++) {
@@ -260,7 +263,7 @@ final class KernelPasses {
     return ReductionLanes.BYTES * keptRowValues().size();
   }
 
-  /** Where among them those of a value begin. */
+  /** Bytes from the first row value of a block to those of {@code value}. */
   long rowValueAt(int value) {
     return (long) ReductionLanes.BYTES * keptRowValues().indexOf(value);
   }
@@ -296,7 +299,7 @@ final class KernelPasses {
     return used;
   }
 
-  /** Operands, and rows of scratch memory, that pass {@code p} meets element by element. */
+  /** Operands, and rows of scratch memory, that pass {@code p} reads or writes by element. */
   Set<Integer> places(int p) {
     Set<Integer> places = new TreeSet<>(loads(p));
     reloaded(p).forEach(value -> places.add(home(value)));
@@ -314,7 +317,7 @@ final class KernelPasses {
     return work;
   }
 
-  /** The slot of the reduction that gives row value {@code value}, or -1 if it is an op's. */
+  /** The slot of the reduction that gives row value {@code value}; -1 if an op gives it. */
   int slotOf(int value) {
     if (!isReduction(value)) {
       return -1;
@@ -326,7 +329,7 @@ final class KernelPasses {
     return slot;
   }
 
-  /** Where a kept element is read back from: an operand, or beyond them a row of scratch memory. */
+  /** The place that a kept element is read back from: an operand, or a row of scratch memory. */
   int home(int value) {
     int store = storeOf(value);
     return store >= 0 ? spec.loads().size() + store : spec.operands() + scratch.indexOf(value);

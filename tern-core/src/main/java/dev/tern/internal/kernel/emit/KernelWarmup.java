@@ -20,12 +20,12 @@ final class KernelWarmup implements Warmup.Candidate {
   private static final int N1 = 8;
   private static final int LONG = 16_384;
 
-  /** There may be many, and each attempt takes the JIT's time. */
+  /** Few, as there may be many kernels, and each attempt takes the JIT's time. */
   private static final int ATTEMPTS = 3;
 
   /**
-   * Sizes of the loops: few vectors, since at first each costs a microsecond, but many rows, for
-   * the JIT compiles what goes around them by their number.
+   * Sizes of the loops. There are few vectors, as each costs a microsecond at first, but many rows,
+   * as the JIT compiles the loop over rows by their number.
    */
   private static final int[][] SMALL = {
     {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
@@ -33,7 +33,7 @@ final class KernelWarmup implements Warmup.Candidate {
 
   private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
 
-  /** Rows of both, for a kernel whose rows have one length. */
+  /** The same for a kernel whose rows have one length, which is added. */
   private static final int[][] SMALL_ROWS = {{1, 2}, {2, 1}, {1, N1}, {4, N1}};
 
   private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
@@ -78,7 +78,7 @@ final class KernelWarmup implements Warmup.Candidate {
     scratch = arena.allocate(ReductionLanes.BYTES + most, 64).address();
   }
 
-  /** Has the kernel's vector form driven. */
+  /** Has the vector form of a kernel compiled. */
   static void start(CompiledKernel compiled) {
     Warmup.enqueue(() -> of(compiled));
   }
@@ -131,7 +131,7 @@ final class KernelWarmup implements Warmup.Candidate {
   @Override
   public void renew() {
     if (compiled.spec().row() % ReductionLanes.COUNT > 0) {
-      // Masks make much code: what boxed once is likely to again.
+      // Masks make much code, which is likely to box again.
       code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
     }
     turns.set(0, define());

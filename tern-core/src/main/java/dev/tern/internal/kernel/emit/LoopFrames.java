@@ -17,11 +17,12 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Writes loops and notes which locals hold what at their labels, as the verifier wants to be told
- * (JVMS 4.7.4). The class-file library would work it out from the code, by a method so large and so
- * busy that the JIT spends half a second of a process's first on it, while every kernel waits.
+ * Writes loops, and their stack map frames: which locals hold what at each label (JVMS 4.7.4). The
+ * class-file library could work the frames out from the code. But it does so by a method so large
+ * and so busy that the JIT spends half a second of a process's first on it, while every kernel
+ * waits.
  *
- * <p>Only locals that live across labels are noted; the operand stack is empty at each.
+ * <p>Only locals that live across labels are noted; the operand stack is empty at each label.
  */
 final class LoopFrames {
   private final CodeBuilder code;
@@ -68,7 +69,7 @@ final class LoopFrames {
     code.goto_(head);
     locals = atTest;
     bind(end);
-    // Keeps labels apart: no two frames may be at one place.
+    // Two frames must not be at one place.
     code.nop();
   }
 
@@ -85,7 +86,7 @@ final class LoopFrames {
         });
   }
 
-  /** Adds the frames to the method; call it at its end. */
+  /** Adds the frames to the method; to be called at its end. */
   void write() {
     code.with(StackMapTableAttribute.of(frames));
   }

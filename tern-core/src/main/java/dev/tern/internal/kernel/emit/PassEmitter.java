@@ -82,7 +82,7 @@ final class PassEmitter {
   private final int[][] accumulators;
   private final int counter;
 
-  /** Whether what is being written is of some lanes only. */
+  /** Whether the code being written is for some lanes only. */
   private boolean isPart;
 
   PassEmitter(KernelCode kernel, int phase, Frame frame) {
@@ -170,10 +170,7 @@ final class PassEmitter {
     }
   }
 
-  /**
-   * Stores the lanes, largest ones as floats: the first set of accumulators is the one whose turn
-   * it is.
-   */
+  /** Stores the lanes, with keys of the largest as floats. The next vector belongs to the first. */
   private void flushAccumulators() {
     for (KernelPasses.Reduction reduction : reductions) {
       int[] set = accumulators[reduction.slot()];
@@ -195,7 +192,7 @@ final class PassEmitter {
     code.loadConstant(ReductionLanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
   }
 
-  /** Counts {@link #counter} on by {@code step} while that many elements are left. */
+  /** A loop that advances {@link #counter} by {@code step} while so many elements are left. */
   private void elements(int step, Runnable body) {
     frames.loop(
         end -> {
@@ -257,7 +254,7 @@ final class PassEmitter {
     }
   }
 
-  /** Vector {@code u} from the counter on, of which the row has some lanes, if any. */
+  /** Vector {@code u} from the counter on, if the row ends within it. */
   private void someLanes(int u, BiConsumer<KernelPasses.Reduction, Integer> add) {
     if (spec.row() % lanes > 0) {
       isPart = true;
@@ -278,8 +275,8 @@ final class PassEmitter {
   }
 
   /**
-   * Row values in all lanes. The JIT moves this out of the loop; done before the loop, it would box
-   * the vectors where a row is too short for the loop.
+   * Puts row values into all lanes. The JIT moves this out of the loop. Before the loop it would
+   * box the vectors where a row is too short for the loop.
    */
   private void rowVectors() {
     for (int value : phases.rowsUsed(phase)) {
@@ -333,7 +330,7 @@ final class PassEmitter {
     code.astore(accumulator);
   }
 
-  /** Adds to the first accumulator and puts first that of the lanes of the next vector. */
+  /** Adds to the first accumulator, then moves each one place ahead and the first to the end. */
   private void addInTurn(KernelPasses.Reduction reduction, int u) {
     addToRegister(reduction, u);
     int[] set = accumulators[reduction.slot()];
@@ -421,7 +418,7 @@ final class PassEmitter {
     }
   }
 
-  /** A choice by a comparison that nothing else reads: the mask goes straight to the blend. */
+  /** A choice by a comparison that nothing else reads: the blend takes the mask itself. */
   private void vectorChoice(int target) {
     Instruction comparison = spec.instruction(phases.comparisonOf(target, phase));
     List<Integer> choices = spec.instruction(target).arguments().subList(1, 3);
@@ -452,8 +449,8 @@ final class PassEmitter {
   }
 
   /**
-   * Bytes from the start of a row to element {@code counter}. The mask tells the JIT that it is not
-   * negative: with the test of the row's address it then needs no test at the accesses.
+   * Computes the bytes from the start of a row to element {@code counter}. The mask tells the JIT
+   * that they are not negative. With the test of the row's address, accesses then need no test.
    */
   private void offset() {
     code.iload(counter).loadConstant(Integer.MAX_VALUE).iand().i2l().iconst_2().lshl();

@@ -197,7 +197,9 @@ final class RowEmitter {
     code.lload(starts[operand]).loadConstant((long) u * lanes * Float.BYTES).ladd();
   }
 
-  /** Inserts the method for vector {@code u}, of which the row may have some lanes only. */
+  /**
+   * Writes the method for vector {@code u}, or its form for some lanes where the row ends in it.
+   */
   private void insertFor(int u, String name, ClassDesc result, ClassDesc... arguments) {
     if (spec.row() >= (u + 1) * lanes) {
       kernel.vector(name, result, arguments);

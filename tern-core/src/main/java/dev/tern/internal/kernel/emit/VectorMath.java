@@ -7,9 +7,9 @@ import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * {@link ScalarMath} lane by lane: the same operations in the same order on the same constants, a
- * choice between two values as a blend. Methods are straight-line code: {@link InlinedMethods}
- * copies them into kernels.
+ * {@link ScalarMath} lane by lane: the same operations in the same order on the same constants. A
+ * choice between two values becomes a blend. Methods are straight-line code, as {@link
+ * InlinedMethods} copies them into kernels.
  */
 final class VectorMath {
   private VectorMath() {}

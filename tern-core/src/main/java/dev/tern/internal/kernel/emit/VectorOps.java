@@ -12,22 +12,23 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The vector form of every elementwise op, called by emitted kernels under the op's lower-case
- * name: lane by lane the same IEEE operations as {@link dev.tern.internal.ir.Pointwise}. Methods
- * are straight-line code: {@link InlinedMethods} copies them into kernels. All vectors of floats
- * have one length: where methods of the Vector API have met two, the JIT may box what any caller
- * gives them. Loaded only where the Vector API module is present.
+ * The vector form of every elementwise op, under the op's lower-case name; functions such as exp
+ * are in {@link VectorMath}. Lane by lane it does the same IEEE operations as {@link
+ * dev.tern.internal.ir.Pointwise}. Methods are straight-line code: {@link InlinedMethods} copies
+ * them into kernels. All vectors of floats have one length: where methods of the Vector API have
+ * met two, the JIT may box what any caller gives them. Loaded only where the Vector API module is
+ * present.
  */
 public final class VectorOps {
   public static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
   static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
-  // Lane i takes that of lane i + 8, 4 or 2; of use with 16 lanes.
+  // Lane i takes the number of lane i + 8, 4 or 2; for 16 lanes.
   static final VectorShuffle<Float> EIGHT_ON = on(8);
   static final VectorShuffle<Float> FOUR_ON = on(4);
   static final VectorShuffle<Float> TWO_ON = on(2);
 
-  /** Lifts what is negative NaN above all others, by overflow. */
+  /** Lifts negative NaN above all others, by overflow. */
   private static final int NAN_ABOVE = 0x007F_FFFF;
 
   private VectorOps() {}
@@ -44,7 +45,7 @@ public final class VectorOps {
     value.intoMemorySegment(Memory.ALL, address, ORDER);
   }
 
-  /** The lanes at the bits of {@code lanes} that are set, 0 in others; reads no more memory. */
+  /** Loads the lanes whose bits in {@code lanes} are set, and no others, which are 0. */
   static FloatVector loadSome(long address, long lanes) {
     return FloatVector.fromMemorySegment(
         SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
@@ -54,17 +55,17 @@ public final class VectorOps {
     value.intoMemorySegment(Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
   }
 
-  /** The sum in some lanes, {@code a} in others. */
+  /** The sum in the lanes whose bits are set, {@code a} in others. */
   static FloatVector addSome(FloatVector a, FloatVector b, long lanes) {
     return a.add(b, VectorMask.fromLong(SPECIES, lanes));
   }
 
-  /** As {@link #raise} in some lanes, {@code keys} in others. */
+  /** Does {@link #raise} in the lanes whose bits are set; others keep {@code keys}. */
   static FloatVector raiseSome(FloatVector keys, FloatVector x, long lanes) {
     return keys.blend(raise(keys, x), VectorMask.fromLong(SPECIES, lanes));
   }
 
-  /** The larger in some lanes, {@code a} in others. */
+  /** The larger in the lanes whose bits are set, {@code a} in others. */
   static FloatVector maxSome(FloatVector a, FloatVector b, long lanes) {
     return a.blend(a.max(b), VectorMask.fromLong(SPECIES, lanes));
   }
@@ -74,8 +75,8 @@ public final class VectorOps {
   }
 
   /**
-   * The bits of {@code x} as ordered integers, NaN of either sign above all others, so that {@code
-   * Math.max} is one instruction; that of floats is six which wait for each other.
+   * The bits of {@code x} as ordered integers, with NaN of either sign above all others. So {@code
+   * Math.max} is one instruction; for floats it is six, which wait for each other.
    */
   static FloatVector key(FloatVector x) {
     return flipped(x.reinterpretAsInts()).sub(NAN_ABOVE).reinterpretAsFloats();
@@ -86,7 +87,7 @@ public final class VectorOps {
     return flipped(keys.reinterpretAsInts().add(NAN_ABOVE)).reinterpretAsFloats();
   }
 
-  /** Keys of the larger. */
+  /** The keys of the larger. */
   static FloatVector raise(FloatVector keys, FloatVector x) {
     return largerKey(keys, key(x));
   }
@@ -164,42 +165,6 @@ public final class VectorOps {
 
   static FloatVector detach(FloatVector x) {
     return x;
-  }
-
-  static FloatVector exp(FloatVector x) {
-    return VectorMath.exp(x);
-  }
-
-  static FloatVector expm1(FloatVector x) {
-    return VectorMath.expm1(x);
-  }
-
-  static FloatVector log(FloatVector x) {
-    return VectorMath.log(x);
-  }
-
-  static FloatVector log1p(FloatVector x) {
-    return VectorMath.log1p(x);
-  }
-
-  static FloatVector tanh(FloatVector x) {
-    return VectorMath.tanh(x);
-  }
-
-  static FloatVector sigmoid(FloatVector x) {
-    return VectorMath.sigmoid(x);
-  }
-
-  static FloatVector softplus(FloatVector x) {
-    return VectorMath.softplus(x);
-  }
-
-  static FloatVector erf(FloatVector x) {
-    return VectorMath.erf(x);
-  }
-
-  static FloatVector rsqrt(FloatVector x) {
-    return VectorMath.rsqrt(x);
   }
 
   static FloatVector neg(FloatVector x) {

@@ -6,13 +6,14 @@ import dev.tern.internal.memory.Memory;
  * Pairwise dot products of the {@code n} vectors of {@code d} numbers in each sample (Naumov et al.
  * 2019, DLRM), and their gradient.
  *
- * <p>How it works. Forward, a sample X is transposed, and the tile kernel takes the same transposed
- * matrix as both operands of X X<sup>T</sup>; tiles above the diagonal are left out. Backward, the
- * gradients of the products are a triangle G, and the result is G X + G<sup>T</sup> X: of a tile's
- * rows first those terms that G has, then those of its transpose. So every number takes its terms
- * in ascending order by fused multiply-add, whatever the vector length. There are zeros among them,
- * by which numbers that are not finite must not be multiplied: a sample with such numbers is
- * computed once more without.
+ * <p>Forward, a sample X is transposed, and the tile kernel takes the transposed matrix as both
+ * operands of X X<sup>T</sup>. Tiles above the diagonal are left out.
+ *
+ * <p>Backward, the gradients of the products are a triangle G, and the result is G X +
+ * G<sup>T</sup> X. A tile first takes the terms of G, then the terms of its transpose. So every
+ * number takes its terms in ascending order by fused multiply-add, whatever the vector length. The
+ * diagonal and the padding of G are zeros. Zero times a number that is not finite is NaN, so a
+ * sample with such numbers is computed once more, without the zeros.
  */
 public abstract sealed class DotInteraction {
   private static final int ROWS = TileLoops.ROWS;
@@ -32,14 +33,14 @@ public abstract sealed class DotInteraction {
   }
 
   /**
-   * The products of the vectors of {@code [batch, n, d]}, as {@code [batch, n (n - 1) / 2]}: that
-   * of vectors i and j, j &lt; i, is at i (i - 1) / 2 + j.
+   * The products of the vectors of {@code [batch, n, d]}, as {@code [batch, n (n - 1) / 2]}. The
+   * product of vectors i and j, j &lt; i, is at i (i - 1) / 2 + j.
    */
   public static DotInteraction forward(int n, int d) {
     return new Forward(n, d);
   }
 
-  /** Gradient of {@link #forward} with respect to the vectors. */
+  /** The gradient of {@link #forward} with respect to the vectors. */
   public static DotInteraction backward(int n, int d) {
     return new Backward(n, d);
   }
@@ -73,7 +74,7 @@ public abstract sealed class DotInteraction {
   }
 
   private static final class Forward extends DotInteraction {
-    /** Columns of the transposed sample and of its square, zeros behind the vectors. */
+    /** Columns of the transposed sample and of its square; those beyond the vectors are zeros. */
     private final int columns;
 
     private final long step;
@@ -131,7 +132,7 @@ public abstract sealed class DotInteraction {
   }
 
   private static final class Backward extends DotInteraction {
-    /** Between rows of the triangle; zeros follow those that a vector has. */
+    /** Bytes between rows of the triangle; zeros follow the numbers of each row. */
     private final long step;
 
     private final Panel wholePanel;
@@ -178,12 +179,12 @@ public abstract sealed class DotInteraction {
       return edgeAt() + 4L * ROWS * width + 63 & -64;
     }
 
-    /** Where columns of X are that do not fill a tile. */
+    /** Where columns of X are copied that do not fill a tile. */
     private long panelAt() {
       return step * roundUp(n, ROWS) + 63 & -64;
     }
 
-    /** Where a tile is that the result has no room for. */
+    /** Where a tile is computed that the result has no room for. */
     private long edgeAt() {
       return panelAt() + 4L * n * width;
     }
@@ -216,7 +217,7 @@ public abstract sealed class DotInteraction {
       return true;
     }
 
-    /** The same sums of those terms alone that are products of two vectors. */
+    /** Computes the same sums from the terms that are products of two vectors alone. */
     private void withoutZeros(long x, long out, long triangle) {
       for (int i = 0; i < n; i++) {
         for (int j = 0; j < d; j++) {
@@ -250,7 +251,7 @@ public abstract sealed class DotInteraction {
         kernel.blocks().copy(x + 4L * first, 4L * d, right, panel.rightStep, n, count);
       }
       for (int i = 0; i < n; i += ROWS) {
-        // The last rows once more rather than rows beyond them.
+        // The last tile overlaps the one before rather than rows beyond the result.
         int row = panel.isWhole ? Math.min(i, n - ROWS) : i;
         long target = out + 4L * ((long) row * d + first);
         if (panel.isWhole) {

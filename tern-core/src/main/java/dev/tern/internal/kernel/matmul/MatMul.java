@@ -6,32 +6,33 @@ import java.lang.foreign.Arena;
 import java.util.Optional;
 
 /**
- * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides, to be
- * run on any addresses without allocating; one thread at a time. Strides are counted in elements
- * and may be any, so a transposed matrix is one with its strides exchanged; C has dense rows and
+ * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides. It
+ * runs on any addresses without allocating, called by one thread at a time. Strides are counted in
+ * elements and may be any: a transposed matrix has its two strides exchanged. C has dense rows and
  * overlaps neither A nor B.
  *
- * <p>Every element starts from 0, or from its old value when accumulating, and takes its {@code k}
- * terms in ascending order, each by one fused multiply-add; where C has one row or column and the
- * terms lie side by side, by {@link RowDots#dots} in 16 sums; where terms are many and C is small,
- * in the pieces of {@link SplitProduct}. So neither the vector length, nor the lack of vectors, nor
- * the number of threads shows in the result.
+ * <p>Every element starts from 0, or from its old value when accumulating. It takes its {@code k}
+ * terms in ascending order, each by one fused multiply-add. There are two exceptions. Where C has
+ * one row or column and the terms lie side by side, they go to the 16 sums of {@link RowDots#dots}.
+ * Where terms are many and C is small, they are summed in the pieces of {@link SplitProduct}. So
+ * neither the vector length, nor the lack of vectors, nor the number of threads shows in the
+ * result.
  */
 public final class MatMul {
-  /** Zeros, where a tile that starts from nothing finds its start. */
+  /** Zeros, from which the sums of a tile start that does not accumulate. */
   static final long ZEROS = Arena.global().allocate(256, 64).address();
 
   /**
    * Sizes and strides: A is {@code m x k}, B {@code k x n}, C {@code m x n}.
    *
-   * @param ars elements between rows of A, {@code acs} between columns; so for B
+   * @param ars elements between rows of A; {@code acs} between its columns, and so for B
    * @param ldc elements between rows of C
-   * @param accumulate whether C's old values are added to
+   * @param accumulate whether the product is added to the old values of C
    */
   public record Spec(
       long ars, long acs, long brs, long bcs, long ldc, int m, int n, int k, boolean accumulate) {}
 
-  /** What the sizes call for. */
+  /** How a product of some sizes is computed. */
   private enum Form {
     NOTHING,
     NO_TERMS,
@@ -52,6 +53,8 @@ public final class MatMul {
   private final Optional<SplitProduct> split;
 
   /**
+   * A product without an epilogue.
+   *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
   public MatMul(Workers workers, Spec spec, long scratch) {
@@ -61,8 +64,8 @@ public final class MatMul {
   /**
    * A product with an epilogue.
    *
-   * @param epilogue other than {@link Epilogue#NONE} only where {@link Epilogue#isTakenBy} or
-   *     {@link Epilogue#mayKeepRows} says so
+   * @param epilogue {@link Epilogue#NONE} unless {@link Epilogue#isTakenBy} or {@link
+   *     Epilogue#mayKeepRows} allows another
    */
   public MatMul(Workers workers, Spec spec, long scratch, Epilogue epilogue) {
     this.workers = workers;
@@ -78,12 +81,12 @@ public final class MatMul {
             : Optional.empty();
   }
 
-  /** Has vector code made ready, which takes a second or two: best before it is needed. */
+  /** Begins to make vector code ready, which takes a second or two. */
   public static void prepare() {
     TileKernels.active();
   }
 
-  /** Whether vector code is being made ready. */
+  /** Whether vector code is being made ready for the first time. */
   public static boolean isPending() {
     return TileKernels.isPending();
   }
@@ -93,7 +96,7 @@ public final class MatMul {
     return form(new Spec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
   }
 
-  /** Whether they hand on rows that are nowhere else. */
+  /** Whether such an epilogue may take rows from where the workers keep them. */
   static boolean handsOnRows(int m, int n, int k) {
     return takesEpilogue(m, n, k) && BlockedProduct.isOneSlab(m, n, k, TileKernels.columns());
   }
@@ -154,7 +157,7 @@ public final class MatMul {
     }
   }
 
-  /** The {@code k} numbers at {@code x}, gathered into scratch unless side by side. */
+  /** The address of the {@code k} numbers at {@code x} side by side, gathered if need be. */
   private long dense(long x, long stride) {
     if (stride == 1) {
       return x;

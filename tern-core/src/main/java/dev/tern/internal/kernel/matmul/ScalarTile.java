@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * {@link TileKernel} without vectors: serves where the Vector API is absent and until the vector
- * kernel is compiled. Blocks of 2 x 4 elements keep eight sums in registers.
+ * {@link TileKernel} without vectors: serves where there are none, and until the vector kernel is
+ * compiled. It computes 2 x 4 elements at a time, whose eight sums stay in registers.
  */
 final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -16,13 +16,13 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   private final int columns;
 
   /**
-   * @param columns width of a panel, a multiple of 4
+   * @param columns the width of a panel, a multiple of 4
    */
   ScalarTile(int columns) {
     this.columns = columns;
   }
 
-  /** All parts of a kernel. */
+  /** A kernel whose parts are all scalar. */
   TileKernel kernel() {
     return new TileKernel(this, this, this);
   }
@@ -151,7 +151,7 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
     Memory.setFloat(at, shape.accumulates() ? Memory.getFloat(at) + sum : sum);
   }
 
-  /** The terms from {@code from} on, in order, added to {@code sum}. */
+  /** Adds the terms from {@code from} on to {@code sum}, in order. */
   private static float rest(long row, long x, int from, int k, float sum) {
     float result = sum;
     for (int p = from; p < k; p++) {
@@ -161,13 +161,14 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   }
 
   /**
-   * The first {@code whole} terms, in lanes added as a tree: i and i + 8, then 4, 2 and 1 apart.
+   * The sum of the first {@code whole} terms: 16 lanes, added as a tree with i and i + 8 first,
+   * then lanes 4, 2 and 1 apart.
    */
   private static float laneSum(long row, long x, int whole) {
     return everySecondLane(row, x, whole) + everySecondLane(row + 4, x + 4, whole);
   }
 
-  /** Eight sums hide the latency of an addition, and fit registers. */
+  /** Every second lane: eight sums hide the latency of an addition, and fit into registers. */
   private static float everySecondLane(long row, long x, int whole) {
     long a = Objects.checkIndex(row, LIMIT);
     long b = Objects.checkIndex(x, LIMIT);

@@ -4,26 +4,28 @@ import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
 
 /**
- * A product of many terms whose C is small, such as the gradient of weights over a batch. The terms
- * are cut into pieces, a number that depends on the sizes alone; each piece is a product of its own
- * by one thread, into a C of its own, and these are added in order. So threads neither wait for
- * each other's packing nor change a bit. A C of few columns is computed transposed: to pack the
- * long side as panels is cheaper than as strips.
+ * A product of many terms with a small C, such as the gradient of weights over a batch. The terms
+ * are cut into pieces, whose number depends on the sizes alone. One thread computes each piece as a
+ * product into a C of its own; these results are added in order. So threads do not wait for each
+ * other's packing, and do not change a bit. For example, 2048 terms are four pieces of 512.
+ *
+ * <p>A C of few columns is computed transposed: the long side is cheaper to pack as panels than as
+ * strips.
  */
 final class SplitProduct {
-  /** Terms in a piece: its panels of B stay in a second-level cache. */
+  /** Terms in a piece: the panels of B of so many terms stay in a second-level cache. */
   private static final int TERMS = 512;
 
   private static final int MOST_PIECES = 16;
   private static final int WORTH_SPLITTING = 4 * TERMS;
 
-  /** Numbers in the largest C. */
+  /** Most elements of C. */
   private static final long MOST_RESULTS = 1 << 18;
 
-  /** Numbers added by one task. */
+  /** Elements that one task adds. */
   private static final int SUMS = 1 << 14;
 
-  /** Columns of C up to which C is computed transposed: its rows then are the few. */
+  /** Most columns of a C that is computed transposed. */
   private static final int FEW_COLUMNS = 48;
 
   private final MatMul.Spec spec;
@@ -146,7 +148,7 @@ final class SplitProduct {
     }
   }
 
-  /** Where in C the number stands that is at {@code i} in its transpose. */
+  /** The place in C of element {@code i} of its transpose. */
   private long turned(long i) {
     return i % spec.m() * spec.n() + i / spec.m();
   }

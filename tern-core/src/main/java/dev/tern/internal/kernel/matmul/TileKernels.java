@@ -3,12 +3,14 @@ package dev.tern.internal.kernel.matmul;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.VectorForm;
 import java.lang.foreign.Arena;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
  * The tile kernel in use. Each of its parts is scalar at first and by vectors once these are
- * compiled, with the same bits: see {@link VectorForm}. One for the process; the warm-up thread
- * alone exchanges it.
+ * compiled, with the same bits: see {@link VectorForm}. It is one for the process: any thread may
+ * read {@link #active}, the warm-up thread alone exchanges it. A product takes it once for each
+ * run.
  */
 final class TileKernels {
   private static final int ROWS = TileLoops.ROWS;
@@ -16,7 +18,16 @@ final class TileKernels {
   private static final long ROW = 4L * COLUMNS;
   private static final ScalarTile SCALAR = new ScalarTile(COLUMNS);
 
-  // What kernels are driven on: a strip of A, a panel of B, a tile of C.
+  /** Memory that a kernel is run on: a strip of A, a panel of B, a tile of C. */
+  private record Operands(long a, long b, long c) {
+    Operands(Arena arena) {
+      this(
+          arena.allocate(STRIP_BYTES, 64).address(),
+          arena.allocate(PANEL_BYTES, 64).address(),
+          arena.allocate(ROW * ROWS, 64).address());
+    }
+  }
+
   private static final int REPEATS = 8;
   private static final int DEPTH = 64;
   private static final int SHALLOW = 13;
@@ -25,29 +36,23 @@ final class TileKernels {
   private static final long PANEL_BYTES = ROW * DEPTH;
 
   private static final VectorForm<TileLoops> LOOPS =
-      VectorForm.of(
-          new VectorForm.Code<>(TileLoops.class, VectorTile.class, TileKernels::driveLoops),
-          SCALAR,
-          TileKernels::publish);
+      form(TileLoops.class, VectorTile.class, TileKernels::driveLoops);
   private static final VectorForm<PackedTile> PACKED =
-      VectorForm.of(
-          new VectorForm.Code<>(PackedTile.class, VectorPackedTile.class, TileKernels::drivePacked),
-          SCALAR,
-          TileKernels::publish);
+      form(PackedTile.class, VectorPackedTile.class, TileKernels::drivePacked);
   private static final VectorForm<BlockKernel> BLOCKS =
-      VectorForm.of(
-          new VectorForm.Code<>(BlockKernel.class, VectorBlocks.class, TileKernels::driveBlocks),
-          SCALAR,
-          TileKernels::publish);
+      form(BlockKernel.class, VectorBlocks.class, TileKernels::driveBlocks);
   private static final VectorForm<RowDots> DOTS =
-      VectorForm.of(
-          new VectorForm.Code<>(RowDots.class, VectorDots.class, TileKernels::driveDots),
-          SCALAR,
-          TileKernels::publish);
+      form(RowDots.class, VectorDots.class, TileKernels::driveDots);
 
   private static volatile TileKernel active = parts();
 
   private TileKernels() {}
+
+  private static <K> VectorForm<K> form(
+      Class<K> kind, Class<? extends K> vectors, Function<Arena, VectorForm.Driver<K>> driver) {
+    VectorForm.Code<K> code = new VectorForm.Code<>(kind, vectors, driver);
+    return VectorForm.of(code, kind.cast(SCALAR), TileKernels::publish);
+  }
 
   /** The fastest kernel that is ready. */
   static TileKernel active() {
@@ -83,69 +88,62 @@ final class TileKernels {
   }
 
   private static VectorForm.Driver<TileLoops> driveLoops(Arena arena) {
-    long a = arena.allocate(STRIP_BYTES, 64).address();
-    long b = arena.allocate(PANEL_BYTES, 64).address();
-    long c = arena.allocate(ROW * ROWS, 64).address();
-    TileStrides packed = new TileStrides(4, 4L * ROWS, ROW, ROW, true);
-    TileStrides rows = new TileStrides(4L * DEPTH, 4, ROW, ROW, true);
-    TileStrides narrow = new TileStrides(64, 4, ROW, ROW / 2, true);
+    Operands at = new Operands(arena);
+    TileStrides packed = new TileStrides(4, 4L * ROWS, ROW, ROW, false);
+    TileStrides rows = new TileStrides(4L * DEPTH, 4, ROW, ROW, false);
+    TileStrides narrow = new TileStrides(64, 4, ROW, ROW / 2, false);
     return (kernel, large) -> {
       for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.tile(packed, a, b, c, DEPTH);
-        kernel.tile(packed, a, b, c, SHALLOW);
-        kernel.rows(rows, a, b, c, DEPTH);
-        kernel.narrow(narrow, a, b, c, DEPTH);
+        boolean isFurther = repeat % 2 > 0;
+        kernel.tile(packed.further(isFurther), at.a, at.b, at.c, DEPTH);
+        kernel.tile(packed.further(!isFurther), at.a, at.b, at.c, SHALLOW);
+        kernel.rows(rows.further(isFurther), at.a, at.b, at.c, DEPTH);
+        kernel.narrow(narrow.further(isFurther), at.a, at.b, at.c, DEPTH);
       }
     };
   }
 
   private static VectorForm.Driver<PackedTile> drivePacked(Arena arena) {
-    long a = arena.allocate(STRIP_BYTES, 64).address();
-    long b = arena.allocate(PANEL_BYTES, 64).address();
-    long c = arena.allocate(ROW * ROWS, 64).address();
-    TileStrides strides = new TileStrides(4, 4L * ROWS, ROW, ROW, true);
+    Operands at = new Operands(arena);
+    TileStrides strides = new TileStrides(4, 4L * ROWS, ROW, ROW, false);
     return (kernel, large) -> {
       for (int repeat = 0; repeat < 2 * REPEATS; repeat++) {
-        kernel.run(strides, a, b, c, DEPTH);
+        kernel.run(strides.further(repeat % 2 > 0), at.a, at.b, at.c, DEPTH);
       }
     };
   }
 
   private static VectorForm.Driver<RowDots> driveDots(Arena arena) {
-    long rows = arena.allocate(STRIP_BYTES, 64).address();
-    long x = arena.allocate(PANEL_BYTES, 64).address();
-    long y = arena.allocate(4L * ROWS, 64).address();
+    Operands at = new Operands(arena);
     RowDots.Shape adding = new RowDots.Shape(4L * DEPTH, 4, DEPTH, true);
     RowDots.Shape odd = new RowDots.Shape(4L * DEPTH, 4, DEPTH - 1, false);
     RowDots.Shape even = new RowDots.Shape(4L * DEPTH, 4, DEPTH, false);
     return (kernel, large) -> {
       for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.dots(adding, rows, x, y, ROWS);
-        kernel.dots(odd, rows, x, y, ROWS - 1);
-        kernel.dots(even, rows, x, y, ROWS - 3);
+        kernel.dots(adding, at.a, at.b, at.c, ROWS);
+        kernel.dots(odd, at.a, at.b, at.c, ROWS - 1);
+        kernel.dots(even, at.a, at.b, at.c, ROWS - 3);
       }
     };
   }
 
   private static VectorForm.Driver<BlockKernel> driveBlocks(Arena arena) {
-    long a = arena.allocate(STRIP_BYTES, 64).address();
-    long b = arena.allocate(PANEL_BYTES, 64).address();
-    long c = arena.allocate(ROW * ROWS, 64).address();
+    Operands at = new Operands(arena);
     long packed = arena.allocate(2 * PANEL_BYTES, 64).address();
     BlockKernel.Outer whole = new BlockKernel.Outer(4, ROW, COLUMNS);
     BlockKernel.Outer part = new BlockKernel.Outer(4, ROW, COLUMNS - 1);
     return (kernel, large) -> {
       for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.combine(a, b, ROW, c, COLUMNS, DEPTH);
-        kernel.combine(a, b, ROW, c, COLUMNS - 1, DEPTH - 1);
-        kernel.outer(whole, a, b, c, ROWS);
-        kernel.outer(part, a, b, c, ROWS);
-        kernel.copy(c, ROW, b, ROW, ROWS, COLUMNS);
-        kernel.copy(c, ROW, b, ROW, ROWS, COLUMNS - 1);
-        kernel.copy(c, ROW, b, ROW, ROWS, ROWS);
+        kernel.combine(at.a, at.b, ROW, at.c, COLUMNS, DEPTH);
+        kernel.combine(at.a, at.b, ROW, at.c, COLUMNS - 1, DEPTH - 1);
+        kernel.outer(whole, at.a, at.b, at.c, ROWS);
+        kernel.outer(part, at.a, at.b, at.c, ROWS);
+        kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS);
+        kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS - 1);
+        kernel.copy(at.c, ROW, at.b, ROW, ROWS, ROWS);
         // Many groups: what runs rarely is compiled late.
-        kernel.spread(b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
-        kernel.spreadStrips(b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
+        kernel.spread(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
+        kernel.spreadStrips(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
       }
     };
   }

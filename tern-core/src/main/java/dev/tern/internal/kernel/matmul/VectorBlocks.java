@@ -11,7 +11,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link BlockKernel} on the Vector API. See {@link VectorTile} for what {@code checkIndex} is for.
+ * {@link BlockKernel} on the Vector API. {@link VectorTile} says what {@code checkIndex} is for.
  */
 final class VectorBlocks implements BlockKernel {
   private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();
@@ -98,7 +98,7 @@ final class VectorBlocks implements BlockKernel {
     }
   }
 
-  /** A piece is moved as a vector of eight, whose last two numbers the next piece covers. */
+  /** Moves a piece as a vector of eight; the next piece overwrites the last two floats. */
   @Override
   public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
     if (LENGTH < EIGHT.length()) {

@@ -10,10 +10,10 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link RowDots} on the Vector API. The 16 sums of a row are four vectors of 128 bits or two of
- * 256; longer vectors would leave too few chains of additions. With 256 bits four rows at a time
- * share the loads of the vector; where fewer are left the last is taken several times. See {@link
- * VectorTile} for what {@code checkIndex} is for.
+ * {@link RowDots} on the Vector API. The 16 sums of a row are two vectors of 256 bits or four of
+ * 128; longer vectors would leave too few chains of additions. With 256 bits, four rows at a time
+ * share the loads of the vector. Where fewer rows are left, the last one is taken several times.
+ * {@link VectorTile} says what {@code checkIndex} is for.
  */
 final class VectorDots implements RowDots {
   private static final boolean WIDE = VectorSupport.lanes() >= 8;
@@ -43,8 +43,8 @@ final class VectorDots implements RowDots {
   }
 
   /**
-   * Rows 0 to {@code last}, which is at most 3. More bytecode than C2 inlines, 325 bytes: inside
-   * the loop over rows it would box the sums.
+   * Rows 0 to {@code last}, which is at most 3. It must have more bytecode than C2 inlines, 325
+   * bytes: inside the loop over rows C2 would box the sums.
    */
   private static void fourRows(Shape shape, long rows, int last, long x, long y) {
     long rowStep = shape.rowStep();
@@ -104,7 +104,7 @@ final class VectorDots implements RowDots {
     }
   }
 
-  /** Lanes of one row in vectors of four, added. */
+  /** The sum of the lanes of one row, in vectors of four. */
   private static float narrow(long row, long x, int whole) {
     long r = Objects.checkIndex(row, LIMIT);
     long factors = Objects.checkIndex(x, LIMIT);

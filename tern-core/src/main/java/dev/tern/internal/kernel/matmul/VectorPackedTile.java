@@ -10,19 +10,20 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link PackedTile} on the Vector API, written as {@link VectorTile} is: a quarter faster with two
- * terms a turn. Three are too many for C1, which runs out of registers, as it does with a tenth
- * more code than this: it would then give the method up, and C2 never see it. So casts are left out
- * that change nothing: of what only begins a sum, and of sums between the terms of a turn.
+ * {@link PackedTile} on the Vector API, written as {@link VectorTile} is. Two terms a turn make it
+ * a quarter faster.
  *
- * <p>Two terms are more than 18,000 nodes: see {@link VectorTile}. What C2 meets past them it
- * leaves for a later pass, which inlines all, so only the read that it is in the middle of at
- * 18,000 would stay a call. That is why the first term reads its last two numbers before it uses
- * either, at 15,800 nodes: the next read is 3,000 further on. What the profile has seen moves that
- * by 300.
+ * <p>Three terms are too many for C1, which runs out of registers, as it would with a tenth more
+ * code than this. C1 would then give the method up, and C2 never see it. So casts are left out that
+ * change nothing: where a vector only begins a sum, and of sums between the terms of a turn.
  *
- * <p>The lengths of a turn are arguments, for a compiler that knows them would move the checks out
- * of the loop, and they would no longer keep order.
+ * <p>Two terms are more than 18,000 nodes, see {@link VectorTile}. C2 leaves what it meets past
+ * them for a later pass, which inlines all. Only a read that it is in the middle of at 18,000 would
+ * stay a call. So the first term reads its last two numbers before it uses either, at 15,800 nodes;
+ * the next read begins 3,000 nodes further on. The profile moves these numbers by 300.
+ *
+ * <p>The bytes of a turn come from the strides. If they were constants, C2 would move the checks
+ * out of the loop, where they no longer keep the order.
  */
 final class VectorPackedTile implements PackedTile {
   private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();

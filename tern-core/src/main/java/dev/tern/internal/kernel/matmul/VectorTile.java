@@ -11,31 +11,30 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link TileLoops} on the Vector API: 6 rows by 2 vectors, whose 12 accumulators hide the latency
- * of two fused multiply-adds a cycle and, with two vectors of B and two numbers of A, just fill 16
- * vector registers.
+ * {@link TileLoops} on the Vector API: 6 rows by 2 vectors. The 12 accumulators hide the latency of
+ * two fused multiply-adds a cycle. With two vectors of B and two numbers of A they just fill 16
+ * vector registers. Three traps of the JIT shape the code:
  *
- * <p>How it works. The loop must keep its accumulators in registers, but a compiler free to order
- * the body hoists all loads to its top and then spills. {@code checkIndex} in the middle of the
- * body ends a basic block: what stands before it is computed before it, since the check's failure
- * would need those values. Each limit is below the one before, or the check would be dropped as
- * proven; an address passes them all. The first check also proves the address positive, so that
- * access to {@link Memory#ALL} needs no test of its own. Library calls stand in the open, not in
- * methods of their own, which would count against the limit of what may be inlined here.
+ * <p>Order. The accumulators must stay in registers, but a compiler that is free to order the body
+ * moves all loads to its top and then spills. {@code checkIndex} in the middle of the body ends a
+ * basic block: C2 computes what stands before it first, as the check's failure would need those
+ * values. Each limit is below the one before, or C2 would drop the check as proven; every address
+ * passes all of them. The first check also proves the address positive, so that access to {@link
+ * Memory#ALL} needs no test of its own.
  *
- * <p>Until late C2 does not know the class of a vector that was loaded, broadcast from a species,
- * or carried around the loop. Meanwhile it goes by what the methods of the JDK saw in the whole
- * process, and once rows of tables have been computed on, those are vectors of 8 lanes: where
- * others are used here, it compiles calls for 8 lanes, which fail each time, or stay calls with a
- * vector object for each argument. Casts to {@link #TYPE} tell it at once, and cost nothing once
- * compiled: of what multiplies and is multiplied, of sums where a turn begins with them and where
- * they are stored. {@code b0.broadcast} has the class of {@code b0}.
+ * <p>Classes of vectors. C2 learns late which class a vector has that was loaded, broadcast from a
+ * species, or carried around the loop. Until then it guesses by what the JDK's methods saw in the
+ * whole process. These are vectors of 8 lanes once rows of tables were computed on. Where vectors
+ * here are longer, it then compiles calls for 8 lanes, which fail each time, or leaves calls with a
+ * vector object for each argument. Casts to {@link #TYPE} tell it the class at once, and cost
+ * nothing once compiled. They stand at factors, at sums where a turn begins, and at stores. {@code
+ * b0.broadcast} has the class of {@code b0}.
  *
- * <p>A call costs C2 some 500 nodes of its graph while it parses, a read of a number 600. Past
- * 18,000 nodes ({@code NodeCountInliningCutoff}) it inlines only what the JDK marks with
- * {@code @ForceInline}, which the last step of a read is not: that would stay a call in the middle
- * of the loop, with all sums on the stack around it. So each method reads its last number well
- * before.
+ * <p>Size. A call costs C2 some 500 nodes of its graph while it parses, a read of a number 600.
+ * Past 18,000 nodes ({@code NodeCountInliningCutoff}) it inlines only methods that the JDK marks
+ * with {@code @ForceInline}. The last step of a read is not marked, so it would stay a call in the
+ * middle of the loop, with all sums on the stack around it. So each method reads its last number
+ * well before. Library calls stand in the open, as methods of their own would count as well.
  */
 final class VectorTile implements TileLoops {
   private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();

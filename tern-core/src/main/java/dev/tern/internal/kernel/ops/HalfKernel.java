@@ -4,9 +4,11 @@ import dev.tern.base.DType;
 
 /** Conversion of dense elements between F32 and a type of two bytes. */
 interface HalfKernel {
-  /** {@code count} values of {@code type} at {@code in}, as F32 to {@code out}. */
+  /** Converts {@code count} values of {@code type} at {@code in} to F32 at {@code out}. */
   void widen(DType type, long in, long out, int count);
 
-  /** {@code count} values of F32 at {@code in}, to the nearest of {@code type} at {@code out}. */
+  /**
+   * Rounds {@code count} values of F32 at {@code in} to the nearest {@code type} at {@code out}.
+   */
   void narrow(DType type, long in, long out, int count);
 }

@@ -4,15 +4,18 @@ import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Moves rows of floats by an index, I32 or I64.
+ * An index of rows, I32 or I64, by which rows of floats are moved.
  *
- * @param op names who reads it
+ * @param op names the op in errors
  * @param address of the index
- * @param rows that it may speak of
- * @param gaps whether -1 stands for no row
+ * @param rows number of rows; an index is 0 to {@code rows - 1}
+ * @param gaps whether -1 is allowed and means no row
  */
 public record RowIndex(String op, long address, DType type, int rows, boolean gaps) {
-  /** Rows of {@code width} words of 4 bytes for places {@code from} to {@code to - 1}. */
+  /**
+   * Copies to places {@code from} to {@code to - 1} of {@code out} the rows that the index names,
+   * or zeros for no row. A row has {@code width} words of 4 bytes.
+   */
   public void gather(long table, long out, int from, int to, int width) {
     long bytes = 4L * width;
     for (int i = from; i < to; i++) {
@@ -27,7 +30,9 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /** Adds {@code count} rows of {@code values} to the zeroed rows of {@code out}, in order. */
+  /**
+   * Sets the rows of {@code out} to zero, and adds {@code count} rows of {@code values} in order.
+   */
   public void scatterAdd(long values, long out, int count, int width) {
     long bytes = 4L * width;
     Memory.zero(out, rows * bytes);
@@ -39,7 +44,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /** Four at a time: loads of the next need not wait for stores of the last. */
+  /** Adds four floats at a time, as then loads need not wait for the stores before. */
   private static void add(long source, long target, long bytes) {
     long at = 0;
     for (; at + 16 <= bytes; at += 16) {
@@ -58,9 +63,10 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
   }
 
   /**
-   * Checks that each of {@code count} places names a row, or none where that may be.
+   * Checks the first {@code count} places of the index.
    *
-   * @throws IndexOutOfBoundsException for the first that does not
+   * @throws IndexOutOfBoundsException for the first place that names no row, unless {@code gaps}
+   *     allows it
    */
   public void check(int count) {
     for (int place = 0; place < count; place++) {

@@ -3,7 +3,7 @@ package dev.tern.internal.kernel.ops;
 import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.memory.Memory;
 
-/** {@link PairKernel} without vectors: where the Vector API is absent, and until it is compiled. */
+/** {@link PairKernel} without vectors, also for elements beyond whole vectors. */
 final class ScalarPairs implements PairKernel {
   @Override
   public void forward(Row row, long x, long out, long scratch, int rows) {

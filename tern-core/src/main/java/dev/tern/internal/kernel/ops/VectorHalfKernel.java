@@ -6,7 +6,7 @@ import dev.tern.internal.memory.Memory;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 
-/** {@link HalfKernel} in vectors; what is left at the end goes one element at a time. */
+/** {@link HalfKernel} by vectors; elements left over at the end are converted one at a time. */
 final class VectorHalfKernel implements HalfKernel {
   private static final int LANES = HalfVectors.LANES;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();

@@ -12,12 +12,12 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link PairKernel} by vectors: a lane is an element. See {@code VectorTile} for what {@code
+ * {@link PairKernel} by vectors: a lane is an element. {@code VectorTile} says what {@code
  * checkIndex} is for.
  *
- * <p>{@code elements} and {@code gradients} must have more bytecode than C2 inlines, 325 bytes:
- * inside the loop over rows it would box what their own loops hold. It does so too where sums are
- * of one vector at first, or go on behind a condition: so there are loads of zeros in both places.
+ * <p>{@code elements} and {@code gradients} must have more bytecode than C2 inlines, 325 bytes.
+ * Inside the loop over rows it would box the vectors that their own loops hold. C2 also boxes where
+ * sums start as one and the same vector, or continue behind a condition; so both places load zeros.
  */
 final class VectorPairs implements PairKernel {
   private static final VectorSpecies<Float> FLOATS = VectorOps.SPECIES;

@@ -1,18 +1,18 @@
 package dev.tern.internal.kernel.warmup;
 
 /**
- * Looks once in a while whether code in use still runs without allocating: the JIT may take
- * compiled code back at any time, and what it compiles instead may box vectors for good. Used by
- * the warm-up thread.
+ * Looks from time to time whether code in use still runs without allocating. The JIT may take
+ * compiled code back at any time, and what it compiles instead may box vectors for good. Only the
+ * warm-up thread uses it.
  */
 final class BoxingWatch {
-  /** Between two looks, each some 100 microseconds of work. */
+  /** Time between two looks; a look takes some 100 microseconds. */
   private static final long NANOS = 1_000_000_000L;
 
-  /** The same once code allocates, which it also does until it is compiled again. */
+  /** Time to the next look at code that allocates, as it does until it is compiled again. */
   private static final long SOON_NANOS = 100_000_000L;
 
-  /** Looks in a row in which it does, after which it is taken to box for good. */
+  /** Looks in a row at code that allocates, after which it counts as boxing for good. */
   private static final int MOST = 5;
 
   private final Warmup.Candidate candidate;
@@ -23,12 +23,12 @@ final class BoxingWatch {
     this.candidate = candidate;
   }
 
-  /** The code that is looked after. */
+  /** The code that is watched. */
   Warmup.Candidate candidate() {
     return candidate;
   }
 
-  /** Looks, if it is time to; true if the code boxes for good. */
+  /** Looks at the code if it is time to; true if it boxes for good. */
   boolean boxes() {
     if (System.nanoTime() < due) {
       return false;

@@ -12,11 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Gets vector code compiled before it is used. Until the JIT's last tier has compiled it, a loop of
- * Vector API calls boxes every vector and runs a hundred times slower than scalar code, so a
- * background thread drives new code on memory of its own and hands it over once several rounds
- * allocate nothing. All that waits is driven in turns: what the JIT takes long over holds up
- * nobody. What is in use then may be looked after: see {@link BoxingWatch}.
+ * Has vector code compiled before it is used, by a background thread. The thread runs new code on
+ * memory of the code's own, and hands it over once several rounds allocate nothing: the JIT has
+ * then compiled it without boxing. All code that waits is run in turns, so what the JIT takes long
+ * over holds up nobody. Code in use may be watched: see {@link BoxingWatch}.
+ *
+ * <p>There is one queue and one daemon thread for the process, started with the first use. Any
+ * thread may {@link #enqueue}; all methods of a {@link Candidate} are called by the warm-up thread.
+ * The queue holds each candidate once, so it is bounded by the kernels that exist.
  *
  * <p>The system property {@code tern.kernels=eager} uses vector code at once, for tests.
  */
@@ -27,26 +30,26 @@ public final class Warmup {
   public interface Candidate {
     /**
      * Runs the code once or a few times on memory of its own, by a call that has met several
-     * receivers: with one the JIT would compile the code into the caller, and leave those that
-     * others call to the interpreter.
+     * receivers. With one receiver the JIT would compile the code into the caller, and leave the
+     * methods that others call to the interpreter.
      *
-     * @param large whether in the sizes of work; else small, but through every branch: the JIT
-     *     leaves a branch that it never saw taken to the interpreter
+     * @param large whether in the sizes of work. Otherwise in small sizes, through every branch:
+     *     the JIT leaves a branch that it never saw taken to the interpreter
      */
     void round(boolean large);
 
     /** Takes the code into use. */
     void adopt();
 
-    /** Puts the code into a new class: see {@link FreshCode}. */
+    /** Puts the code into a new class, for a fresh start: see {@link HiddenClasses#copyOf}. */
     void renew();
 
-    /** Times that it is tried before {@link #giveUp}. */
+    /** How many classes are tried before {@link #giveUp}. */
     default int attempts() {
       return ATTEMPTS;
     }
 
-    /** Rounds after which the JIT has seen enough and only needs time. */
+    /** Rounds after which the JIT has seen enough of the code and only needs time. */
     default int busyRounds() {
       return BUSY_ROUNDS;
     }
@@ -55,8 +58,8 @@ public final class Warmup {
     void giveUp();
 
     /**
-     * Whether the code is looked after once it is in use: if it comes to box for good, {@link
-     * #withdraw} and {@link #renew} follow, and it is driven again.
+     * Whether the code is watched once it is in use. If it comes to box for good, {@link #withdraw}
+     * and {@link #renew} follow, and it is run again until it is compiled.
      */
     default boolean isWatched() {
       return false;
@@ -66,18 +69,18 @@ public final class Warmup {
     default void withdraw() {}
   }
 
-  /** Bytes that a round may allocate, by other doings of the thread. */
+  /** Bytes that the thread may allocate in a round for other purposes. */
   private static final long FEW_BYTES = 64;
 
-  /** Of code whose rounds take long. */
+  /** {@link Candidate#busyRounds} of code whose rounds take long. */
   private static final int BUSY_ROUNDS = 300;
 
-  /** Of few short loops. */
+  /** {@link Candidate#busyRounds} of few short loops. */
   static final int MANY_ROUNDS = 1200;
 
   private static final long PAUSE_NANOS = 200_000;
 
-  /** Matrix products hardly go without. */
+  /** Many, as matrix products are slow without vectors. */
   private static final int ATTEMPTS = 20;
 
   private static final LinkedBlockingQueue<Supplier<Optional<? extends Candidate>>> QUEUE =
@@ -90,13 +93,13 @@ public final class Warmup {
 
   private Warmup() {}
 
-  /** Has a candidate driven, which the warm-up thread makes; nothing if there is none after all. */
+  /** Adds a candidate, which the warm-up thread makes; it may find that there is none to run. */
   public static void enqueue(Supplier<Optional<? extends Candidate>> candidate) {
     PENDING.incrementAndGet();
     QUEUE.add(candidate);
   }
 
-  /** Whether nothing waits. */
+  /** Whether no code waits to be compiled. */
   public static boolean isIdle() {
     return PENDING.get() == 0;
   }
@@ -132,7 +135,7 @@ public final class Warmup {
     return Optional.ofNullable(QUEUE.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS));
   }
 
-  /** Gives each a turn that is to have one; false if none was. */
+  /** Gives a turn to each candidate that is due; false if none was. */
   private static boolean drive(List<WarmupRun> drives, List<BoxingWatch> watches) {
     boolean ran = false;
     boolean busy = false;
@@ -151,7 +154,7 @@ public final class Warmup {
     return ran;
   }
 
-  /** Has what boxes for good driven anew. */
+  /** Takes code out of use that boxes for good, and runs it anew. */
   private static void look(List<BoxingWatch> watches, List<WarmupRun> drives) {
     for (BoxingWatch watch : List.copyOf(watches)) {
       try {
@@ -169,7 +172,7 @@ public final class Warmup {
     }
   }
 
-  /** Runs a round; returns the bytes that it allocated, 0 where other doings of the thread may. */
+  /** Runs a round and returns the bytes that it allocated, 0 for a few. */
   static long round(Candidate candidate, boolean large) {
     long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
     candidate.round(large);
@@ -194,7 +197,7 @@ public final class Warmup {
     System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "code stays scalar", e);
   }
 
-  /** What threads allocate. */
+  /** The bytes that threads allocate. */
   private static final class Heap {
     static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   }

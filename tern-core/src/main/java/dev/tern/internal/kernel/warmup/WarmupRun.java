@@ -4,34 +4,37 @@ import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
 
-/** How far a candidate of {@link Warmup} has come. */
+/** How far the warm-up thread has come with a {@link Warmup.Candidate}. */
 final class WarmupRun {
   /**
-   * Quiet rounds in a row after which the code is taken to be compiled; all but the first large.
+   * Rounds in a row without allocation after which the code counts as compiled. All but the first
+   * are large.
    */
   private static final int QUIET = 4;
 
   /**
-   * Between two looks whether code is compiled. What is called much less often than it was the JIT
-   * takes off its list of what to compile ({@code CompilationPolicy::is_stale} of HotSpot).
+   * Between two looks whether code is compiled. The JIT drops a method from its queue that is
+   * called much less often than before ({@code CompilationPolicy::is_stale} of HotSpot).
    */
   private static final long POLL_NANOS = 500_000;
 
-  /** As long; then looks are rare, for code that may box for good is not to take a processor. */
+  /** Time after which looks become rare: code that may box for good must not take a processor. */
   private static final long STEADY_NANOS = 2_000_000_000L;
 
   private static final long RARE_NANOS = 10_000_000;
 
-  /** Without anything from the JIT: then it is taken to be done, with the code boxing for good. */
+  /**
+   * Time without any compilation after which the JIT counts as done, and the code boxes for good.
+   */
   private static final long PATIENCE_NANOS = 6_000_000_000L;
 
-  /** At most, while the JIT is kept busy by other code, or has too little of a processor. */
+  /** Most time in all, while other code keeps the JIT busy or it has too little of a processor. */
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
   /**
-   * As long, what a round allocates having become less but staying the same since: then a part is
-   * compiled such that it boxes for good, however busy the JIT is with other code. Twice as long
-   * for each further attempt, lest a slow machine never gets through.
+   * Time for which a round has allocated the same, but less than the first round, after which a
+   * part of the code counts as boxing for good. It doubles with each attempt, so that a slow
+   * machine gets through.
    */
   private static final long STUCK_NANOS = 600_000_000L;
 
@@ -48,7 +51,7 @@ final class WarmupRun {
 
   private long jitMoved = started;
 
-  /** What a round allocated: the first of this attempt, and the last, the same since a time. */
+  /** Bytes that a round allocated: the first of this attempt, the last, and since when the same. */
   private long allocatedFirst;
 
   private long allocatedLast;
@@ -58,12 +61,12 @@ final class WarmupRun {
     this.candidate = candidate;
   }
 
-  /** Whether the JIT has still to see more of it. */
+  /** Whether the JIT still has to see more of the code. */
   boolean isBusy() {
     return rounds < candidate.busyRounds();
   }
 
-  /** Whether it is time to see whether it is compiled. */
+  /** Whether it is time to see whether the code is compiled. */
   boolean isDue() {
     return quiet > 0 || System.nanoTime() >= due;
   }
@@ -101,12 +104,12 @@ final class WarmupRun {
     return candidate;
   }
 
-  /** Whether it is in use. */
+  /** Whether the candidate is in use. */
   boolean isAdopted() {
     return adopted;
   }
 
-  /** Drives the candidate on; true when done with it. */
+  /** Runs the candidate once more; true when done with it. */
   boolean round() {
     long start = System.nanoTime();
     try {
@@ -150,7 +153,7 @@ final class WarmupRun {
         Optional.ofNullable(ManagementFactory.getCompilationMXBean())
             .filter(CompilationMXBean::isCompilationTimeMonitoringSupported);
 
-    /** Time that they took for what they have finished. */
+    /** Time that they took for all that they have finished. */
     static long millis() {
       return BEAN.map(CompilationMXBean::getTotalCompilationTime).orElse(0L);
     }
