@@ -8,6 +8,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -27,11 +28,13 @@ public final class HiddenClasses {
    */
   public static Object define(Class<?> neighbour, byte[] code) {
     try {
-      return MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
-          .defineHiddenClass(code, true)
-          .lookupClass()
-          .getDeclaredConstructor()
-          .newInstance();
+      Constructor<?> constructor =
+          MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
+              .defineHiddenClass(code, true)
+              .lookupClass()
+              .getDeclaredConstructor();
+      constructor.setAccessible(true);
+      return constructor.newInstance();
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot define a class beside " + neighbour.getName(), e);
     }
