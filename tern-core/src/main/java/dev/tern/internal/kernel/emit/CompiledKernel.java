@@ -74,11 +74,6 @@ public final class CompiledKernel {
     return scalarForGood || !VectorSupport.available() || !spec.isVectorizable();
   }
 
-  /** Bytes of scratch memory that a run over rows of {@code n} elements needs. */
-  public long scratchBytes(int n) {
-    return new KernelPasses(spec).scratchBytes(n);
-  }
-
   /** The fastest form that is ready. */
   public Kernel active() {
     Kernel kernel = active;

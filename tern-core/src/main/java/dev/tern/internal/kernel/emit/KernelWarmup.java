@@ -7,6 +7,7 @@ import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.HiddenClasses;
 import dev.tern.internal.kernel.warmup.Warmup;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -66,16 +67,16 @@ final class KernelWarmup implements Warmup.Candidate {
     strides = new long[3 * spec.operands()];
     scalars = new float[spec.scalars()];
     for (int k = 0; k < addresses.length; k++) {
-      addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
+      addresses[k] = Memory.allocate(arena, 4L * (LONG + N * N1), 64, "warm-up").address();
       strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
     long most =
         Stream.of(small, large)
             .flatMap(Arrays::stream)
-            .mapToLong(sizes -> compiled.scratchBytes(sizes[2]))
+            .mapToLong(sizes -> Kernels.scratchBytes(spec, sizes[2]))
             .max()
             .orElseThrow();
-    scratch = arena.allocate(ReductionLanes.BYTES + most, 64).address();
+    scratch = Memory.allocate(arena, ReductionLanes.BYTES + most, 64, "warm-up").address();
   }
 
   /** Has the vector form of a kernel compiled. */

@@ -52,6 +52,11 @@ public final class Kernels {
     return n % ReductionLanes.COUNT == 0 || (fits && VectorSupport.hasMasks(lanes)) ? rows : spec;
   }
 
+  /** Bytes of scratch memory that a run of the kernel over rows of {@code n} elements needs. */
+  public static long scratchBytes(KernelSpec spec, int n) {
+    return new KernelPasses(spec).scratchBytes(n);
+  }
+
   /** Kernels that are held or kept. */
   public static int count() {
     return CACHE.size();

@@ -2,6 +2,7 @@ package dev.tern.internal.kernel.matmul;
 
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.VectorForm;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -22,9 +23,9 @@ final class TileKernels {
   private record Operands(long a, long b, long c) {
     Operands(Arena arena) {
       this(
-          arena.allocate(STRIP_BYTES, 64).address(),
-          arena.allocate(PANEL_BYTES, 64).address(),
-          arena.allocate(ROW * ROWS, 64).address());
+          Memory.allocate(arena, STRIP_BYTES, 64, "warm-up").address(),
+          Memory.allocate(arena, PANEL_BYTES, 64, "warm-up").address(),
+          Memory.allocate(arena, ROW * ROWS, 64, "warm-up").address());
     }
   }
 
@@ -129,7 +130,7 @@ final class TileKernels {
 
   private static VectorForm.Driver<BlockKernel> driveBlocks(Arena arena) {
     Operands at = new Operands(arena);
-    long packed = arena.allocate(2 * PANEL_BYTES, 64).address();
+    long packed = Memory.allocate(arena, 2 * PANEL_BYTES, 64, "warm-up").address();
     BlockKernel.Outer whole = new BlockKernel.Outer(4, ROW, COLUMNS);
     BlockKernel.Outer part = new BlockKernel.Outer(4, ROW, COLUMNS - 1);
     return (kernel, large) -> {

@@ -2,6 +2,7 @@ package dev.tern.internal.kernel.ops;
 
 import dev.tern.base.DType;
 import dev.tern.internal.kernel.warmup.VectorForm;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
 /** Dense conversion between F32 and F16 or BF16. */
@@ -35,8 +36,8 @@ public final class HalfCasts {
   }
 
   private static VectorForm.Driver<HalfKernel> drive(Arena arena) {
-    long floats = arena.allocate(4L * LARGE, 64).address();
-    long halves = arena.allocate(2L * LARGE, 64).address();
+    long floats = Memory.allocate(arena, 4L * LARGE, 64, "warm-up").address();
+    long halves = Memory.allocate(arena, 2L * LARGE, 64, "warm-up").address();
     return (kernel, large) -> {
       int count = large ? LARGE : SMALL;
       kernel.narrow(DType.F16, floats, halves, count);

@@ -2,6 +2,7 @@ package dev.tern.internal.kernel.ops;
 
 import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.kernel.warmup.VectorForm;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
 /**
@@ -56,10 +57,10 @@ public final class PairSums {
   private static VectorForm.Driver<PairKernel> drive(Arena arena) {
     int d = 2 * ReductionLanes.COUNT;
     long bytes = 4L * WARM_ROWS * 8 * (d + 1);
-    long x = arena.allocate(bytes, 64).address();
-    long gradient = arena.allocate(bytes, 64).address();
-    long result = arena.allocate(4L * WARM_ROWS, 64).address();
-    long scratch = arena.allocate(scratchBytes(), 64).address();
+    long x = Memory.allocate(arena, bytes, 64, "warm-up").address();
+    long gradient = Memory.allocate(arena, bytes, 64, "warm-up").address();
+    long result = Memory.allocate(arena, 4L * WARM_ROWS, 64, "warm-up").address();
+    long scratch = Memory.allocate(arena, scratchBytes(), 64, "warm-up").address();
     PairKernel.Row[] rows = new PairKernel.Row[SIZES.length];
     for (int i = 0; i < rows.length; i++) {
       rows[i] = new PairKernel.Row(SIZES[i][0], d + SIZES[i][1]);

@@ -26,7 +26,7 @@ final class VectorPairs implements PairKernel {
   private static final long LIMIT = 1L << 60;
 
   /** Zeros, which sums start from. */
-  private static final long ZEROS = Arena.global().allocate(64, 64).address();
+  private static final long ZEROS = Memory.allocate(Arena.global(), 64, 64, "zeros").address();
 
   /** Rows whose lanes are added up together. */
   static final int BLOCK = 8;

@@ -14,7 +14,7 @@ final class OtherLength implements Runnable {
       VectorSpecies.of(
           float.class, VectorShape.forBitSize(VectorSupport.floatSpecies().vectorBitSize() / 2));
   private static final Class<?> TYPE = SPECIES.vectorType();
-  private static final long AT = Arena.global().allocate(256, 64).address();
+  private static final long AT = Memory.allocate(Arena.global(), 256, 64, "test").address();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final int REPEATS = 8;
 
