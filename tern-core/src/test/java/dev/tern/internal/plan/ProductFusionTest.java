@@ -12,7 +12,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.remat.search.ScheduleFinder;
 import java.util.ArrayList;
 import java.util.List;
