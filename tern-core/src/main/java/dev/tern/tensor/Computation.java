@@ -47,7 +47,7 @@ public final class Computation implements AutoCloseable {
             stored.add(
                 new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
-    return new Computation(device, device.interpreter().bind(program), List.copyOf(outputs));
+    return new Computation(device, device.engine().bind(program), List.copyOf(outputs));
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.tern.tensor;
 
 import dev.tern.internal.eager.Eager;
+import dev.tern.internal.ir.Node;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -68,9 +69,11 @@ public final class Session implements AutoCloseable {
       int recipes) {}
 
   private final Eager eager;
+  private final Level level;
 
-  Session(Eager eager) {
+  Session(Eager eager, Level level) {
     this.eager = eager;
+    this.level = level;
   }
 
   /** Has tensors computed. */
@@ -80,7 +83,12 @@ public final class Session implements AutoCloseable {
 
   /** Has tensors computed. */
   public void run(List<Tensor> tensors) {
-    eager.run(tensors.stream().map(Tensor::node).toList());
+    List<Node> nodes = tensors.stream().map(Tensor::node).toList();
+    if (level == Level.SYNCHRONOUS) {
+      eager.runToEnd(nodes);
+    } else {
+      eager.run(nodes);
+    }
   }
 
   /**
@@ -109,6 +117,9 @@ public final class Session implements AutoCloseable {
    * @throws IllegalStateException when one of them cannot be computed
    */
   public void store(Map<Variable, Tensor> updates) {
+    if (level == Level.SYNCHRONOUS) {
+      run(List.copyOf(updates.values()));
+    }
     eager.store(
         updates.entrySet().stream()
             .sorted(Comparator.comparingLong(update -> update.getKey().number()))
@@ -129,9 +140,15 @@ public final class Session implements AutoCloseable {
 
   /** What was done; ops that wait are not in it. */
   public Statistics statistics() {
-    Eager.Statistics s = eager.statistics();
+    Eager.Counts c = eager.counts();
     return new Statistics(
-        s.runs(), s.runsAgain(), s.evictions(), s.bytes(), s.peakBytes(), s.budget(), s.recipes());
+        c.runs(),
+        c.runsAgain(),
+        c.evictions(),
+        c.bytes().current(),
+        c.bytes().peak(),
+        eager.budget(),
+        c.ops());
   }
 
   /**

@@ -38,7 +38,7 @@ public final class Variable implements AutoCloseable {
 
   /** A variable of zeros. */
   public static Variable of(Device device, String name, Shape shape, DType type) {
-    Node node = device.interpreter().allocate(shape, type, name);
+    Node node = device.engine().allocate(shape, type, name);
     Variable variable = new Variable(device, name, new Tensor(node));
     Memory.zero(variable.address(), (long) shape.elements() * type.bytes());
     return variable;
@@ -75,7 +75,7 @@ public final class Variable implements AutoCloseable {
   }
 
   long address() {
-    device.interpreter().requireOpen(name);
+    device.engine().requireOpen(name);
     if (closed) {
       throw new IllegalStateException(
           name + ": got a closed variable, expected an open one; close it after its last user");
@@ -130,8 +130,8 @@ public final class Variable implements AutoCloseable {
     if (lent != null) {
       lent.close();
     }
-    if (!closed && !device.interpreter().isClosed()) {
-      device.interpreter().allocator().free(addressToWrite());
+    if (!closed && !device.engine().isClosed()) {
+      device.engine().allocator().free(addressToWrite());
     }
     closed = true;
   }

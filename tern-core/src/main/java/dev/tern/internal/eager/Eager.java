@@ -39,43 +39,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Any number of threads may call.
  */
 public final class Eager implements MemoryReader, AutoCloseable {
-  /** When callers get to know of errors. */
-  public enum Level {
-    /** All is done, and errors are thrown, before a call returns. */
-    SYNCHRONOUS,
-    /** An op that cannot fit into the budget is refused at the call. */
-    ERRORS_SYNCHRONOUS,
-    /** All errors show when values are read. */
-    ASYNCHRONOUS,
-  }
+  /** Bytes of values in memory, with what ops take while they run; and the most at any time. */
+  public record Bytes(long current, long peak) {}
 
   /**
    * What was done so far.
    *
-   * @param runs of ops
-   * @param runsAgain of these, those that computed what had been dropped
-   * @param evictions values dropped for want of room
-   * @param bytes of values in memory, in steps of 64
-   * @param peakBytes most of them at any time, with what ops take while they run
-   * @param budget most there may be
-   * @param recipes ops that are remembered
+   * @param ops that are remembered
    */
-  public record Statistics(
-      long runs,
-      long runsAgain,
-      long evictions,
-      long bytes,
-      long peakBytes,
-      long budget,
-      int recipes) {}
+  public record Counts(long runs, long runsAgain, long evictions, int ops, Bytes bytes) {}
 
   /** {@code node} becomes the content of {@code leaf}. */
   public record Update(Node leaf, Node node) {}
 
   private static final StackWalker STACK = StackWalker.getInstance();
 
-  private final Engine interpreter;
-  private final Level level;
+  private final Engine engine;
+  private final boolean refusesAtOnce;
   private final long budget;
   private final OpPlans plans;
   private final NodeValues values = new NodeValues();
@@ -99,29 +79,28 @@ public final class Eager implements MemoryReader, AutoCloseable {
   /**
    * A session of its own thread.
    *
-   * @param budget bytes of the interpreter's memory, in steps of 64, for values and for what ops
-   *     take while they run
+   * @param budget bytes of the engine's memory, in steps of 64, for values and for what ops take
+   *     while they run
    * @param queued most ops that wait
+   * @param refusesAtOnce whether an op that cannot fit into the budget is refused at the call
    * @throws IllegalArgumentException for less than 64 bytes
-   * @throws OutOfBudgetException when the interpreter has not that much
+   * @throws OutOfBudgetException when the engine has not that much
    */
-  public Eager(Engine interpreter, long budget, Level level, int queued) {
-    interpreter.requireOpen("session");
+  public Eager(Engine engine, long budget, int queued, boolean refusesAtOnce) {
+    engine.requireOpen("session");
     if (budget < BlockArena.rounded(1)) {
       throw new IllegalArgumentException(
           "session: got a budget of %d bytes, expected at least %d; pass what its values take"
               .formatted(budget, BlockArena.rounded(1)));
     }
-    this.interpreter = interpreter;
-    this.level = level;
+    this.engine = engine;
+    this.refusesAtOnce = refusesAtOnce;
     this.budget = budget & -BlockArena.rounded(1);
-    plans = new OpPlans(interpreter.workers().threads());
-    worker =
-        new EagerWorker(
-            interpreter.workers(), interpreter.allocator(), this.budget, values, queued);
+    plans = new OpPlans(engine.workers().threads());
+    worker = new EagerWorker(engine.workers(), engine.allocator(), this.budget, values, queued);
     try {
-      interpreter.addReader(this);
-      read.add(interpreter);
+      engine.addReader(this);
+      read.add(engine);
     } catch (IllegalStateException e) {
       worker.close();
       throw e;
@@ -130,6 +109,20 @@ public final class Eager implements MemoryReader, AutoCloseable {
 
   /** Has nodes computed, and what they need; their values stay while there is room for others. */
   public void run(List<Node> nodes) {
+    ask(nodes);
+  }
+
+  /**
+   * As {@link #run}, and returns when it is done.
+   *
+   * @throws IllegalStateException when one of them cannot be computed
+   */
+  public void runToEnd(List<Node> nodes) {
+    List<SessionValue> wanted = ask(nodes);
+    EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
+  }
+
+  private List<SessionValue> ask(List<Node> nodes) {
     Object place = place();
     List<SessionValue> wanted = new ArrayList<>();
     synchronized (recording) {
@@ -137,9 +130,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
         record(OpPlans.base(node), place).ifPresent(wanted::add);
       }
     }
-    if (level == Level.SYNCHRONOUS) {
-      EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
-    }
+    return wanted;
   }
 
   /**
@@ -230,14 +221,19 @@ public final class Eager implements MemoryReader, AutoCloseable {
     EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of()));
   }
 
+  /** Most bytes of values. */
+  public long budget() {
+    return budget;
+  }
+
   /** What was done; commands that wait are not in it. */
-  public Statistics statistics() {
-    return worker.statistics();
+  public Counts counts() {
+    return worker.counts();
   }
 
   @Override
   public void beforeClose(Engine device) {
-    if (device == interpreter) {
+    if (device == engine) {
       close();
     } else {
       expire(leaf -> leaf.owner() == device);
@@ -323,8 +319,8 @@ public final class Eager implements MemoryReader, AutoCloseable {
       sources.add(source(operand));
     }
     SessionValue held = new SessionValue();
-    Recipe recipe = new Recipe(node.op(), node.shape(), node.type(), plan, sources, held, place);
-    if (level == Level.ERRORS_SYNCHRONOUS) {
+    Recipe recipe = new Recipe(plan, sources, held, place);
+    if (refusesAtOnce) {
       requireRoom(recipe, operands);
     }
     worker.put(
@@ -356,8 +352,9 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   private void requireRoom(Recipe recipe, List<Node> operands) {
-    long bytes = BlockArena.rounded(recipe.bytes());
-    bytes += recipe.plan().workspace() > 0 ? BlockArena.rounded(recipe.plan().workspace()) : 0;
+    OpPlan plan = recipe.plan();
+    long bytes = BlockArena.rounded(plan.bytes());
+    bytes += plan.workspace() > 0 ? BlockArena.rounded(plan.workspace()) : 0;
     for (Node operand : operands) {
       if (!hasMemory(operand)) {
         bytes += BlockArena.rounded((long) operand.shape().elements() * operand.type().bytes());

@@ -48,7 +48,7 @@ final class EagerWorker {
   /** What ended the thread, unless a caller did; set before {@code closed}. */
   private volatile @Nullable Throwable death;
 
-  private volatile Eager.Statistics statistics;
+  private volatile Eager.Counts counts;
 
   /**
    * @param budget bytes of the allocator for values
@@ -66,7 +66,7 @@ final class EagerWorker {
     this.values = values;
     queue = new ArrayBlockingQueue<>(queued);
     memory = allocator.allocate(budget, "session");
-    statistics = new Eager.Statistics(0, 0, 0, 0, 0, budget, 0);
+    counts = new Eager.Counts(0, 0, 0, 0, new Eager.Bytes(0, 0));
     thread = Thread.ofPlatform().daemon().name("tern-session").unstarted(this::serve);
     thread.start();
   }
@@ -97,8 +97,8 @@ final class EagerWorker {
   }
 
   /** As of the last command. */
-  Eager.Statistics statistics() {
-    return statistics;
+  Eager.Counts counts() {
+    return counts;
   }
 
   /** Ends the thread after the op that runs; what waits is refused, memory freed. */
@@ -175,7 +175,7 @@ final class EagerWorker {
         Command command = queue.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
         values.removeUnreachable().forEach(evaluator::release);
         if (command == null) {
-          statistics = evaluator.statistics();
+          counts = evaluator.counts();
         } else {
           run(command, evaluator);
         }
@@ -194,7 +194,7 @@ final class EagerWorker {
   private void run(Command command, Evaluator evaluator) {
     try {
       Optional<Failure> failure = command.task.apply(evaluator);
-      statistics = evaluator.statistics();
+      counts = evaluator.counts();
       if (command.done != null) {
         command.done.complete(failure);
       }

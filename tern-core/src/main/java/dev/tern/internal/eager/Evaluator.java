@@ -125,7 +125,7 @@ final class Evaluator {
     recipes.name(op, recipe);
     recipes.setWorkspace(op, recipe.plan().workspace());
     byOp.add(recipe);
-    int value = recipes.addOutput(recipe.bytes());
+    int value = recipes.addOutput(recipe.plan().bytes());
     recipe.result().number = value;
     boolean isDone = false;
     try {
@@ -365,16 +365,11 @@ final class Evaluator {
   }
 
   /** What was done so far. */
-  Eager.Statistics statistics() {
+  Eager.Counts counts() {
     var bytes = arena.statistics().allocatedBytes();
-    return new Eager.Statistics(
-        runs,
-        runsAgain,
-        residency.evictionsForRoom(),
-        bytes.current(),
-        bytes.peak(),
-        arena.capacity(),
-        recipes.ops());
+    long evictions = residency.evictionsForRoom();
+    return new Eager.Counts(
+        runs, runsAgain, evictions, recipes.ops(), new Eager.Bytes(bytes.current(), bytes.peak()));
   }
 
   /** Copies numbers out, converted to float. */

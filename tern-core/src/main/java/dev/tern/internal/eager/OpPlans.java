@@ -24,20 +24,15 @@ import java.util.Map;
 final class OpPlans {
   private static final int KEPT = 4096;
 
-  /**
-   * What tells structures apart; {@code inputs} holds the views, constants and operands in turn.
-   */
-  private record Key(Op op, Shape shape, DType type, List<Object> inputs) {}
-
   private record Slot(int number, Shape shape, DType type) {}
 
   private final int threads;
-  private final Map<Key, OpPlan> plans =
+  private final Map<OpPlan.Key, OpPlan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, OpPlan> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<OpPlan.Key, OpPlan> eldest) {
           return size() > KEPT;
         }
       };
@@ -95,16 +90,16 @@ final class OpPlans {
       boolean isConstant = at.op() instanceof Op.Constant;
       inputs.add(isConstant ? at.op() : new Slot(operands.indexOf(at), at.shape(), at.type()));
     }
-    Key key = new Key(node.op(), node.shape(), node.type(), inputs);
+    OpPlan.Key key = new OpPlan.Key(node.op(), node.shape(), node.type(), inputs);
     OpPlan known = plans.get(key);
     if (known == null) {
-      known = plan(node, operands);
+      known = plan(key, node, operands);
       plans.put(key, known);
     }
     return known;
   }
 
-  private OpPlan plan(Node node, List<Node> operands) {
+  private OpPlan plan(OpPlan.Key key, Node node, List<Node> operands) {
     List<Node> leaves = new ArrayList<>();
     for (Node operand : operands) {
       leaves.add(Nodes.leaf(new Buffer(0, 0, "operand"), operand.shape(), operand.type()));
@@ -119,7 +114,7 @@ final class OpPlans {
     for (int i = 0; i < slots.length; i++) {
       slots[i] = leaves.indexOf(program.leaves().get(plan.leaves()[i]));
     }
-    return new OpPlan(plan, slots, Execution.scratchBytes(plan, threads));
+    return new OpPlan(key, plan, slots, Execution.scratchBytes(plan, threads));
   }
 
   private static Node onLeaves(Node input, List<Node> operands, List<Node> leaves) {

@@ -1,8 +1,5 @@
 package dev.tern.internal.eager;
 
-import dev.tern.base.DType;
-import dev.tern.base.Shape;
-import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import java.util.Arrays;
 import java.util.List;
@@ -14,14 +11,7 @@ import java.util.function.Predicate;
  * @param operands what the plan reads, by its slots: the value of another recipe, or a leaf
  * @param place the user's line that had it run, as it prints
  */
-record Recipe(
-    Op op,
-    Shape shape,
-    DType type,
-    OpPlan plan,
-    List<Operand> operands,
-    SessionValue result,
-    Object place) {
+record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object place) {
   /** What an op reads. */
   sealed interface Operand {
     /** A value. */
@@ -33,7 +23,7 @@ record Recipe(
 
   /** The same for nobody. */
   Recipe abandoned() {
-    return new Recipe(op, shape, type, plan, List.of(), new SessionValue(), place);
+    return new Recipe(plan, List.of(), new SessionValue(), place);
   }
 
   /** Numbers of the values that it reads. */
@@ -46,11 +36,6 @@ record Recipe(
       }
     }
     return Arrays.copyOf(numbers, count);
-  }
-
-  /** Bytes of the result. */
-  long bytes() {
-    return (long) shape.elements() * type.bytes();
   }
 
   /** Whether it reads a leaf that is one of these. */
@@ -66,6 +51,6 @@ record Recipe(
   /** The op and its result. */
   @Override
   public String toString() {
-    return op + " " + type + shape;
+    return plan.toString();
   }
 }

@@ -94,7 +94,7 @@ public final class Engine implements AutoCloseable {
     return MemoryJson.of(allocator.snapshot()).toString();
   }
 
-  /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
+  /** A resident tensor of undefined content in this engine's memory, for {@code holder}. */
   public Node allocate(Shape shape, DType type, String holder) {
     long bytes = (long) shape.elements() * type.bytes();
     long address = allocator.allocate(bytes, holder);
@@ -151,17 +151,16 @@ public final class Engine implements AutoCloseable {
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
-    private final Engine interpreter;
+    private final Engine engine;
     private final BufferPlan memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
-    Bound(
-        Execution execution, Program program, Engine interpreter, BufferPlan memory, Sizes sizes) {
+    Bound(Execution execution, Program program, Engine engine, BufferPlan memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
-      this.interpreter = interpreter;
+      this.engine = engine;
       this.memory = memory;
       this.sizes = sizes;
       written =
@@ -177,7 +176,7 @@ public final class Engine implements AutoCloseable {
 
     /** The execution; what it reads is kept alive by this object. */
     public Execution execution() {
-      interpreter.requireOpen("computation");
+      engine.requireOpen("computation");
       if (closed) {
         throw new IllegalStateException(
             "computation: got a closed one, expected an open one; close it after its last run");
@@ -197,7 +196,7 @@ public final class Engine implements AutoCloseable {
 
     /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
     public Step recorded() {
-      Step step = Planner.stated(program, interpreter.workers.threads());
+      Step step = Planner.stated(program, engine.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
       List<String> names = new ArrayList<>();
@@ -214,7 +213,7 @@ public final class Engine implements AutoCloseable {
 
     @Override
     public void close() {
-      if (!closed && !interpreter.closed) {
+      if (!closed && !engine.closed) {
         memory.close();
       }
       closed = true;
@@ -250,7 +249,10 @@ public final class Engine implements AutoCloseable {
     int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
     memory.allocate();
     Execution execution =
-        new Execution(plan, workers, addresses, memory.address(values), memory.address(scratch));
+        new Execution(
+            plan,
+            workers,
+            new Execution.Addresses(addresses, memory.address(values), memory.address(scratch), 0));
     Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }

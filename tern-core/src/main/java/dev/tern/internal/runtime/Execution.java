@@ -44,27 +44,29 @@ public final class Execution {
   private long runs;
 
   /**
-   * @param leaves address of each storage that is a leaf
-   * @param arena address of {@code plan.arenaBytes()} bytes
-   * @param scratch address of {@link #scratchBytes} bytes
+   * Addresses of what a plan works on.
+   *
+   * @param leaves of each storage that is a leaf
+   * @param arena of {@code plan.arenaBytes()} bytes
+   * @param scratch of {@link #scratchBytes} bytes
+   * @param output of the output that lies {@link Plan#APART}, if one does
    */
-  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch) {
-    this(plan, workers, leaves, arena, scratch, 0);
-  }
+  public record Addresses(long[] leaves, long arena, long scratch, long output) {}
 
-  /** The same, with an address for the output that lies {@link Plan#APART}. */
-  public Execution(
-      Plan plan, Workers workers, long[] leaves, long arena, long scratch, long output) {
+  /** Binds {@code plan}. */
+  public Execution(Plan plan, Workers workers, Addresses addresses) {
+    long[] leaves = addresses.leaves();
     this.plan = plan;
     this.workers = workers;
     storages = new long[leaves.length + plan.offsets().length];
     System.arraycopy(leaves, 0, storages, 0, leaves.length);
     for (int i = 0; i < plan.offsets().length; i++) {
       long offset = plan.offsets()[i];
-      storages[leaves.length + i] = offset == Plan.APART ? output : arena + offset;
+      storages[leaves.length + i] =
+          offset == Plan.APART ? addresses.output() : addresses.arena() + offset;
     }
     for (Step step : plan.steps()) {
-      steps.add(bind(step, scratch));
+      steps.add(bind(step, addresses.scratch()));
     }
     nanos = new long[steps.size()];
     times = new long[steps.size() + 1];
@@ -222,19 +224,28 @@ public final class Execution {
       case Step.Cast s -> cast(s);
       case Step.DotInteraction s -> {
         DotInteraction dots = DotInteraction.forward(s.n(), s.d());
-        yield dots(dots, s.batch(), address(s.x()), 0, address(s.out()), scratch);
+        long x = address(s.x());
+        long out = address(s.out());
+        long each = dots.scratchBytes();
+        yield byRows(
+            s.batch(),
+            (from, to, worker) -> dots.run(x, 0, out, from, to, scratch + worker * each));
       }
       case Step.DotInteractionGradient s -> {
         DotInteraction dots = DotInteraction.backward(s.n(), s.d());
-        yield dots(
-            dots, s.batch(), address(s.x()), address(s.gradient()), address(s.out()), scratch);
+        long x = address(s.x());
+        long gradient = address(s.gradient());
+        long out = address(s.out());
+        long each = dots.scratchBytes();
+        yield byRows(
+            s.batch(),
+            (from, to, worker) -> dots.run(x, gradient, out, from, to, scratch + worker * each));
       }
     };
   }
 
   private FusedTask fused(Step.Fused s, long scratch) {
-    long[] operands = s.operands().stream().mapToLong(this::address).toArray();
-    return new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
+    return new FusedTask(s, addresses(s, scratch), workers.threads(), FusedTask.PassedRows.NONE);
   }
 
   private FusedTask epilogue(Step.MatMulThen s, long scratch) {
@@ -242,52 +253,48 @@ public final class Execution {
       return fused(s.then(), scratch);
     }
     Step.MatMul p = s.product();
-    long[] operands = s.then().operands().stream().mapToLong(this::address).toArray();
-    long partials = address(s.then().partials());
-    int passed = s.then().operands().indexOf(p.c());
-    long passedBytes = Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
-    return new FusedTask(
-        s.then(), operands, partials, scratch, workers.threads(), passed, passedBytes);
+    int operand = s.then().operands().indexOf(p.c());
+    long bytes = Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
+    FusedTask.PassedRows passed = new FusedTask.PassedRows(operand, bytes);
+    return new FusedTask(s.then(), addresses(s.then(), scratch), workers.threads(), passed);
   }
 
-  private Runnable dots(
-      DotInteraction dots, int batch, long x, long gradient, long out, long scratch) {
-    long each = dots.scratchBytes();
+  private FusedTask.Addresses addresses(Step.Fused s, long scratch) {
+    long[] operands = s.operands().stream().mapToLong(this::address).toArray();
+    return new FusedTask.Addresses(operands, address(s.partials()), scratch);
+  }
+
+  /** Works on rows {@code from} to {@code to - 1} of a batch. */
+  private interface Rows {
+    void run(int from, int to, int worker);
+  }
+
+  private Runnable byRows(int batch, Rows rows) {
     Workers.Task task =
         (index, worker) -> {
           int from = index * ROWS_PER_TASK;
-          int to = Math.min(batch, from + ROWS_PER_TASK);
-          dots.run(x, gradient, out, from, to, scratch + worker * each);
+          rows.run(from, Math.min(batch, from + ROWS_PER_TASK), worker);
         };
     return () -> workers.run(tasks(batch, ROWS_PER_TASK), task);
   }
 
   private Runnable pairSums(Step.PairSums s, long scratch) {
-    Workers.Task task =
-        (index, worker) ->
-            PairSums.forward(
-                address(s.x()),
-                address(s.out()),
-                scratch + worker * PairSums.scratchBytes(),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
-    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+    long x = address(s.x());
+    long out = address(s.out());
+    long each = PairSums.scratchBytes();
+    return byRows(
+        s.batch(),
+        (from, to, worker) ->
+            PairSums.forward(x, out, scratch + worker * each, from, to, s.n(), s.d()));
   }
 
   private Runnable pairSumsGradient(Step.PairSumsGradient s) {
-    Workers.Task task =
-        (index, worker) ->
-            PairSums.backward(
-                address(s.x()),
-                address(s.gradient()),
-                address(s.out()),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
-    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
+    long x = address(s.x());
+    long gradient = address(s.gradient());
+    long out = address(s.out());
+    return byRows(
+        s.batch(),
+        (from, to, worker) -> PairSums.backward(x, gradient, out, from, to, s.n(), s.d()));
   }
 
   private Runnable cast(Step.Cast s) {

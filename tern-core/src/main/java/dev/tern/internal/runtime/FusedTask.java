@@ -46,34 +46,30 @@ final class FusedTask implements Workers.Task {
   private final long[] spent;
 
   /**
-   * @param addresses of the operands
-   * @param partials address of the partial results
-   * @param scratch address of the lanes of each worker
+   * Where a step works.
+   *
+   * @param partials of the partial results
+   * @param scratch of the lanes of each worker, one after the other
    */
-  FusedTask(Step.Fused step, long[] addresses, long partials, long scratch, int threads) {
-    this(step, addresses, partials, scratch, threads, -1, 0);
-  }
+  record Addresses(long[] operands, long partials, long scratch) {}
 
   /**
-   * The same, where {@link #range} finds the first of its elements of an operand at the begin of a
-   * worker's own memory.
+   * An operand whose rows each worker has in memory of its own: {@link #range} finds the first of
+   * its elements at the begin of that memory.
    *
-   * @param passed the operand
-   * @param passedBytes from one worker's memory for it to the next one's
+   * @param operand its number, or -1 for none
+   * @param bytes from one worker's memory to the next one's
    */
-  FusedTask(
-      Step.Fused step,
-      long[] addresses,
-      long partials,
-      long scratch,
-      int threads,
-      int passed,
-      long passedBytes) {
+  record PassedRows(int operand, long bytes) {
+    static final PassedRows NONE = new PassedRows(-1, 0);
+  }
+
+  FusedTask(Step.Fused step, Addresses places, int threads, PassedRows passedRows) {
     this.step = step;
-    this.passed = passed;
-    this.passedBytes = passedBytes;
-    this.addresses = addresses;
-    this.scratch = scratch;
+    passed = passedRows.operand();
+    passedBytes = passedRows.bytes();
+    addresses = places.operands();
+    scratch = places.scratch();
     kernel = step.kernel().active();
     loads = addresses.length - step.reduced().length;
     scratchBytes = scratchBytes(step);
@@ -91,11 +87,11 @@ final class FusedTask implements Workers.Task {
         kernelStrides[KERNEL_LOOPS * k + level] = axis < 0 ? 0 : 4L * strides[axis];
       }
     }
-    this.partials = new long[step.reduced().length];
-    long next = partials;
-    for (int i = 0; i < this.partials.length; i++) {
+    partials = new long[step.reduced().length];
+    long next = places.partials();
+    for (int i = 0; i < partials.length; i++) {
       if (isPartial(i)) {
-        this.partials[i] = next;
+        partials[i] = next;
         next += 4 * step.reduced()[i] * step.chunks();
       }
     }
