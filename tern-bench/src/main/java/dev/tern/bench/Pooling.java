@@ -1,11 +1,11 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.DeviceAccess;

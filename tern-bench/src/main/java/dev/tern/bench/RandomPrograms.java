@@ -124,7 +124,8 @@ final class RandomPrograms {
   /** A leaf of half width, as floats. */
   private Node half(Shape shape) {
     DType type = random.nextBoolean() ? DType.F16 : DType.BF16;
-    MemorySegment segment = Arena.ofAuto().allocate(Math.max(1, 2L * shape.elements()), 64);
+    MemorySegment segment =
+        Memory.allocate(Arena.ofAuto(), Math.max(1, 2L * shape.elements()), 64, "values");
     for (int i = 0; i < shape.elements(); i++) {
       short bits = (short) (Float.floatToRawIntBits(number()) >>> 16);
       boolean isNumber = type == DType.BF16 || (bits & 0x7C00) != 0x7C00;

@@ -2,10 +2,10 @@ package dev.tern.bench;
 
 import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;

@@ -1,13 +1,13 @@
 package dev.tern.cli;
 
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;

@@ -2,8 +2,8 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.SourceLines;

@@ -1,7 +1,7 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package dev.tern.cli;
 
-import dev.tern.train.Checkpoint;
+import dev.tern.checkpoint.Checkpoint;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

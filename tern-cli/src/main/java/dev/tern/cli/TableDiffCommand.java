@@ -1,8 +1,8 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.TableDifference;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.TableDifference;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

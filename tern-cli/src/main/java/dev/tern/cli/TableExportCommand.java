@@ -1,9 +1,9 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.TableExport;
+import dev.tern.checkpoint.tools.TableFormat;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.TableExport;
-import dev.tern.train.TableFormat;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;

@@ -1,10 +1,10 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.RecordLayout;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.RecordLayout;
-import dev.tern.train.TableFormat;
-import dev.tern.train.TableImport;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;

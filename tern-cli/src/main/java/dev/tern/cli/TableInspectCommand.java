@@ -1,8 +1,8 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.TableSummary;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

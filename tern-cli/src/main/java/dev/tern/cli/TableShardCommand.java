@@ -1,8 +1,8 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.embedding.TableShard;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

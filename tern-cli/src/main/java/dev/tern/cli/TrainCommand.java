@@ -4,7 +4,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunFolder;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
@@ -12,17 +13,17 @@ import dev.tern.cli.run.MetricsLog;
 import dev.tern.cli.run.Report;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Combiner;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -46,6 +47,9 @@ final class TrainRun {
   private final Progress progress;
   private final DataSource source;
   private final Optional<Path> record;
+
+  /** Begins to show the progress of training. */
+  private Runnable atTraining = () -> {};
 
   private TrainRun(Config config, RunFolder folder, Progress progress, Optional<Path> record) {
     this.record = record;
@@ -155,6 +159,10 @@ final class TrainRun {
   private Trainer trainer(Device device, boolean resume) {
     ModelConfig model = model(config.model());
     TrainOptions options = options(config, folder.checkpoints());
+    double seconds = config.train().planSeconds();
+    if (seconds > 0) {
+      options = options.planSearch(PlanSearch.of(seconds, folder.schedule(), searching(seconds)));
+    }
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), model, options);
     }
@@ -165,13 +173,42 @@ final class TrainRun {
     }
   }
 
+  private PlanSearch.Listener searching(double seconds) {
+    return new PlanSearch.Listener() {
+      private boolean isShown;
+
+      @Override
+      public void searching(double elapsed, long looked, double slowdown) {
+        if (!isShown) {
+          progress.begin("plan a step", "s", 0, Math.max(1, Math.round(seconds)));
+          isShown = true;
+        }
+        String facts =
+            Format.rate(looked / elapsed)
+                + " storages/s  slowdown "
+                + (Double.isFinite(slowdown) ? Format.fixed(slowdown, 3) : "-");
+        progress.update(Math.round(Math.min(elapsed, seconds)), facts);
+      }
+
+      @Override
+      public void note(String line) {
+        progress.note(line);
+        if (isShown) {
+          isShown = false;
+          atTraining.run();
+        }
+      }
+    };
+  }
+
   /** Whether the run was interrupted. */
   private boolean train(Trainer trainer, Optional<DataReader> eval, MetricsLog log) {
     Thread hook = new Thread(() -> stopAndWait(trainer), "tern-interrupt");
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
     try (DataReader rows = source.train()) {
-      progress.begin("train", "steps", trainer.step(), steps(rows));
+      atTraining = () -> progress.begin("train", "steps", trainer.step(), steps(rows));
+      atTraining.run();
       trainer.fit(rows, eval, report -> show(report, log, clock));
     } catch (RuntimeException | Error e) {
       isStopping(hook);

@@ -5,7 +5,7 @@ import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import java.util.Optional;
 import java.util.concurrent.Callable;

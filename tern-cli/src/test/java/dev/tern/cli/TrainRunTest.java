@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.KeyPaths;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Combiner;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
@@ -57,7 +57,12 @@ final class TrainRunTest {
 
   /** All that the engine is told. */
   private record Told(
-      TrainOptions options, ModelConfig model, int threads, long memory, long stepMemory) {
+      TrainOptions options,
+      ModelConfig model,
+      int threads,
+      long memory,
+      long stepMemory,
+      double planSeconds) {
     static Told of(List<String> settings) {
       Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
       try (Device device = TrainRun.device(config.train())) {
@@ -66,7 +71,8 @@ final class TrainRunTest {
             TrainRun.model(config.model()),
             device.threads(),
             device.memoryBudget(),
-            config.train().activationMemory());
+            config.train().activationMemory(),
+            config.train().planSeconds());
       }
     }
   }
@@ -310,6 +316,7 @@ final class TrainRunTest {
         setting("train.threads", "3", t -> t.threads, 3),
         setting("train.memory", "64m", t -> t.memory, 64L << 20),
         setting("train.activation_memory", "8m", t -> t.stepMemory, 8L << 20),
+        setting("train.plan_seconds", "30", t -> t.planSeconds, 30.0),
         new Setting(
             "train.table_memory",
             "5m",

@@ -1,15 +1,15 @@
 package dev.tern.predict;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Schema;
-import dev.tern.embedding.RowFormat;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;

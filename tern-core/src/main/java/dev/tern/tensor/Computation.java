@@ -5,7 +5,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
-import dev.tern.internal.replay.StepLogWriter;
+import dev.tern.internal.replay.TraceLogWriter;
 import dev.tern.internal.runtime.Engine;
 import dev.tern.internal.runtime.Execution;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +40,15 @@ public final class Computation implements AutoCloseable {
    *     map does not matter
    */
   public static Computation of(Device device, List<Tensor> outputs, Map<Variable, Tensor> updates) {
+    return of(device, outputs, updates, PlanSearch.QUICK);
+  }
+
+  /**
+   * Plans a computation, with a search of its own where the device's memory has no room for all of
+   * its values.
+   */
+  public static Computation of(
+      Device device, List<Tensor> outputs, Map<Variable, Tensor> updates, PlanSearch search) {
     List<Program.Update> stored = new ArrayList<>();
     updates.entrySet().stream()
         .sorted(Comparator.comparingLong(update -> update.getKey().number()))
@@ -47,7 +56,8 @@ public final class Computation implements AutoCloseable {
             stored.add(
                 new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
-    return new Computation(device, device.engine().bind(program), List.copyOf(outputs));
+    return new Computation(
+        device, device.engine().bind(program, search.finder()), List.copyOf(outputs));
   }
 
   /**
@@ -119,7 +129,7 @@ public final class Computation implements AutoCloseable {
       times.add(
           new StepTime(
               step.label(),
-              step.state(),
+              execution.state(i),
               execution.runs(),
               nanos[i],
               step.flops(),
@@ -141,20 +151,20 @@ public final class Computation implements AutoCloseable {
     for (int i = 0; i < plan.steps().size(); i++) {
       String label = plan.steps().get(i).label();
       List<StepProfile.Source> sources =
-          plan.sources().get(i).stream().map(Computation::source).toList();
+          plan.attributions().get(i).stream().map(Computation::source).toList();
       steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1], sources));
     }
     List<StepProfile.Block> blocks = new ArrayList<>();
-    for (Plan.Life life : plan.lives()) {
+    for (Plan.Allocation a : plan.allocations()) {
+      boolean isScratch = a.content() == Plan.Content.SCRATCH;
       blocks.add(
-          new StepProfile.Block(
-              life.maker(), life.isScratch(), life.offset(), life.bytes(), life.from(), life.to()));
+          new StepProfile.Block(a.from(), isScratch, a.offset(), a.bytes(), a.from(), a.to()));
     }
     Engine.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 
-  private static StepProfile.Source source(Plan.Source source) {
+  private static StepProfile.Source source(Plan.Attribution source) {
     return new StepProfile.Source(
         source.ops(), source.origin().lines(), source.origin().isGradient());
   }
@@ -166,7 +176,7 @@ public final class Computation implements AutoCloseable {
    * @throws java.io.UncheckedIOException when the file cannot be written
    */
   public void record(Path file) {
-    StepLogWriter.write(bound.recorded(), file);
+    TraceLogWriter.write(bound.recorded(), file);
   }
 
   /** Frees the computation's memory; variables stay. */

@@ -2,8 +2,8 @@ package dev.tern.train;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.Readers;
 import dev.tern.model.Scorer;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.tern.train;
 
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.util.List;
 
 /**

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.checkpoint.RunState;
 import dev.tern.model.Network;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;

@@ -1,13 +1,16 @@
 package dev.tern.train;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.Combiner;
+import dev.tern.checkpoint.DeltaSchedule;
+import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.PlanSearch;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;
@@ -15,7 +18,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** What a training run is told. Immutable; start from {@link #of} and change what differs. */
-public final class TrainOptions {
+public final class TrainOptions implements RunSettings {
   private int batch = 1024;
   private int epochs = 1;
   private final Optimizer optimizer;
@@ -41,6 +44,7 @@ public final class TrainOptions {
   private Optional<Path> checkpoints = Optional.empty();
   private long checkpointEvery;
   private DeltaSchedule deltas = DeltaSchedule.NEVER;
+  private PlanSearch planSearch = PlanSearch.QUICK;
 
   private TrainOptions(Optimizer optimizer) {
     this.optimizer = optimizer;
@@ -74,6 +78,7 @@ public final class TrainOptions {
     checkpoints = other.checkpoints;
     checkpointEvery = other.checkpointEvery;
     deltas = other.deltas;
+    planSearch = other.planSearch;
   }
 
   /** Batches of 1024, one epoch, a constant learning rate; tables use the lazy form of Adam. */
@@ -344,6 +349,17 @@ public final class TrainOptions {
     return changed;
   }
 
+  /**
+   * How to find out what a step drops and computes again where the device's memory has no room for
+   * all of its values. It changes no bit of what is trained.
+   */
+  public TrainOptions planSearch(PlanSearch search) {
+    TrainOptions changed = new TrainOptions(this);
+    changed.planSearch = search;
+    return changed;
+  }
+
+  @Override
   public int batch() {
     return batch;
   }
@@ -352,10 +368,12 @@ public final class TrainOptions {
     return epochs;
   }
 
+  @Override
   public Optimizer optimizer() {
     return optimizer;
   }
 
+  @Override
   public Optimizer tableOptimizer() {
     return tableOptimizer;
   }
@@ -366,14 +384,17 @@ public final class TrainOptions {
     return same ? rate : rate * (tableOptimizer.lr() / optimizer.lr());
   }
 
+  @Override
   public Optional<Optimizer> firstPartOptimizer() {
     return firstPartOptimizer;
   }
 
+  @Override
   public LearningRate schedule() {
     return schedule;
   }
 
+  @Override
   public long seed() {
     return seed;
   }
@@ -386,43 +407,53 @@ public final class TrainOptions {
     return earlyStop;
   }
 
+  @Override
   public float l2() {
     return l2;
   }
 
+  @Override
   public float weightDecay() {
     return weightDecay;
   }
 
+  @Override
   public float clipNorm() {
     return clipNorm;
   }
 
+  @Override
   public float initRange() {
     return initRange;
   }
 
+  @Override
   public Combiner combiner() {
     return combiner;
   }
 
+  @Override
   public UnknownRow unknown() {
     return unknown;
   }
 
+  @Override
   public DType tableStorage() {
     return tableStorage;
   }
 
+  @Override
   public RowPolicy rows() {
     return rows;
   }
 
   /** Rules of single tables, in the order of their names. */
+  @Override
   public Map<String, RowPolicy> rowsOf() {
     return rowsOf;
   }
 
+  @Override
   public RowLimits rowLimits() {
     return rowLimits;
   }
@@ -431,6 +462,7 @@ public final class TrainOptions {
     return tier;
   }
 
+  @Override
   public int shuffleRows() {
     return shuffleRows;
   }
@@ -449,5 +481,9 @@ public final class TrainOptions {
 
   public DeltaSchedule deltas() {
     return deltas;
+  }
+
+  public PlanSearch planSearch() {
+    return planSearch;
   }
 }

@@ -11,6 +11,7 @@ import dev.tern.model.Network;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
@@ -47,7 +48,8 @@ final class TrainStep implements AutoCloseable {
   private long lookingUp;
   private long updating;
 
-  TrainStep(Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch) {
+  TrainStep(
+      Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch, PlanSearch search) {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
@@ -71,7 +73,7 @@ final class TrainStep implements AutoCloseable {
     updates.putAll(pass.updates());
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
-    computation = Computation.of(device, outputs, updates);
+    computation = Computation.of(device, outputs, updates, search);
     Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
     this.logits = new float[batch];
   }

@@ -1,17 +1,22 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.CheckpointWriter;
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
@@ -59,7 +64,7 @@ public final class Trainer implements AutoCloseable {
     network = Network.create(device, encoder.schema(), factory, tables, options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
-    writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
+    writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
   }
@@ -83,9 +88,9 @@ public final class Trainer implements AutoCloseable {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {
-      trainer.state = saved.restore(trainer.network, trainer.optimizer);
+      trainer.state = saved.restore(trainer.network, trainer.optimizer.state());
       saved.requireSame(factory, options);
-      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved.chain()));
+      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved));
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -212,7 +217,9 @@ public final class Trainer implements AutoCloseable {
     if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
       trainStep.ifPresent(TrainStep::close);
       trainStep = Optional.empty();
-      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows));
+      // A batch of another size comes once an epoch: a long search would not pay.
+      PlanSearch search = rows == options.batch() ? options.planSearch() : PlanSearch.QUICK;
+      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows, search));
     }
     return trainStep.get();
   }

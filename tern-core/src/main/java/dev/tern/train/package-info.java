@@ -1,7 +1,7 @@
 /**
  * Training: {@link dev.tern.train.Trainer} is the loop, {@link dev.tern.train.TrainOptions} what it
- * is told, {@link dev.tern.train.Progress} what it says, {@link dev.tern.train.Checkpoint} what it
- * leaves behind.
+ * is told, {@link dev.tern.train.Progress} what it says, {@link dev.tern.checkpoint.Checkpoint}
+ * what it leaves behind.
  */
 @NullMarked
 package dev.tern.train;

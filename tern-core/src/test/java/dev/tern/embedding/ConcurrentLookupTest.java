@@ -2,6 +2,9 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;

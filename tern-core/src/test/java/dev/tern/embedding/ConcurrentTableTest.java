@@ -4,6 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
@@ -157,7 +165,7 @@ final class ConcurrentTableTest {
   private static int[] insert(EmbeddingTable table, long... ids) {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
-    return lookup.rows;
+    return lookup.found.rows;
   }
 
   private float[] pooled(EmbeddingTable table, Lookup lookup) {

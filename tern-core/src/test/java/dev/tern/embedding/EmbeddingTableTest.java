@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -199,12 +204,14 @@ final class EmbeddingTableTest {
     table.find(batch, batch.length, lookup, true);
     Set<Long> addresses = new HashSet<>();
     for (int u = 0; u < lookup.unique(); u++) {
-      assertThat(addresses.add(lookup.addresses[u])).as("id %d", lookup.ids[u]).isTrue();
+      assertThat(addresses.add(lookup.found.addresses[u]))
+          .as("id %d", lookup.found.ids[u])
+          .isTrue();
     }
     assertThat(table.size()).isEqualTo(ids.size());
-    long[] first = Arrays.copyOf(lookup.addresses, lookup.unique());
+    long[] first = Arrays.copyOf(lookup.found.addresses, lookup.unique());
     table.find(batch, batch.length, lookup, true);
-    assertThat(Arrays.copyOf(lookup.addresses, lookup.unique())).isEqualTo(first);
+    assertThat(Arrays.copyOf(lookup.found.addresses, lookup.unique())).isEqualTo(first);
     assertThat(table.size()).isEqualTo(ids.size());
   }
 
@@ -368,7 +375,7 @@ final class EmbeddingTableTest {
       for (int i = 0; i < count; i++) {
         long place = ids[i] + size;
         boolean there = place >= 0 && place < 3L * size && place % 3 == 0;
-        assertThat(lookup.rows[lookup.inverse[i]])
+        assertThat(lookup.found.rows[lookup.found.inverse[i]])
             .as("id %d", ids[i])
             .isEqualTo(there ? (int) (place / 3) : -1);
       }
@@ -527,9 +534,9 @@ final class EmbeddingTableTest {
       assertThat(held > before).isEqualTo(width == 1);
       table.find(ids, held, lookup, false);
       for (int u = 0; u < held; u++) {
-        assertThat(lookup.rows[u]).isEqualTo(u);
+        assertThat(lookup.found.rows[u]).isEqualTo(u);
       }
-      assertThat(Memory.getFloat(lookup.addresses[held - 1])).isNotZero();
+      assertThat(Memory.getFloat(lookup.found.addresses[held - 1])).isNotZero();
       table.requireSound();
       TableStatistics statistics = table.statistics();
       assertThat(statistics.admitted()).isEqualTo(held);

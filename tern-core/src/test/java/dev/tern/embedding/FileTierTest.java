@@ -4,8 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.io.UncheckedIOException;
@@ -292,7 +303,7 @@ final class FileTierTest {
   @Test
   void statisticsSayWhatWentThroughTheFile() {
     TableConfig config = config(2, Optimizer.sgd(1));
-    int record = config.idOffset() + Long.BYTES;
+    int record = RowLayout.idOffset(config) + Long.BYTES;
     try (EmbeddingTable file = tiered(config, least(config))) {
       insert(file, 0, BATCH);
       TableStatistics first = file.statistics();
@@ -500,7 +511,7 @@ final class FileTierTest {
         Lookup lookup = new Lookup();
         file.find(ids, BATCH, lookup, false);
         assertThat(lookup.isComplete()).isTrue();
-        assertThat(lookup.copied).isPositive();
+        assertThat(lookup.found.copied).isPositive();
         BrokenScratchFile.breakOpenOne();
         for (int attempt = 0; attempt < 2; attempt++) {
           assertThatThrownBy(

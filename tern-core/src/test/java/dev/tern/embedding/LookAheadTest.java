@@ -8,8 +8,16 @@ import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.tier.ColdRows;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -174,14 +182,14 @@ final class LookAheadTest {
       long[] early = LongStream.range(0, BATCH).toArray();
       Lookup ahead = new Lookup();
       table.lookAhead(early, BATCH, ahead);
-      int missing = ahead.ahead.missing();
+      int missing = ahead.found.ahead.missing();
       assertThat(missing).isGreaterThan(BATCH / 2);
-      assertThat(ahead.ahead.read()).isEqualTo(missing);
+      assertThat(ahead.found.ahead.read()).isEqualTo(missing);
       assertThat(IntStream.range(0, missing))
-          .allMatch(i -> ahead.ahead.record(ahead.missing[i]) != ColdRows.NONE);
+          .allMatch(i -> ahead.found.ahead.record(ahead.found.missing[i]) != ColdRows.NONE);
       Lookup hurried = new Lookup();
-      table.lookAhead(early, BATCH, hurried, () -> false);
-      assertThat(hurried.ahead.read()).isZero();
+      table.lookAhead(early, BATCH, hurried.found, () -> false);
+      assertThat(hurried.found.ahead.read()).isZero();
     }
   }
 
@@ -201,8 +209,8 @@ final class LookAheadTest {
           }
         }
       }
-      assertThat(IntStream.range(0, ahead.ahead.missing()))
-          .anyMatch(i -> ahead.ahead.record(ahead.missing[i]) != ColdRows.NONE);
+      assertThat(IntStream.range(0, ahead.found.ahead.missing()))
+          .anyMatch(i -> ahead.found.ahead.record(ahead.found.missing[i]) != ColdRows.NONE);
       Lookup now = new Lookup();
       table.find(ahead, true);
       plain.find(early, BATCH, now, true);

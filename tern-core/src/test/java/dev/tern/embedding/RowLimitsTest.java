@@ -5,9 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
+import dev.tern.internal.table.rows.ScalarHalves;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -82,15 +92,17 @@ final class RowLimitsTest {
         Floats grad = new Floats(allocator, BAGS * width)) {
       RowParts parts = new RowParts(widths);
       for (int p = 0; p < widths.size(); p++) {
-        parts.set(p, grad.address + 4L * BAGS * parts.begin(p), widths.get(p));
+        int begin = parts.part(p, 0, 0).begin;
+        parts.set(p, grad.address + 4L * BAGS * begin, widths.get(p));
       }
       for (int b = 0; b < BAGS; b++) {
         double[] sum = sums.computeIfAbsent(ids[b], _ -> new double[width]);
         for (int p = 0; p < widths.size(); p++) {
-          for (int j = parts.begin(p); j < parts.end(p); j++) {
+          MatrixBlock part = parts.part(p, b, b + 1);
+          for (int j = part.begin; j < part.end; j++) {
             // Norms from far below to far above the limit.
             float g = (float) (random.nextGaussian() * (b % 7) / 3);
-            grad.set(BAGS * parts.begin(p) + b * widths.get(p) + j - parts.begin(p), g);
+            Memory.setFloat(part.base + b * part.stride + 4L * j, g);
             sum[j] += g;
           }
         }
@@ -98,7 +110,8 @@ final class RowLimitsTest {
       float[] given = grad.toArray();
       table.find(ids, BAGS, lookup, true);
       float[] before = rows(table, lookup);
-      table.apply(lookup, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
+      PooledBags bags = PooledBags.of(oneHot(BAGS), BAGS, Combiner.SUM);
+      table.apply(lookup.found, bags, parts, 0.5f, 1);
       float[] after = rows(table, lookup);
       assertThat(grad.toArray()).isEqualTo(given);
       for (int i = 0; i < BAGS; i++) {
@@ -221,7 +234,7 @@ final class RowLimitsTest {
   void boundsAreRoundedInwards() {
     for (DType storage : new DType[] {DType.F16, DType.BF16}) {
       for (float x : new float[] {0.1f, -0.1f, 1, -1, 0, 1e-9f, -1e-9f, 1e-42f, -1e-42f, 3e38f}) {
-        float most = ScalarHalves.atMost(storage, x);
+        float most = RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, x).high(storage);
         assertThat(most).isFinite().isLessThanOrEqualTo(x);
         assertThat(ScalarHalves.stored(storage, most)).isEqualTo(most);
         for (int bits = 0; bits < 1 << 16; bits++) {
@@ -229,8 +242,10 @@ final class RowLimitsTest {
           assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
         }
       }
-      assertThat(ScalarHalves.atMost(storage, 0.5f)).isEqualTo(0.5f);
-      assertThat(ScalarHalves.atMost(storage, -1e-30f)).isNegative();
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, 0.5f).high(storage))
+          .isEqualTo(0.5f);
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, -1e-30f).high(storage))
+          .isNegative();
     }
   }
 

@@ -4,8 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -363,7 +372,7 @@ final class RowPolicyTest {
               ? Long.compare(first[1], second[1])
               : 0;
       order = order != 0 ? order : Long.compare(first[0], second[0]);
-      return order != 0 ? order : Long.compare(IdIndex.hash(a), IdIndex.hash(b));
+      return order != 0 ? order : Long.compare(Hashing.mix(a), Hashing.mix(b));
     }
 
     int erase(long[] ids) {

@@ -3,8 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.InitialRows;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.util.HashMap;

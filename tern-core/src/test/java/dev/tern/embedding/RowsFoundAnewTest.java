@@ -3,6 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import org.junit.jupiter.api.AfterEach;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.embedding.SelectedRows.Scatter;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayInputStream;

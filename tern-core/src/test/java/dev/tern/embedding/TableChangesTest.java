@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;

@@ -5,18 +5,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
+import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
-import dev.tern.embedding.Admission;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
+import dev.tern.internal.checkpoint.BucketColumns;
+import dev.tern.internal.checkpoint.RowShape;
+import dev.tern.internal.checkpoint.SavedTable;
+import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
@@ -121,7 +130,8 @@ final class BucketTrainingTest {
       RowShape shape = table.shape();
       BucketColumns columns = table.bucketRows();
       try (var block =
-          new dev.tern.embedding.RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
+          new dev.tern.embedding.config.RowBlock(
+              shape.storage(), shape.width(), shape.state(), 0)) {
         while (columns.next(block)) {
           byte[] weights = block.weights().toArray(ValueLayout.JAVA_BYTE);
           int bytes = weights.length / block.count();
@@ -329,21 +339,5 @@ final class BucketTrainingTest {
       trainer.save(after);
       assertThat(TrainerTest.contents(after)).isEqualTo(TrainerTest.contents(before));
     }
-  }
-
-  @Test
-  void aManifestThatNamesNoRowOfUnknownIdsIsRefused() {
-    for (String text :
-        List.of(
-            "\"unknown\":\"HASH\",\"buckets\":0", "\"unknown\":\"HASH\",\"buckets\":4294967297")) {
-      var json = dev.tern.internal.json.Json.parseObject("{" + text + "}", "test");
-      assertThatThrownBy(() -> UnknownRowJson.read(json))
-          .isInstanceOf(DataException.class)
-          .hasMessageContaining("\"unknown\": got HASH (");
-    }
-    var other = dev.tern.internal.json.Json.parseObject("{\"unknown\":\"HASHED\"}", "test");
-    assertThatThrownBy(() -> UnknownRowJson.read(other))
-        .isInstanceOf(DataException.class)
-        .hasMessageContaining("\"unknown\": got HASHED (");
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
@@ -13,6 +13,7 @@ import dev.tern.model.Network;
 import dev.tern.nn.Activation;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -39,7 +40,7 @@ final class BudgetedTrainingTest {
         Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS);
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK);
         Batch batch = new Batch(ENCODER.schema(), ROWS)) {
       List<Float> numbers = new ArrayList<>();
       for (int i = 1; i <= STEPS; i++) {

@@ -7,28 +7,29 @@ import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Admission;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.InTime;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,7 +111,7 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS)) {
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {
       Batch next = batch(random);
       for (int i = 1; i <= STEPS; i++) {
         Batch batch = next;
@@ -196,7 +197,7 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kinds().getFirst()), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, 8);
+        TrainStep step = new TrainStep(network, optimizer, lookup, 8, PlanSearch.QUICK);
         DataReader reader =
             Readers.prefetched(Readers.batched(Readers.inMemory(rows), 8, false), 2);
         NextBatch next = new NextBatch(reader, lookup)) {

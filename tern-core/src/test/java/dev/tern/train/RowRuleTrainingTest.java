@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.tools.TableExport;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.internal.checkpoint.FileDigest;
+import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.LearningRate;
@@ -103,13 +110,13 @@ final class RowRuleTrainingTest {
     Path saved = trained(options(), 1, "saved");
     Path rows = folder.resolve("rows.txt");
     TableExport.write(Checkpoint.open(saved), 0, TableFormat.TEXT, rows);
-    Path manifest = saved.resolve(Manifest.NAME);
+    Path manifest = saved.resolve("manifest.json");
     String text = Files.readString(manifest);
     for (int width : new int[] {2, 0, 9, -1}) {
       String edited = text.replaceAll("\"firstPartWidth\":\\s*1", "\"firstPartWidth\":" + width);
       assertThat(edited).isNotEqualTo(text);
       Files.writeString(manifest, edited);
-      Files.writeString(saved.resolve("manifest.sha256"), Manifest.sha256(manifest));
+      Files.writeString(saved.resolve("manifest.sha256"), FileDigest.sha256(manifest));
       Checkpoint damaged = Checkpoint.open(saved);
       Path target = folder.resolve("imported");
       assertThatThrownBy(() -> TableImport.write(damaged, 0, TableFormat.TEXT, rows, target))

@@ -5,22 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.base.DType;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.embedding.Admission;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
@@ -176,7 +177,7 @@ final class StepMemoryTest {
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup batchLookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows)) {
+        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows, PlanSearch.QUICK)) {
       lookup = batchLookup;
       run(step, optimizer, batches, 1);
       Allocator allocator = DeviceAccess.allocator(device);

@@ -3,11 +3,11 @@ package dev.tern.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
 import dev.tern.data.Schema;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.model.Features;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;

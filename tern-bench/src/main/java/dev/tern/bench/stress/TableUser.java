@@ -1,15 +1,15 @@
 package dev.tern.bench.stress;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;

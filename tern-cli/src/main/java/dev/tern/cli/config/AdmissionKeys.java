@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Admission;
+import dev.tern.embedding.config.Admission;
 import java.util.List;
 
 /** The keys of a section that says which new ids get a row. */

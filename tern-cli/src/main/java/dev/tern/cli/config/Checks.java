@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Eviction;
+import dev.tern.embedding.config.Eviction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

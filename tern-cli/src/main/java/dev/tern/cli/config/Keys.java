@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.UnknownRow;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -462,6 +462,14 @@ final class Keys {
           0L,
           "Hard limit on memory for the values of one step: what does not fit is dropped and"
               + " computed again, which changes no bit; 0 for what train.memory leaves.");
+  static final Key<Double> PLAN_SECONDS =
+      Key.of(
+          "train.plan_seconds",
+          new Kind.Real(0, 86_400),
+          0.0,
+          "Seconds to search for what a step drops and computes again, where its values do not fit:"
+              + " steps become faster and change no bit. The result is kept in run.dir and used on"
+              + " resume; 0 for a search of a second or so.");
   static final Key<Long> TABLE_MEMORY =
       Key.of(
           "train.table_memory",
@@ -592,6 +600,7 @@ final class Keys {
                   THREADS,
                   MEMORY,
                   ACTIVATION_MEMORY,
+                  PLAN_SECONDS,
                   TABLE_MEMORY,
                   EVALUATE_EVERY,
                   CHECKPOINT_EVERY,
@@ -642,6 +651,7 @@ final class Keys {
               THREADS,
               MEMORY,
               ACTIVATION_MEMORY,
+              PLAN_SECONDS,
               TABLE_MEMORY,
               EVALUATE_EVERY,
               CHECKPOINT_EVERY,

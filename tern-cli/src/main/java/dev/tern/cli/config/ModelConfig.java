@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;

@@ -1,9 +1,9 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowLimits;
+import dev.tern.checkpoint.DeltaSchedule;
+import dev.tern.embedding.config.RowLimits;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
-import dev.tern.train.DeltaSchedule;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -27,6 +27,8 @@ import java.util.function.Function;
  * @param threads compute threads, at least 1
  * @param memory hard limit in bytes
  * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
+ * @param planSeconds how long to search for what a step that does not fit computes again; 0 for a
+ *     search of a second or so
  * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
  * @param evaluateEvery when the evaluation data is scored
  * @param checkpointEvery when a checkpoint is written
@@ -50,6 +52,7 @@ public record TrainConfig(
     int threads,
     long memory,
     long activationMemory,
+    double planSeconds,
     long tableMemory,
     Every evaluateEvery,
     Every checkpointEvery,
@@ -74,6 +77,7 @@ public record TrainConfig(
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         s.get(Keys.MEMORY),
         activationMemory(s.get(Keys.ACTIVATION_MEMORY), s.get(Keys.MEMORY)),
+        s.get(Keys.PLAN_SECONDS),
         s.get(Keys.TABLE_MEMORY),
         s.get(Keys.EVALUATE_EVERY),
         s.get(Keys.CHECKPOINT_EVERY),

@@ -1,7 +1,7 @@
 package dev.tern.cli.run;
 
-import dev.tern.embedding.FileStatistics;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.json.Json;
 import java.util.List;
 

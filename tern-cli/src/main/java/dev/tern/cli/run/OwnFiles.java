@@ -18,6 +18,7 @@ record OwnFiles(Path dir) {
   static final String CONFIG = "config.yaml";
   static final String METRICS = "metrics.jsonl";
   static final String REPORT = "report.html";
+  static final String SCHEDULE = "schedule.json";
   static final String CHECKPOINTS = "checkpoints";
   static final String PREDICTIONS = "predictions.csv";
   static final String LOCK = ".lock";
@@ -104,7 +105,7 @@ record OwnFiles(Path dir) {
     if (maker == RunFolder.Maker.QUICKSTART) {
       Files.deleteIfExists(dir.resolve(PREDICTIONS));
     }
-    for (String name : List.of(METRICS, REPORT, CONFIG)) {
+    for (String name : List.of(METRICS, REPORT, SCHEDULE, CONFIG)) {
       Files.deleteIfExists(part(dir.resolve(name)));
       Files.deleteIfExists(dir.resolve(name));
     }

@@ -259,6 +259,11 @@ public final class RunFolder implements AutoCloseable {
     return dir().resolve(OwnFiles.CHECKPOINTS);
   }
 
+  /** Where the schedule of a step is kept that does not fit into memory. */
+  public Path schedule() {
+    return dir().resolve(OwnFiles.SCHEDULE);
+  }
+
   /** Where the report stands. */
   public Path report() {
     return dir().resolve(OwnFiles.REPORT);

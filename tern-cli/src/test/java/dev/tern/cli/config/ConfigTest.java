@@ -3,12 +3,12 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;

@@ -3,10 +3,10 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,13 +5,13 @@ import dev.tern.base.Workers;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.LostException;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Residency;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.LostValueException;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.StorageMemory;
 import dev.tern.internal.runtime.ElementCasts;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -66,7 +66,7 @@ final class Evaluator {
     residency =
         new Residency(
             recipes,
-            new Space.Placed(
+            new StorageMemory.Placed(
                 arena,
                 Foresight.NONE,
                 Optional.of((from, to, size) -> Memory.copy(memory + from, memory + to, size))),
@@ -115,7 +115,7 @@ final class Evaluator {
   }
 
   private Failure failure(Recipe recipe, Throwable thrown) {
-    return thrown instanceof LostException lost
+    return thrown instanceof LostValueException lost
         ? Failure.lost(byOp.get(lost.op()))
         : Failure.of(recipe, thrown);
   }
@@ -154,7 +154,7 @@ final class Evaluator {
         .run(
             workers,
             operands,
-            workspace == Space.NONE ? memory : memory + arena.offset(workspace),
+            workspace == StorageMemory.NONE ? memory : memory + arena.offset(workspace),
             address(recipe.result()));
     recipes.setCost(op, recipe.plan().nanos());
     runs++;

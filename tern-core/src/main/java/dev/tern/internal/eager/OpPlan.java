@@ -4,9 +4,11 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.base.Workers;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.runtime.Execution;
 import java.util.List;
+import java.util.Optional;
 
 /** The plan of one op on operands of known sizes, and what a run of it takes. */
 final class OpPlan {
@@ -21,6 +23,7 @@ final class OpPlan {
 
   private final Key key;
   private final Plan plan;
+  private final List<Optional<CompiledKernel>> kernels;
   private final int[] slots;
   private final long scratch;
   private double nanos;
@@ -33,6 +36,7 @@ final class OpPlan {
   OpPlan(Key key, Plan plan, int[] slots, long scratch) {
     this.key = key;
     this.plan = plan;
+    kernels = Execution.kernels(plan);
     this.slots = slots;
     this.scratch = scratch;
   }
@@ -62,6 +66,7 @@ final class OpPlan {
     Execution execution =
         new Execution(
             plan,
+            kernels,
             workers,
             new Execution.Addresses(operands, workspace, workspace + plan.arenaBytes(), result));
     long start = System.nanoTime();

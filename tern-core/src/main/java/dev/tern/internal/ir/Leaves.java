@@ -3,6 +3,7 @@ package dev.tern.internal.ir;
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.internal.memory.Buffer;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -35,7 +36,8 @@ public final class Leaves {
       throw new IllegalArgumentException(
           "tensor: got " + count + " values for " + shape + ", expected " + shape.elements());
     }
-    MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, values.byteSize()), ALIGNMENT);
+    MemorySegment copy =
+        Memory.allocate(Arena.ofAuto(), Math.max(1, values.byteSize()), ALIGNMENT, "tensor");
     copy.copyFrom(values);
     return Nodes.leaf(new Buffer(copy.address(), copy.byteSize(), copy), shape, type);
   }

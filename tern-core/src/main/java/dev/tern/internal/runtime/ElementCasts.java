@@ -21,12 +21,12 @@ public final class ElementCasts {
       element(cast.from(), cast.to(), in, out);
       return;
     }
-    if (axis == rank - 1 && cast.inStrides()[axis] == 1 && cast.outStrides()[axis] == 1) {
+    if (axis == rank - 1 && cast.in().strides()[axis] == 1 && cast.out().strides()[axis] == 1) {
       range(cast, in, out, cast.sizes()[axis]);
       return;
     }
-    long inStep = (long) cast.inStrides()[axis] * cast.from().bytes();
-    long outStep = (long) cast.outStrides()[axis] * cast.to().bytes();
+    long inStep = (long) cast.in().strides()[axis] * cast.from().bytes();
+    long outStep = (long) cast.out().strides()[axis] * cast.to().bytes();
     for (int i = 0; i < cast.sizes()[axis]; i++) {
       run(cast, axis + 1, in + i * inStep, out + i * outStep);
     }
@@ -37,22 +37,13 @@ public final class ElementCasts {
     int step = 1;
     for (int axis = cast.sizes().length - 1; axis >= 0; axis--) {
       int size = cast.sizes()[axis];
-      boolean even = cast.inStrides()[axis] == step && cast.outStrides()[axis] == step;
+      boolean even = cast.in().strides()[axis] == step && cast.out().strides()[axis] == step;
       if (size != 1 && !even) {
         return false;
       }
       step *= size;
     }
     return true;
-  }
-
-  /** Elements; of a dense cast all. */
-  static int count(Step.Cast cast) {
-    int count = 1;
-    for (int size : cast.sizes()) {
-      count *= size;
-    }
-    return count;
   }
 
   /** Converts {@code count} elements that lie one after the other. */

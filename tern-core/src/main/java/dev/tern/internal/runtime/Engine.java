@@ -7,6 +7,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
@@ -14,14 +15,15 @@ import dev.tern.internal.memory.BufferPlan;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
+import dev.tern.internal.plan.PlanCache;
 import dev.tern.internal.plan.Planner;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Step;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.Trace;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -31,26 +33,16 @@ import org.jspecify.annotations.Nullable;
  * far, one for each structure of a program.
  */
 public final class Engine implements AutoCloseable {
-  private static final int PLANS_KEPT = 256;
   private static final int ALIGNMENT = 64;
 
   private final Workers workers;
   private final Allocator allocator;
   private final long stepBudget;
   private volatile boolean closed;
+  private final PlanCache plans;
 
   /** Open sessions that compute with this or have read memory of it. */
   private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
-
-  private final Map<String, Plan> plans =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Plan> eldest) {
-          return size() > PLANS_KEPT;
-        }
-      };
 
   /** Apart, so that the shared threads start only when first used. */
   private static final class Shared {
@@ -71,6 +63,7 @@ public final class Engine implements AutoCloseable {
    */
   public Engine(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
+    plans = new PlanCache(threads);
     allocator = Allocator.of(budget);
     this.stepBudget = stepBudget;
     MatMul.prepare();
@@ -195,8 +188,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
-    public Step recorded() {
-      Step step = Planner.stated(program, engine.workers.threads());
+    public Trace recorded() {
+      Trace trace = Planner.trace(program, engine.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
       List<String> names = new ArrayList<>();
@@ -207,8 +200,10 @@ public final class Engine implements AutoCloseable {
           means.add(nanos[i] / (double) Math.max(1, execution.runs()));
         }
       }
-      boolean isMeasured = execution.runs() > 0 && names.equals(step.names());
-      return isMeasured ? step.withCosts(means.stream().mapToDouble(mean -> mean).toArray()) : step;
+      boolean isMeasured = execution.runs() > 0 && names.equals(trace.names());
+      return isMeasured
+          ? trace.withCosts(means.stream().mapToDouble(mean -> mean).toArray())
+          : trace;
     }
 
     @Override
@@ -221,8 +216,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Plans {@code program} (or finds its plan) and binds it to its leaves and an arena. Where the
-   * budget has no room for all values, some are dropped and computed again.
+   * Plans {@code program}, or finds a plan of it, and binds it to its leaves and an arena. Where
+   * the budget has no room for all values, some are dropped and computed again.
    *
    * @throws OutOfBudgetException when one of its steps alone takes more than there is
    */
@@ -230,14 +225,29 @@ public final class Engine implements AutoCloseable {
     return bind(program, stepBudget);
   }
 
-  /** The same within at most {@code limit} bytes. */
+  /** Binds a program that takes at most {@code limit} bytes. */
   public Bound bind(Program program, long limit) {
+    return bind(program, limit, ScheduleFinder.QUICK);
+  }
+
+  /** Binds a program; the finder decides what is dropped where the budget has no room for all. */
+  public Bound bind(Program program, ScheduleFinder finder) {
+    return bind(program, stepBudget, finder);
+  }
+
+  private Bound bind(Program program, long limit, ScheduleFinder finder) {
     requireOpen("bind");
-    Plan whole = plan(program, Long.MAX_VALUE);
+    Plan whole = plans.whole(program);
+    List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
     long lanes = Execution.scratchBytes(whole, workers.threads());
     long room = Math.min(limit, allocator.budget() - allocator.live());
     long most = room - lanes - ALIGNMENT;
-    Plan plan = whole.arenaBytes() > most ? fitted(program, most) : whole;
+    Plan plan = whole;
+    if (whole.arenaBytes() > most) {
+      // Its kernels, mostly the same, are made ready during the search.
+      plan = fitted(program, limit, most, finder);
+      kernels = Execution.kernels(plan);
+    }
     List<Node> leaves = program.leaves();
     long[] addresses = new long[plan.leaves().length];
     for (int i = 0; i < addresses.length; i++) {
@@ -248,30 +258,20 @@ public final class Engine implements AutoCloseable {
     int values = memory.reserve(plan.arenaBytes(), ALIGNMENT);
     int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
     memory.allocate();
-    Execution execution =
-        new Execution(
-            plan,
-            workers,
-            new Execution.Addresses(addresses, memory.address(values), memory.address(scratch), 0));
+    Execution.Addresses at =
+        new Execution.Addresses(addresses, memory.address(values), memory.address(scratch), 0);
+    Execution execution = new Execution(plan, kernels, workers, at);
     Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }
 
-  private Plan fitted(Program program, long most) {
+  private Plan fitted(Program program, long limit, long most, ScheduleFinder finder) {
     try {
-      return plan(program, most);
+      return plans.plan(program, limit, most, finder);
     } catch (NoRoomException e) {
       throw new OutOfBudgetException(
           "%s; in all there were %d bytes for its values and the scratch of its steps"
               .formatted(e.getMessage(), Math.max(0, most)));
-    }
-  }
-
-  private Plan plan(Program program, long most) {
-    synchronized (plans) {
-      return plans.computeIfAbsent(
-          most + " bytes\n" + program + program.origins(),
-          key -> Planner.plan(program, workers.threads(), most));
     }
   }
 

@@ -130,7 +130,7 @@ final class FusionTest {
   }
 
   private static String print(Step step) {
-    return step.label() + (step instanceof Step.Fused f ? Arrays.toString(f.sizes()) : "");
+    return step.label() + (step instanceof Step.Fused f ? Arrays.toString(f.loops().sizes()) : "");
   }
 
   /** Two of its three chains fit into one kernel, whichever they are. */
