@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tensors made ready to be computed again and again: planned and fused once, with memory of its
- * own. Each {@link #run} reads the variables as they are, computes the outputs and stores the
- * updates; after the first it allocates nothing. One thread at a time.
+ * Tensors that are planned and fused once and computed many times, in memory of their own. Each
+ * {@link #run} reads the variables, computes the outputs and stores the updates. After the first it
+ * allocates nothing. For one thread at a time.
  */
 public final class Computation implements AutoCloseable {
   private final Engine.Bound bound;

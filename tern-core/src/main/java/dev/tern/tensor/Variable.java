@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
- * filled anew for each run of a {@link Computation}. Off-heap, in its device's memory. Writing
- * while a computation runs is the caller's race. Closing it, or its device, frees it; reading and
- * writing it are an IllegalStateException from then on.
+ * filled anew for each run of a {@link Computation}. Off-heap, in the memory of its device. Do not
+ * write it while a computation runs. Closing it or its device frees it; reading and writing it then
+ * throws an IllegalStateException.
  */
 public final class Variable implements AutoCloseable {
   private final Device device;
@@ -83,7 +83,7 @@ public final class Variable implements AutoCloseable {
     return ((Op.Leaf) tensor.node().op()).buffer().address();
   }
 
-  /** Sessions keep what they need of the old content. */
+  /** The address, once no session needs the old content. */
   long addressToWrite() {
     long address = address();
     Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());

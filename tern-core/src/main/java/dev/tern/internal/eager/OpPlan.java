@@ -10,7 +10,7 @@ import dev.tern.internal.runtime.Execution;
 import java.util.List;
 import java.util.Optional;
 
-/** The plan of one op on operands of known sizes, and what a run of it takes. */
+/** The plan of one op on operands of known sizes, and the measured time of a run. */
 final class OpPlan {
   /**
    * What tells structures of ops apart.
@@ -56,7 +56,7 @@ final class OpPlan {
     return plan.arenaBytes() + scratch;
   }
 
-  /** What a run takes, as far as measured: the latest runs count most. */
+  /** Nanoseconds of a run, a moving average that weighs the newest run 1/4; 0 before the first. */
   double nanos() {
     return nanos;
   }

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Plans of single ops, one for each structure. Views and constants are part of the op that reads
- * them, so that they take neither time nor memory of their own: a product of a transposed matrix is
- * one op on the matrix. Thread-safe.
+ * Plans of single ops, one for each structure, the 4,096 used last. Views and constants are part of
+ * the op that reads them and cost nothing themselves: {@code a.transpose(0, 1).matmul(b)} is one op
+ * on {@code a} and {@code b}. Thread-safe.
  */
 final class OpPlans {
   private static final int KEPT = 4096;
@@ -41,7 +41,7 @@ final class OpPlans {
     this.threads = threads;
   }
 
-  /** What a node shows: itself, or the node that it is a view of or another name for. */
+  /** The node whose memory this node shows: itself, or what it is a view or alias of. */
   static Node base(Node node) {
     Node base = node;
     while (base.op().isView() || isAlias(base)) {
@@ -50,7 +50,7 @@ final class OpPlans {
     return base;
   }
 
-  /** Whether the node's elements lie in memory just as those of its base. */
+  /** Whether the node has the same elements in the same order in memory as its base. */
   static boolean isDense(Node node) {
     Node at = node;
     while (at.op() instanceof Op.Reshape || isAlias(at)) {
@@ -59,7 +59,7 @@ final class OpPlans {
     return at == base(node) && !(at.op() instanceof Op.Constant);
   }
 
-  /** Whether the node is its first input, to all but gradients. */
+  /** Whether the value of the node is its first input; only gradients differ. */
   private static boolean isAlias(Node node) {
     return node.op() instanceof Op.Ruled
         || node.op() == Op.Unary.DETACH && node.type() == node.input(0).type();

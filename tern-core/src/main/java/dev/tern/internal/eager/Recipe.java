@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * How an {@link Evaluator} computes a value.
+ * How an {@link Evaluator} computes a value, the first time and again.
  *
  * @param operands what the plan reads, by its slots: the value of another recipe, or a leaf
  * @param place the user's line that had it run, as it prints
@@ -21,7 +21,7 @@ record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object p
     record Leaf(Buffer buffer) implements Operand {}
   }
 
-  /** The same for nobody. */
+  /** The same without operands and result, for messages: it keeps no value alive. */
   Recipe abandoned() {
     return new Recipe(plan, List.of(), new SessionValue(), place);
   }

@@ -29,8 +29,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The only door to computation: compute threads, memory under one budget, and the plans made so
- * far, one for each structure of a program.
+ * What a device computes with: threads, memory under one budget, and the plans made so far, one for
+ * each structure of a program. {@link #bind} makes a program ready to run many times; {@link #get}
+ * computes one value. A session allocates from it and runs plans of single ops itself.
  */
 public final class Engine implements AutoCloseable {
   private static final int ALIGNMENT = 64;
@@ -44,7 +45,7 @@ public final class Engine implements AutoCloseable {
   /** Open sessions that compute with this or have read memory of it. */
   private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
 
-  /** Apart, so that the shared threads start only when first used. */
+  /** A class of its own, so that the shared threads start when they are first used. */
   private static final class Shared {
     static final Engine INSTANCE =
         new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
@@ -82,7 +83,7 @@ public final class Engine implements AutoCloseable {
     return allocator;
   }
 
-  /** What is in the memory, and its history as far as that was recorded, as JSON. */
+  /** The blocks in memory and the recorded history, as JSON. */
   public String memorySnapshot() {
     return MemoryJson.of(allocator.snapshot()).toString();
   }
@@ -162,7 +163,7 @@ public final class Engine implements AutoCloseable {
               .toList();
     }
 
-    /** Of its memory. */
+    /** Sizes of its memory. */
     public Sizes sizes() {
       return sizes;
     }
