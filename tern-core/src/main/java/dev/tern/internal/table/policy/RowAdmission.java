@@ -112,20 +112,7 @@ public final class RowAdmission {
   }
 
   public TableStatistics statistics(long size, long bytes, IdIndex index, FileStatistics file) {
-    return new TableStatistics(
-        config.name(),
-        size,
-        bytes,
-        index.bytes(),
-        index.probes(),
-        hits,
-        misses,
-        admitted,
-        rejected,
-        evicted,
-        filterBytes(),
-        filter.map(CountingFilter::shared).orElse(0.0),
-        file);
+    return new TableStatistics(config.name(), size, bytes, new TableStatistics.Index(index.bytes(), index.probes()), new TableStatistics.Ids(hits, misses, admitted, rejected, evicted), new TableStatistics.Filter(filterBytes(), filter.map(CountingFilter::shared).orElse(0.0)), file);
   }
 
   /** All that must be kept beside rows and filter. */
