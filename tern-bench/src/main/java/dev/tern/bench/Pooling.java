@@ -6,7 +6,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.DeviceAccess;
@@ -72,7 +72,8 @@ final class Pooling {
     }
     try (EmbeddingTable table =
         BenchTables.create(
-            new TableConfig("bench", 0, WIDTH, Optimizer.sgd(LR), 0.01f, 1, 0, UnknownRow.ZEROS),
+            new TableConfig(
+                "bench", 0, WIDTH, 1, TableOptions.of(Optimizer.sgd(LR)).initRange(0.01f)),
             allocator)) {
       Lookup[] lookups = new Lookup[BATCHES];
       Arrays.setAll(lookups, i -> new Lookup());

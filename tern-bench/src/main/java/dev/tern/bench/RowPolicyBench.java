@@ -1,6 +1,5 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
@@ -9,8 +8,8 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -66,13 +65,8 @@ final class RowPolicyBench {
             "bench",
             0,
             width,
-            Optimizer.rowWiseAdagrad(0.01f),
-            0.01f,
             1,
-            0,
-            UnknownRow.ZEROS,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
     return BenchTables.create(config, allocator);
   }
 

@@ -8,7 +8,7 @@ import dev.tern.embedding.Lookup;
 import dev.tern.embedding.SelectedRows;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -269,7 +269,11 @@ final class TableBench {
     EmbeddingTable table =
         BenchTables.create(
             new TableConfig(
-                "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
+                "bench" + index,
+                index,
+                WIDTH,
+                1,
+                TableOptions.of(optimizer).initRange(0.01f).storage(storage)),
             allocator);
     open.add(table);
     return table;

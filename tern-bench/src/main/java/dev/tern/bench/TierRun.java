@@ -7,7 +7,7 @@ import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -44,7 +44,7 @@ final class TierRun implements AutoCloseable {
     this.width = width;
     TableConfig config =
         new TableConfig(
-            "bench", 0, width, Optimizer.rowWiseAdagrad(RATE), 0.01f, 1, 0, UnknownRow.ZEROS);
+            "bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(RATE)).initRange(0.01f));
     table =
         memory == 0
             ? BenchTables.create(config, allocator)

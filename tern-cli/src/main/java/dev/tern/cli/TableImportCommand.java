@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table import}: a checkpoint with the rows of a file in one table. */
+/** {@code tern table import}: writes a checkpoint in which one table has the rows of a file. */
 @Command(
     name = "import",
     description = "Writes a checkpoint whose table has the rows of a file, in place of its own.",

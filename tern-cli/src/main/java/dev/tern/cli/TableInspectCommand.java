@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table inspect}: what tables hold. */
+/** {@code tern table inspect}: statistics of tables. */
 @Command(
     name = "inspect",
     description =

@@ -8,9 +8,8 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
-import dev.tern.embedding.config.RowLimits;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowRule;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
@@ -176,21 +175,16 @@ public final class Checkpoint {
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
     Json.Obj tables = manifest.object("tables");
-    Network.Tables options =
-        new Network.Tables(
-            OptimizerJson.read(tables.object("optimizer")),
-            firstPart(tables),
-            (float) tables.number("initRange"),
-            (float) tables.number("l2"),
-            Combiner.valueOf(tables.text("combiner")),
-            UnknownRowJson.read(tables),
-            tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
-            // Scoring inserts, evicts and updates nothing.
-            RowPolicy.ALL,
-            Map.of(),
-            RowLimits.NONE,
-            format,
-            Optional.empty());
+    // Scoring inserts, evicts and updates nothing: it needs no row policy and no limits.
+    TableOptions plain =
+        TableOptions.of(OptimizerJson.read(tables.object("optimizer")))
+            .initRange((float) tables.number("initRange"))
+            .l2((float) tables.number("l2"))
+            .combiner(Combiner.valueOf(tables.text("combiner")))
+            .unknown(UnknownRowJson.read(tables))
+            .storage(storage(tables))
+            .format(format);
+    TableOptions options = firstPart(tables).map(plain::firstPart).orElse(plain);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -201,6 +195,10 @@ public final class Checkpoint {
       throw e;
     }
     return network;
+  }
+
+  private static DType storage(Json.Obj tables) {
+    return tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32;
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.tern.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -29,7 +30,7 @@ final class RunFacts {
       facts.put("model", network.model().getClass().getName());
     }
     told(options).fields().forEach(facts::put);
-    if (options.firstPartOptimizer().isPresent()) {
+    if (options.tables().firstPart().isPresent()) {
       facts.put(FIRST_WIDTH, (long) network.model().embeddingParts().getFirst());
     }
     return facts.put(
@@ -64,18 +65,26 @@ final class RunFacts {
     if (options.clipNorm() > 0) {
       optimizer.put("clipNorm", (double) options.clipNorm());
     }
+    return Json.object()
+        .put("seed", options.seed())
+        .put("optimizer", optimizer)
+        .put("tables", told(options.tables()))
+        .put("schedule", options.schedule().toString())
+        .put("batch", (long) options.batch())
+        .put("shuffleRows", (long) options.shuffleRows());
+  }
+
+  private static Json.Obj told(TableOptions options) {
     Json.Obj tables =
         Json.object()
-            .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
+            .put("optimizer", OptimizerJson.write(options.optimizer()))
             .put("initRange", (double) options.initRange())
             .put("l2", (double) options.l2())
             .put("combiner", options.combiner().name());
-    options
-        .firstPartOptimizer()
-        .ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
+    options.firstPart().ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
     UnknownRowJson.write(options.unknown(), tables);
-    if (options.tableStorage() != DType.F32) {
-      tables.put(STORAGE, options.tableStorage().name());
+    if (options.storage() != DType.F32) {
+      tables.put(STORAGE, options.storage().name());
     }
     if (!options.rows().isAll()) {
       tables.put("rows", RowPolicyJson.write(options.rows()));
@@ -85,16 +94,10 @@ final class RunFacts {
       options.rowsOf().forEach((table, policy) -> rowsOf.put(table, RowPolicyJson.write(policy)));
       tables.put("rowsOf", rowsOf);
     }
-    if (!options.rowLimits().equals(RowLimits.NONE)) {
-      tables.put("limits", limits(options.rowLimits()));
+    if (!options.limits().equals(RowLimits.NONE)) {
+      tables.put("limits", limits(options.limits()));
     }
-    return Json.object()
-        .put("seed", options.seed())
-        .put("optimizer", optimizer)
-        .put("tables", tables)
-        .put("schedule", options.schedule().toString())
-        .put("batch", (long) options.batch())
-        .put("shuffleRows", (long) options.shuffleRows());
+    return tables;
   }
 
   private static Json.Obj limits(RowLimits limits) {

@@ -32,6 +32,7 @@ public final class Batch implements AutoCloseable {
 
   private int capacity;
   private int size;
+  private boolean closed;
   private float[] labels;
   private float[] dense;
   private final long[][] ids;
@@ -123,8 +124,14 @@ public final class Batch implements AutoCloseable {
     return offsets[slot][size];
   }
 
+  /** Whether {@link #close} was called since the rows were written. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** Removes all rows. */
   public void clear() {
+    closed = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
     abandonRow();
@@ -333,6 +340,7 @@ public final class Batch implements AutoCloseable {
   /** Gives the batch back to its reader, which recycles its arrays. Closing twice is harmless. */
   @Override
   public void close() {
+    closed = true;
     if (lender != null) {
       lender.giveBack(this);
     }

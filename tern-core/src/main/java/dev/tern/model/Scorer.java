@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Scores up to a fixed number of rows at a time with memory of its own; unknown ids are never
- * inserted. One thread at a time; several scorers of one network may work at once while nobody
- * trains it, if its device has one thread.
+ * Computes logits of up to a fixed number of rows at a time, in memory of its own. Ids without a
+ * row are never inserted. One thread at a time. Several scorers of one network may work at once if
+ * its device has one thread and nobody trains it.
  */
 public final class Scorer implements AutoCloseable {
   private final Network network;
@@ -58,7 +58,7 @@ public final class Scorer implements AutoCloseable {
     int count = batch.size();
     if (count > capacity) {
       throw new IllegalArgumentException(
-          "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
+          "score: got %s rows, expected at most %s; score in pieces".formatted(count, capacity));
     }
     Memory.copyIn(batch.dense(), 0, denseAddress, count * network.schema().denseDim());
     lookup.find(network.device().workers(), batch, false, rows);

@@ -40,10 +40,11 @@ import org.junit.jupiter.api.io.TempDir;
 final class DamagedChainTest {
   private static final TrainOptions OPTIONS =
       DeltaCheckpointTest.options()
-          .rows(
-              DeltaCheckpointTest.COUNTED
-                  .withMaxRows(20, WhenFull.UNKNOWN)
-                  .withRoomMadeBy(new Eviction.LeastRecent(), 20))
+          .tables(t ->
+              t.rows(
+                  DeltaCheckpointTest.COUNTED
+                      .withMaxRows(20, WhenFull.UNKNOWN)
+                      .withRoomMadeBy(new Eviction.LeastRecent(), 20)))
           .deltas(DeltaCheckpointTest.everySteps(1, 100));
   private static final List<String> PARTS = List.of("step-1", "step-2.delta", "step-3.delta");
 

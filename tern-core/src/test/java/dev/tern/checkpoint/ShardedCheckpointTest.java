@@ -9,7 +9,7 @@ import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
@@ -93,7 +93,8 @@ final class ShardedCheckpointTest {
   @Test
   void aShardExpectsItsShareOfALargerFile() {
     Path file = folder.resolve("table");
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (Device device = Device.cpu(1, 1L << 24)) {
       try (EmbeddingTable table = EmbeddingTable.create(config, device)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);

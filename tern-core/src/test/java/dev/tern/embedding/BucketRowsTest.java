@@ -12,6 +12,7 @@ import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -61,7 +62,12 @@ final class BucketRowsTest {
 
   private static TableConfig config(
       UnknownRow unknown, Optimizer optimizer, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 2, WIDTH, optimizer, 0.5f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        2,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.5f).unknown(unknown).storage(storage).rows(policy));
   }
 
   private static TableConfig config(int buckets, RowPolicy policy) {

@@ -9,6 +9,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -50,7 +51,12 @@ final class ByteTableTest {
   }
 
   private static TableConfig config(int width, DType storage, UnknownRow unknown) {
-    return new TableConfig("t", 2, width, Optimizer.adam(0.1f), 0.5f, 5, 0, unknown, storage);
+    return new TableConfig(
+        "t",
+        2,
+        width,
+        5,
+        TableOptions.of(Optimizer.adam(0.1f)).initRange(0.5f).unknown(unknown).storage(storage));
   }
 
   @AfterEach
@@ -369,7 +375,7 @@ final class ByteTableTest {
   void aRowPolicyIsRefused() {
     RowPolicy policy = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     TableConfig limited =
-        new TableConfig("t", 0, 4, Optimizer.sgd(1), 0, 5, 0, UnknownRow.ZEROS, DType.F32, policy);
+        new TableConfig("t", 0, 4, 5, TableOptions.of(Optimizer.sgd(1)).initRange(0).rows(policy));
     assertThatThrownBy(() -> limited.withFormat(RowFormat.INT8))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a row policy with rows of INT8, expected a row for each id");

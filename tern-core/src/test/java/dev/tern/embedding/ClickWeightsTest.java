@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -14,7 +13,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -79,7 +78,7 @@ final class ClickWeightsTest {
   private EmbeddingTable table(RowPolicy policy, boolean tier) {
     TableConfig config =
         new TableConfig(
-            "t", 1, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy);
+            "t", 1, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f).rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, 400_000), allocator)
         : EmbeddingTable.create(config, allocator);

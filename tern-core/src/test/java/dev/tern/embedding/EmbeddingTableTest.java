@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
@@ -36,7 +37,9 @@ final class EmbeddingTableTest {
   private final List<EmbeddingTable> tables = new ArrayList<>();
 
   private EmbeddingTable table(int width, Optimizer optimizer, UnknownRow unknown) {
-    return table(new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0, unknown));
+    return table(
+        new TableConfig(
+            "t", 3, width, 42, TableOptions.of(optimizer).initRange(0.5f).unknown(unknown)));
   }
 
   private EmbeddingTable table(TableConfig config) {
@@ -140,7 +143,7 @@ final class EmbeddingTableTest {
   @Test
   void initialRowsDependOnSeedIndexAndIdAlone() {
     TableConfig config =
-        new TableConfig("a", 3, 16, Optimizer.adam(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+        new TableConfig("a", 3, 16, 42, TableOptions.of(Optimizer.adam(1)).initRange(0.5f));
     long[] ids = LongStream.concat(Arrays.stream(EXTREMES), LongStream.range(5, 3000)).toArray();
     long[] backwards = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
@@ -148,18 +151,28 @@ final class EmbeddingTableTest {
     }
     float[] expected = read(table(config), true, ids);
     EmbeddingTable other =
-        table(new TableConfig("b", 3, 16, Optimizer.sgd(1), 0.5f, 42, 1, UnknownRow.MEAN));
+        table(
+            new TableConfig(
+                "b",
+                3,
+                16,
+                42,
+                TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).l2(1).unknown(UnknownRow.MEAN)));
     read(other, true, backwards);
     assertThat(read(other, false, ids)).isEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 4, 16, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 3, 16, 43, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
@@ -525,7 +538,7 @@ final class EmbeddingTableTest {
   void aTableOverBudgetSaysSoAndKeepsItsRows(int width) {
     Allocator small = Allocator.of(1 << 20);
     TableConfig config =
-        new TableConfig("big", 0, width, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS);
+        new TableConfig("big", 0, width, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
     try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
       Lookup lookup = new Lookup();
       long[] ids = LongStream.range(0, 100_000).toArray();

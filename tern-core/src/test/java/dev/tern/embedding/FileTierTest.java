@@ -11,6 +11,7 @@ import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
@@ -66,7 +67,17 @@ final class FileTierTest {
 
   private static TableConfig config(
       int width, Optimizer optimizer, UnknownRow unknown, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0.01f, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        width,
+        42,
+        TableOptions.of(optimizer)
+            .initRange(0.5f)
+            .l2(0.01f)
+            .unknown(unknown)
+            .storage(storage)
+            .rows(policy));
   }
 
   private static TableConfig config(int width, Optimizer optimizer) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.kernel.VectorSupport;
@@ -52,7 +53,13 @@ final class HalfTableTest {
       int width, Optimizer optimizer, float range, DType storage, UnknownRow unknown) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 2, width, optimizer, range, 5, 0, unknown, storage), allocator);
+            new TableConfig(
+                "t",
+                2,
+                width,
+                5,
+                TableOptions.of(optimizer).initRange(range).unknown(unknown).storage(storage)),
+            allocator);
     tables.add(table);
     return table;
   }

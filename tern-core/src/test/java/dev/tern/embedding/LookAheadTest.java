@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -13,6 +12,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -78,13 +78,11 @@ final class LookAheadTest {
             "t",
             3,
             WIDTH,
-            Optimizer.adagrad(1),
-            0.5f,
             42,
-            0,
-            UnknownRow.INITIAL,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.adagrad(1))
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, TIER), allocator)
         : EmbeddingTable.create(config, allocator);

@@ -10,6 +10,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
@@ -45,7 +46,8 @@ final class RowLimitsTest {
   private EmbeddingTable table(
       int width, Optimizer optimizer, float l2, DType storage, RowLimits limits) {
     TableConfig config =
-        new TableConfig("t", 0, width, optimizer, 0.5f, 3, l2, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t", 0, width, 3, TableOptions.of(optimizer).initRange(0.5f).l2(l2).storage(storage));
     return EmbeddingTable.create(config.withLimits(limits), allocator);
   }
 
@@ -273,7 +275,7 @@ final class RowLimitsTest {
   void gradientsWhoseSquaresAreBeyondFloatsAreClippedToo(int width) {
     RowLimits limits = RowLimits.NONE.withClipNorm(1);
     TableConfig config =
-        new TableConfig("t", 0, width, Optimizer.sgd(1), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = new Floats(allocator, 2 * width)) {
       for (int j = 0; j < width; j++) {
@@ -296,7 +298,7 @@ final class RowLimitsTest {
   void rowsThatAdamMovesWithoutAGradientStayWithinTheBounds() {
     float high = 0.02f;
     TableConfig config =
-        new TableConfig("t", 0, 9, Optimizer.adam(0.01f), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, 9, 3, TableOptions.of(Optimizer.adam(0.01f)).initRange(0));
     RowLimits limits = RowLimits.NONE.withBounds(-1, high);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         EmbeddingTable free = EmbeddingTable.create(config, allocator);
@@ -336,7 +338,14 @@ final class RowLimitsTest {
     RowPolicy policy = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
     TableConfig config =
         new TableConfig(
-            "t", 0, 4, Optimizer.adam(0.1f), 0, 3, 0, UnknownRow.MEAN, DType.F32, policy);
+            "t",
+            0,
+            4,
+            3,
+            TableOptions.of(Optimizer.adam(0.1f))
+                .initRange(0)
+                .unknown(UnknownRow.MEAN)
+                .rows(policy));
     RowLimits limits = RowLimits.NONE.withBounds(0.5f, 1);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = Floats.of(allocator, new float[40])) {

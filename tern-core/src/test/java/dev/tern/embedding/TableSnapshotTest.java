@@ -10,6 +10,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -68,7 +69,12 @@ final class TableSnapshotTest {
 
   private static TableConfig config(
       Optimizer optimizer, DType storage, RowPolicy policy, UnknownRow unknown) {
-    return new TableConfig("t", 3, WIDTH, optimizer, 0.4f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.4f).unknown(unknown).storage(storage).rows(policy));
   }
 
   static List<TableConfig> tables() {

@@ -11,7 +11,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
@@ -100,7 +100,8 @@ final class RaggedTrainingTest {
   }
 
   private static TableConfig config() {
-    return new TableConfig("clicks", 10, WIDTH, Optimizer.sgd(1), 0.1f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
   }
 
   /** The label says whether an id of the row is below 5; some rows have no ids. */

@@ -3,10 +3,9 @@ package dev.tern.internal.table.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.table.rows.PlacedBlock;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -23,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Blocks of rows that are filled ahead. */
 final class RowPipeTest {
   private static final TableConfig CONFIG =
-      new TableConfig("t", 0, 3, Optimizer.sgd(0.1f), 0.01f, 1, 0, UnknownRow.ZEROS, DType.F32);
+      new TableConfig("t", 0, 3, 1, TableOptions.of(Optimizer.sgd(0.1f)).initRange(0.01f));
 
   /** Gives blocks of one row, its id, then its number, up to {@code last}. */
   private static Predicate<PlacedBlock> upTo(int last, AtomicInteger filled) {
