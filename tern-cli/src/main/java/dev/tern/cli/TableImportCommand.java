@@ -55,7 +55,8 @@ final class TableImportCommand implements Callable<Integer> {
   public Integer call() {
     Checkpoint checkpoint = choice.open();
     int slot = choice.slot(checkpoint);
-    long rows = TableImport.write(checkpoint, slot, format, record, from, out);
+    long rows =
+        TableImport.write(checkpoint, slot, new TableImport.Source(from, format, record), out);
     spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
     spec.commandLine().getOut().flush();
     return 0;

@@ -6,7 +6,7 @@ import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
 import java.util.List;
 
-/** A model's name and sizes as JSON, without what a model has no use for by default. */
+/** Name and sizes of a model as JSON. Fields that have their default are left out. */
 final class ModelJson {
   private ModelJson() {}
 

@@ -9,19 +9,19 @@ import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import java.nio.file.Path;
 
-/** What checkpoints say of the run that wrote them. */
+/** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
 final class RunFacts {
-  /** How tables store weights; where it is absent, as F32. */
+  /** How tables store weights; absent for F32. */
   static final String STORAGE = "storage";
 
-  /** The optimizer of the first part of rows, and how wide that is; absent where it has none. */
+  /** The optimizer of the first part of rows, and the width of that part; absent without one. */
   static final String FIRST_PART = "firstPart";
 
   static final String FIRST_WIDTH = "firstPartWidth";
 
   private RunFacts() {}
 
-  /** The model, what the run was told, and where it stands. */
+  /** The model, the settings and the state of a run. */
   static Json.Obj of(Network network, Model.Factory factory, RunState state, RunSettings options) {
     Json.Obj facts = Json.object();
     if (factory instanceof ModelConfig config) {
@@ -44,7 +44,7 @@ final class RunFacts {
             .put("stale", state.stale()));
   }
 
-  /** Where the run stood. */
+  /** The state of the run. */
   static RunState state(Json.Obj facts) {
     Json.Obj state = facts.object("state");
     return new RunState(
@@ -56,7 +56,7 @@ final class RunFacts {
         (int) state.integer("stale"));
   }
 
-  /** What a resumed run must be told again, or its weights would be others. */
+  /** The settings that a resumed run must have, or its weights would differ. */
   private static Json.Obj told(RunSettings options) {
     Json.Obj optimizer = OptimizerJson.write(options.optimizer());
     if (options.weightDecay() > 0) {
@@ -114,7 +114,7 @@ final class RunFacts {
     return json;
   }
 
-  /** Throws if a run of this model and these options would not go on as that of {@code facts}. */
+  /** Throws if a run of this model and these settings would not continue as {@code facts} say. */
   static void requireSame(Json.Obj facts, Path folder, Model.Factory factory, RunSettings options) {
     Json.Obj given = told(options);
     if (factory instanceof ModelConfig config) {
@@ -126,15 +126,8 @@ final class RunFacts {
           String saved = String.valueOf(facts.fields().get(name));
           if (!saved.equals(value.toString())) {
             throw new IllegalArgumentException(
-                "resume: got "
-                    + name
-                    + " "
-                    + value
-                    + ", expected "
-                    + saved
-                    + " as in "
-                    + folder
-                    + "; give the options of the run, or start a new one");
+                "resume: got %s %s, expected %s as in %s; give the options of the run, or start a new one"
+                    .formatted(name, value, saved, folder));
           }
         });
   }

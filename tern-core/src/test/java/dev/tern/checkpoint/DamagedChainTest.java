@@ -214,7 +214,7 @@ final class DamagedChainTest {
           i == 0
               ? Optional.empty()
               : Optional.of(Manifest.Previous.of(run.resolve(PARTS.get(i - 1))));
-      Manifest.write(folder, Manifest.digests(folder, names), facts, previous);
+      Manifest.write(folder, Manifest.digests(folder, names), facts, previous, 1);
       if (i == part) {
         Files.writeString(file, edit.apply(Files.readString(file)));
         Files.writeString(folder.resolve("manifest.sha256"), Manifest.sha256(file));

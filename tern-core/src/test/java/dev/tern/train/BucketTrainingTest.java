@@ -249,7 +249,7 @@ final class BucketTrainingTest {
     }
     TableSummary summary = TableSummary.of(Checkpoint.open(target), 1, 1);
     assertThat(summary.rows()).isOne();
-    assertThat(summary.buckets()).isEqualTo(BUCKETS);
+    assertThat(summary.layout().buckets()).isEqualTo(BUCKETS);
     Path again = folder.resolve("again");
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer = Trainer.resume(device, target, MODEL, options(COUNTED))) {

@@ -6,11 +6,11 @@ import dev.tern.internal.memory.Memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows of a source that keep nothing about themselves, as rows that do.
+ * Adds metadata to the rows of a source that has none.
  *
  * @param rows the source
- * @param shape of the rows given
- * @param metadata what all of them keep
+ * @param shape shape of the rows with metadata
+ * @param metadata metadata of every row
  */
 record WithMetadata(RowSource rows, RowShape shape, int[] metadata) implements RowSource {
   @Override
@@ -18,7 +18,7 @@ record WithMetadata(RowSource rows, RowShape shape, int[] metadata) implements R
     int count = rows.next(ids, into);
     long values = into.address();
     long without = shape.packedBytes() - 4L * shape.metadata();
-    // From the last on: rows move apart within the block.
+    // From the last row to the first, since rows move apart in the same memory.
     for (int i = count - 1; i >= 0 && shape.metadata() > 0; i--) {
       long row = values + i * shape.packedBytes();
       for (long at = without - 4; at >= 0; at -= 4) {

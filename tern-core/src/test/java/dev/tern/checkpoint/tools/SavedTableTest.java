@@ -225,7 +225,7 @@ final class SavedTableTest {
     TableSummary summary = TableSummary.of(checkpoint, 0, 3);
     assertThat(summary.name()).isEqualTo("site");
     assertThat(summary.rows()).isEqualTo(10);
-    assertThat(summary.fileBytesPerRow()).isEqualTo(8 + 4 * (5 + 10 + 2));
+    assertThat(summary.layout().fileBytesPerRow()).isEqualTo(8 + 4 * (5 + 10 + 2));
     assertThat(summary.frequencies().stream().mapToLong(TableSummary.Bin::rows).sum())
         .isEqualTo(10);
     assertThat(summary.norms().least()).isPositive().isLessThan(summary.norms().mean());
@@ -234,7 +234,7 @@ final class SavedTableTest {
     assertThat(summary.topByFrequency().getFirst().value()).isGreaterThanOrEqualTo(9);
     Json.Obj json = Json.parseObject(summary.toJson(), "summary");
     assertThat(json.integer("rows")).isEqualTo(10);
-    assertThat(json.integer("file_bytes_per_row")).isEqualTo(summary.fileBytesPerRow());
+    assertThat(json.integer("file_bytes_per_row")).isEqualTo(summary.layout().fileBytesPerRow());
     assertThat(json.array("top_frequency")).hasSize(3);
   }
 
