@@ -71,7 +71,7 @@ final class TableBatch {
 
   /** Counts the clicks among the positions of a batch just taken and looked up. */
   void countClicks(Batch batch) {
-    lookup.clicks.count(lookup, offsets, bags(), batch.labels(), rows, batch.schema().labelDim());
+    lookup.clicks.count(offsets, bags(), batch.labels(), rows, batch.schema().labelDim());
   }
 
   private void join(Batch batch) {

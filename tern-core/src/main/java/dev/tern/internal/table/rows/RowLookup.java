@@ -92,7 +92,7 @@ public final class RowLookup {
   public int[] counts = new int[0];
 
   /** Of these, positions in clicked samples. */
-  public final ClickCounts clicks = new ClickCounts();
+  public final ClickCounts clicks = new ClickCounts(this);
 
   /** As {@link #group} found: places {@code starts[u]} to {@code starts[u + 1] - 1} are id u's. */
   public int[] starts = new int[2];
@@ -132,7 +132,7 @@ public final class RowLookup {
     }
     PooledBags.check("to look up in", offsets, 0, bags, count);
     ClickCounts.requireLabels(labels, bags, 1);
-    clicks.count(this, offsets, bags, labels, bags, 1);
+    clicks.count(offsets, bags, labels, bags, 1);
   }
 
   /** Throws if {@code owner}, a table called {@code name}, did not find these rows. */
