@@ -134,7 +134,20 @@ public record MetricsLine(
                 integer(json, "bytes_written"),
                 integer(json, "bytes_read"))
             : FileStatistics.NONE;
-    return new TableStatistics(json.text("table"), json.integer("rows"), json.integer("bytes"), new TableStatistics.Index(integer(json, "index_bytes"), number(json, "probes")), new TableStatistics.Ids(json.integer("hits"), json.integer("misses"), json.integer("admitted"), json.integer("rejected"), json.integer("evicted")), new TableStatistics.Filter(counts ? json.integer("filter_bytes") : 0, counts ? json.number("shared_counters") : 0), file);
+    return new TableStatistics(
+        json.text("table"),
+        json.integer("rows"),
+        json.integer("bytes"),
+        new TableStatistics.Index(integer(json, "index_bytes"), number(json, "probes")),
+        new TableStatistics.Ids(
+            json.integer("hits"),
+            json.integer("misses"),
+            json.integer("admitted"),
+            json.integer("rejected"),
+            json.integer("evicted")),
+        new TableStatistics.Filter(
+            counts ? json.integer("filter_bytes") : 0, counts ? json.number("shared_counters") : 0),
+        file);
   }
 
   /**

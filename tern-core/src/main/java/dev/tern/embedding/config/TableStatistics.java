@@ -14,13 +14,7 @@ package dev.tern.embedding.config;
  * @param file what lies in a file; its counts begin with the process
  */
 public record TableStatistics(
-    String table,
-    long rows,
-    long bytes,
-    Index index,
-    Ids ids,
-    Filter filter,
-    FileStatistics file) {
+    String table, long rows, long bytes, Index index, Ids ids, Filter filter, FileStatistics file) {
   /**
    * The index from ids to rows.
    *
