@@ -70,17 +70,6 @@ final class ArchitectureTest {
   /** Signatures that are about to go; no new ones. */
   private static final Set<String> OLD_SIGNATURES =
       Set.of(
-          "dev/tern/embedding/BatchLookup.apply",
-          "dev/tern/embedding/BatchLookup.find",
-          "dev/tern/embedding/EmbeddingTable.apply",
-          "dev/tern/embedding/EmbeddingTable.create",
-          "dev/tern/embedding/EmbeddingTable.findAndPool",
-          "dev/tern/embedding/EmbeddingTable.pool",
-          "dev/tern/embedding/EmbeddingTable.ragged",
-          "dev/tern/embedding/RowSink.accept",
-          "dev/tern/embedding/RowSource.next",
-          "dev/tern/embedding/TableConfig.<init>",
-          "dev/tern/embedding/TableStatistics.<init>",
           "dev/tern/model/ModelConfig.<init>",
           "dev/tern/model/Network$Tables.<init>",
           "dev/tern/train/Progress.<init>",

@@ -12,11 +12,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whole batches up in the tables of a model and applies their gradients, one batch after
- * another: tables side by side on the compute threads, each table one thread's work, so that
- * results do not depend on their number. While a batch computes the next one may be looked up
- * ahead, by a thread of its own. Allocates nothing once it has seen the largest batch. One thread
- * at a time.
+ * Looks up batches in the tables of a model and applies their gradients. Several compute threads
+ * work at once, each on whole tables, so results do not depend on the number of threads. While one
+ * batch is computed, a thread of its own may look up the next. Allocates nothing once it has seen
+ * the largest batch. For one thread at a time.
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
@@ -128,20 +127,19 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   /**
-   * Begins to look up the batch that {@link #find} is to be called with next, for as long as
-   * nothing else is done here. It must stay as it is until then or {@link #forgetAhead}. What goes
-   * wrong is thrown by that find.
+   * Starts to look up the batch that the next call of {@link #find} will get. The batch must not
+   * change until that call or {@link #forgetAhead}. That call throws what goes wrong meanwhile.
    */
   public void lookAhead(Batch next) {
     ahead.begin(next);
   }
 
-  /** Who looks ahead. For tests. */
+  /** The thread that looks ahead. For tests. */
   LookAhead ahead() {
     return ahead;
   }
 
-  /** Forgets what was looked up ahead; its batch is not read any more. */
+  /** Forgets what was looked up ahead, and stops reading its batch. */
   public void forgetAhead() {
     ahead.end();
   }
@@ -151,7 +149,10 @@ public final class BatchLookup implements AutoCloseable {
     return (long) of.size() * slotCount * widths.get(p);
   }
 
-  /** Has bag 0 lie as vector {@code first} of {@code [B, S, D]}, each bag {@code every} on. */
+  /**
+   * Places bag 0 at vector {@code first} of {@code [B, S, D]}, and each next bag {@code every}
+   * vectors on.
+   */
   private void place(RowParts part, long first, long every) {
     for (int p = 0; p < addresses.length; p++) {
       long width = widths.get(p);

@@ -22,9 +22,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * A table of embedding rows by 64-bit id; every id is legal. Rows appear when training first meets
- * their id, or as {@link TableConfig#rows} says, with initial weights that depend on (seed, table
- * index, id) alone.
+ * A table of embedding rows by 64-bit id; every id is legal. A row appears when training first
+ * meets its id, or as the row policy says. Its initial weights depend on (seed, table index, id)
+ * alone.
  *
  * <p>A training step is {@link #find} with {@code insert}, {@link #pool} or {@link #ragged} for the
  * forward pass, {@link #apply} for the gradients. Scoring is the same without insert and apply.
@@ -32,36 +32,35 @@ import java.util.function.Consumer;
  * <h2>Threads</h2>
  *
  * Any number of threads may use a table at once, each with its own {@link Lookup}. Every call is
- * atomic: calls have the effect that they would have one after the other, in an order in which
- * whatever ended before another began comes first. So
+ * atomic: calls have the effect of some sequence of them, in which a call that ended before another
+ * began comes first. So
  *
  * <ul>
  *   <li>an id that several threads insert at once gets one row, and two ids never share one;
- *   <li>who reads an id sees no row or a whole one: with its initial weights, or as it was before
- *       or after an update, never a mixture. {@link #findAndPool} reads all rows of its batch
- *       between the same two changes;
+ *   <li>a reader of an id sees no row or a whole one: with initial weights, or as before or after
+ *       an update, never a mixture. {@link #findAndPool} reads all rows of its batch between the
+ *       same two changes;
  *   <li>a lookup stands for the rows as they were found. {@link #pool} and {@link #ragged} refuse
  *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
  *       it, and what unknown ids read as stays;
- *   <li>an evicted row is never read or updated as that of the id that has its place now;
- *   <li>{@link #exportTo} and {@link #snapshot} give the table of one moment;
- *   <li>{@link #statistics} are those of one moment, so that they add up;
+ *   <li>when a row was evicted, its old id never reads or updates the id that has its place;
+ *   <li>{@link #exportTo} and {@link #snapshot} give the table as it was at one moment;
+ *   <li>{@link #statistics} are taken at one moment, so that they add up;
  *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
- *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert that memory
- *       runs out for may have given rows, whole ones, to some of its ids.
+ *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert for which
+ *       memory runs out may have given whole rows to some of its ids.
  * </ul>
  *
- * Find without insert, refresh, pool, ragged and what only says something run side by side; they
- * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
- * them finds. They take no lock but count themselves in and out, at counts that few threads share:
- * while another thread inserts or updates they wait for that batch. Calls that change the table and
- * exports take turns, first come, first served; readers do not wait for exports, nor changes that
- * wait for one. A {@link #snapshot} is a change as short as a batch, and changes go on while it is
- * read. The sink of an export may read the table; any other call from within a source or sink is
- * refused.
+ * Reads run side by side: find without insert, refresh, pool, ragged and the queries. They change
+ * nothing and never wait for each other, except when one of them computes a new {@link
+ * UnknownRow#MEAN}. They take no lock; each counts itself in and out. A read waits while another
+ * thread inserts or updates a batch. Changes and exports take turns, first come, first served.
+ * Readers wait neither for exports nor for changes that wait for an export. A {@link #snapshot} is
+ * a change as short as a batch, and changes continue while it is read. The sink of an export may
+ * read the table; any other call from within a source or sink is refused.
  *
- * <p>With several threads that train one table, rows depend on the order of their calls, and steps
- * are to be counted over all of them. With one no result depends on how many threads read.
+ * <p>When several threads train one table, rows depend on the order of their calls, and steps must
+ * be counted over all threads. When one thread trains, no result depends on how many threads read.
  * Different tables are independent. Several threads may pool one lookup at once; otherwise a lookup
  * is for one thread at a time.
  */
@@ -127,7 +126,7 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Bytes of memory held for rows, state, index and what {@link TableConfig#rows} needs. */
+  /** Bytes of memory held for rows, state, index and what the row policy needs. */
   public long bytes() {
     lock.begin(Use.READ);
     try {
@@ -153,8 +152,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Counts the changes to rows that exist. Values read from a lookup stay true while this number
-   * does; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
+   * The number of changes to rows that exist. Values read from a lookup are current while this
+   * number stays the same; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
    */
   public long version() {
     lock.begin(Use.READ);
@@ -194,11 +193,11 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still at work: which
-   * distinct ids there are, where their rows lie, and of rows in a file their content. The table
-   * does not change, and no result depends on it; {@link #find(Lookup, boolean)} finds anew what
-   * does not hold any more. It runs beside other reads, in short turns, so that changes need not
-   * wait for it.
+   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still computed: the
+   * distinct ids, where their rows lie, and the content of rows in a file. The table does not
+   * change, and no result depends on this call: {@link #find(Lookup, boolean)} finds again what has
+   * changed since. It runs beside other reads, in short turns, so that changes need not wait for
+   * it.
    *
    * @param into takes what is found; of no other use until then
    */
@@ -207,9 +206,9 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Likewise, of rows in a file as many as can be read while it may go on.
+   * Looks ids up ahead, and stops reading rows of a file once it must not go on.
    *
-   * @param goOn asked again and again
+   * @param goOn asked before each few rows
    */
   void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
@@ -302,8 +301,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Takes the rows of a lookup as they are now, after an {@link #apply} of another one. Ids whose
-   * rows went read as unknown.
+   * Makes a lookup current after another one was {@link #apply applied}: it reads the rows as they
+   * are now. Ids whose rows went read as unknown.
    */
   public void refresh(Lookup lookup) {
     lock.begin(Use.READ);
@@ -387,12 +386,12 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Takes their rows from {@code ids[0 .. count)}, whatever the policy says, as where people have
-   * asked to be forgotten. An id that training meets later begins anew. Lookups found before are as
-   * after an eviction, and the ids are among those that went in checkpoints of changes. Costs a
-   * walk over all rows where the policy keeps an order of them.
+   * Removes the rows of {@code ids[0 .. count)}, whatever the policy says, for example when people
+   * ask to be forgotten. An id that training meets later starts with initial weights. Lookups found
+   * before behave as after an eviction, and checkpoints of changes list the ids as gone. Walks over
+   * all rows if the policy evicts rows.
    *
-   * @return how many different ids had a row
+   * @return the number of different ids that had a row
    * @throws IllegalStateException if the table has a file tier
    */
   public int erase(long[] ids, int count) {
@@ -429,13 +428,14 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * The table as it is now, whatever becomes of it later. Others may go on changing it: before the
-   * snapshot is closed, whoever changes a row first makes a copy of it, in memory of the allocator,
-   * half of what is free there at most, with the copies of other tables; where that is not enough,
-   * changes wait until it is closed, and all other calls for them. So whoever is to close it, and
-   * the sink of its rows, must not call the table before. A table with a {@link FileTier}, with an
-   * optimizer that changes all rows in each step, or for whose {@link TableHistory} there is no
-   * room again, stays as it is: changes of it wait until the snapshot is closed, by this thread.
+   * The table as it is at this moment. Other threads may continue to change it: until the snapshot
+   * is closed, a change first copies the rows that it touches. The copies of all tables together
+   * take at most half of the free memory of the device. When that is not enough, changes wait until
+   * the snapshot is closed, and other calls wait for them. So the thread that closes it, and the
+   * sink of its rows, must not call the table before. Three kinds of table are held instead, and
+   * changes wait until this thread closes the snapshot: a table with a {@link FileTier}, one whose
+   * optimizer changes all rows in each step, and one whose {@link TableHistory} does not fit into
+   * free memory a second time.
    *
    * @throws IllegalStateException if another one is open; one at a time
    */
@@ -444,8 +444,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Likewise, of what changed since {@link #trackChanges}, which must have been called; of the
-   * whole table where that is too much to list.
+   * A {@link #snapshot} of only what changed since {@link #trackChanges}, which must have been
+   * called. It has the whole table if too much changed to be listed.
    */
   public TableSnapshot snapshotOfChanges() {
     return snapshots.take(true);
@@ -466,8 +466,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * From now on notes what changes, for {@link #snapshotOfChanges}; what changed before is
-   * forgotten. Costs one bit a row, and 8 bytes for each row that changed.
+   * Starts to note which rows change, for {@link #snapshotOfChanges}, and forgets what was noted
+   * before. Takes one bit a row, and 8 bytes for each row that changed.
    */
   public void trackChanges() {
     lock.begin(Use.CHANGE);
@@ -493,9 +493,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * As {@link #importFrom}, of rows as they are stored: the fastest way to fill a table.
+   * Fills an empty table with rows as they are stored: the fastest way to fill a table. When it
+   * fails, close the table.
    *
-   * @param count rows that are to come, about
+   * @param count about how many rows will come
    * @param source called on a thread of its own, where it must not use the table
    */
   public void importBlocks(long count, RowBlock.Source source) {

@@ -138,15 +138,15 @@ public record MetricsLine(
         json.text("table"),
         json.integer("rows"),
         json.integer("bytes"),
-        integer(json, "index_bytes"),
-        number(json, "probes"),
-        json.integer("hits"),
-        json.integer("misses"),
-        json.integer("admitted"),
-        json.integer("rejected"),
-        json.integer("evicted"),
-        counts ? json.integer("filter_bytes") : 0,
-        counts ? json.number("shared_counters") : 0,
+        new TableStatistics.Index(integer(json, "index_bytes"), number(json, "probes")),
+        new TableStatistics.Ids(
+            json.integer("hits"),
+            json.integer("misses"),
+            json.integer("admitted"),
+            json.integer("rejected"),
+            json.integer("evicted")),
+        new TableStatistics.Filter(
+            counts ? json.integer("filter_bytes") : 0, counts ? json.number("shared_counters") : 0),
         file);
   }
 

@@ -15,7 +15,14 @@ final class TablesSection {
   private static final int MAX_CURVES = 8;
 
   private static final TableStatistics NOTHING =
-      new TableStatistics("", 0, 0, 0, Double.NaN, 0, 0, 0, 0, 0, 0, 0, FileStatistics.NONE);
+      new TableStatistics(
+          "",
+          0,
+          0,
+          new TableStatistics.Index(0, Double.NaN),
+          new TableStatistics.Ids(0, 0, 0, 0, 0),
+          new TableStatistics.Filter(0, 0),
+          FileStatistics.NONE);
 
   private TablesSection() {}
 

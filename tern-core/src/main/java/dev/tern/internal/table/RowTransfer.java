@@ -263,7 +263,7 @@ final class RowTransfer {
       }
     }
 
-    /** Likewise, and fills them. */
+    /** Places the rows of a block and fills them. */
     void fill(PlacedBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {
