@@ -111,13 +111,22 @@ final class PooledBags {
     return weights.length == 0 ? combiner.scale(end - begin) : combiner.scale(weights, begin, end);
   }
 
+  /** First position of a bag. */
+  int begin(int bag) {
+    return offsets[bag];
+  }
+
+  /** Position behind the last of a bag. */
+  int end(int bag) {
+    return offsets[bag + 1];
+  }
+
   /**
-   * By what a row counts in the vector of its bag.
+   * By what the row of a position counts in the vector of its bag.
    *
-   * @param weights of positions, or {@link #UNWEIGHTED}
    * @param scale of the bag
    */
-  static float factor(float[] weights, float scale, int position) {
+  float factor(float scale, int position) {
     return weights.length == 0 ? scale : scale * weights[position];
   }
 }

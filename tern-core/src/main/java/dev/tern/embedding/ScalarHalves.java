@@ -8,7 +8,7 @@ import static dev.tern.internal.memory.Memory.setShort;
 import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
 
-/** Weights as they are stored: one of them, or {@link HalfLoops} on one column, {@code j}. */
+/** Reads and writes single weights of F32, F16 or BF16. Any number of threads may call it. */
 final class ScalarHalves {
   private ScalarHalves() {}
 
@@ -19,7 +19,7 @@ final class ScalarHalves {
         : Halves.widen(storage, getShort(row + 2L * j));
   }
 
-  /** Stores the nearest value that is finite if {@code weight} is. */
+  /** Stores the nearest value of {@code storage}; a finite weight stays finite. */
   static void set(DType storage, long row, int j, float weight) {
     if (storage == DType.F32) {
       setFloat(row + 4L * j, weight);
@@ -28,14 +28,17 @@ final class ScalarHalves {
     }
   }
 
-  /** What {@link #get} gives after {@link #set}. */
+  /** The value that {@link #get} returns after {@link #set}. */
   static float stored(DType storage, float weight) {
     return storage == DType.F32
         ? weight
         : Halves.widen(storage, Halves.nearestFinite(storage, weight));
   }
 
-  /** The largest value of {@code storage} that is not above {@code x}. */
+  /**
+   * The largest value of {@code storage} that is not above {@code x}. Example: the BF16 values next
+   * to 0.1 are 0.0996 and 0.1001, so it is 0.0996.
+   */
   static float atMost(DType storage, float x) {
     if (storage == DType.F32 || Float.isInfinite(x)) {
       return x;
@@ -44,7 +47,7 @@ final class ScalarHalves {
     if (Halves.widen(storage, half) <= x) {
       return Halves.widen(storage, half);
     }
-    // The next below: of the bits of a number above 0 one less, of others one more.
+    // Bits hold sign and size: the next number below has a smaller size if x > 0, else a larger.
     int next = half > 0 ? half - 1 : half == 0 ? 0x8001 : half + 1;
     return Halves.widen(storage, (short) next);
   }

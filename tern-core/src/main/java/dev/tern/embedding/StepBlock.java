@@ -17,6 +17,10 @@ final class StepBlock {
 
   long[] weights = {};
   long[] states = {};
+
+  /** Weights of a row that the step updates. */
+  int width;
+
   final MatrixBlock gradients = new MatrixBlock();
 
   // Scratch, per row of a round.
@@ -24,4 +28,27 @@ final class StepBlock {
   final float[] rates = new float[ROWS];
   final float[] decays1 = new float[ROWS];
   final float[] decays2 = new float[ROWS];
+
+  int from() {
+    return gradients.from;
+  }
+
+  int to() {
+    return gradients.to;
+  }
+
+  /** Address of a weight. */
+  long weight(int row, int column) {
+    return weights[row] + 4L * column;
+  }
+
+  /** Address of the first state of a weight; the second lies {@code width} floats behind it. */
+  long state(int row, int column) {
+    return states[row] + 4L * (width + column);
+  }
+
+  /** Address of the gradient of a weight. */
+  long gradient(int row, int column) {
+    return gradients.at(row, column);
+  }
 }

@@ -118,6 +118,7 @@ final class UpdateLoops {
    * may hold anything afterwards.
    */
   void update(Step step, StepBlock block) {
+    block.width = step.width;
     MatrixBlock gradients = block.gradients;
     int from = gradients.from;
     int to = gradients.to;
@@ -147,10 +148,10 @@ final class UpdateLoops {
     }
     int j = 0;
     for (; j <= step.width - lanes; j += lanes) {
-      VectorSteps.decay(step.width, block, j);
+      VectorSteps.decay(block, j);
     }
     for (; j < step.width; j++) {
-      ScalarSteps.decay(step.width, block, j);
+      ScalarSteps.decay(block, j);
     }
   }
 
