@@ -3,8 +3,8 @@ package dev.tern.embedding;
 /**
  * What one optimizer step changes, and scratch for it: weight {@code j} of row {@code i} lies at
  * {@code weights[i] + 4 * j}, its state {@code width} floats behind {@code states[i] + 4 * j}, and
- * its gradient is element {@code (i, j)} of {@link #gradients}. Rows {@code i} are those of the
- * gradients, {@link #ROWS} at most in the loops of {@link ScalarSteps} and {@link VectorSteps}.
+ * its gradient is element {@code (i, j)} of {@link #gradients}. The rows {@code i} are the rows of
+ * the gradients, {@link #ROWS} at most.
  *
  * <p>One update owns it, and one thread at a time uses it.
  */

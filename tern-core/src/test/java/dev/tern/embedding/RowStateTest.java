@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which objects of the row arithmetic threads may share, and that nothing outlives its owner. */
 final class RowStateTest {
   private static final int WIDTH = 17;
-  private static final int ROWS = 200;
+  private static final int ROWS = StepBlock.ROWS;
   private static final int ROUNDS = 300;
 
   /** Types of fields of objects that threads share. */
