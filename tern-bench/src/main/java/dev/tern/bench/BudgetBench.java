@@ -48,6 +48,7 @@ final class BudgetBench {
     defaults.put("--shares", "0.5,0.35");
     defaults.put("--steps", "24");
     defaults.put("--rounds", "3");
+    defaults.put("--plan-seconds", "0");
     defaults.put("--small-batch", "512");
     defaults.put("--peers", Main.peers());
     Arguments arguments = Arguments.parse("budget", args, defaults);
@@ -84,34 +85,59 @@ final class BudgetBench {
   }
 
   private void measure() {
-    List<Double> shares = arguments.list("--shares").stream().map(Double::valueOf).toList();
+    List<Limit> shares = limits();
     List<Run> whole = new ArrayList<>();
-    Map<Double, List<Run>> limited = new LinkedHashMap<>();
+    Map<Limit, List<Run>> limited = new LinkedHashMap<>();
     for (int i = 0; i < arguments.positive("--rounds"); i++) {
       List<Run> round = round(shares);
       whole.add(round.getFirst());
       for (int j = 0; j < shares.size(); j++) {
         Run run = round.get(j + 1);
-        requireSame(whole.getFirst(), run, shares.get(j));
+        requireSame(whole.getFirst(), run, shares.get(j).share());
         limited.computeIfAbsent(shares.get(j), s -> new ArrayList<>()).add(run);
       }
     }
-    print(1, whole, whole);
+    print(new Limit(1, 0), whole, whole);
     limited.forEach((share, runs) -> print(share, runs, whole));
   }
 
-  /** A run without a limit, then one for each share, which took turns. */
-  private List<Run> round(List<Double> shares) {
+  /**
+   * The memory that a run has.
+   *
+   * @param planSeconds how long it searches for a schedule; 0 for a second or so
+   */
+  private record Limit(double share, double planSeconds) {
+    @Override
+    public String toString() {
+      return share + (planSeconds > 0 ? " plan_seconds=" + planSeconds : "");
+    }
+  }
+
+  /** Each share, and where that is asked for each once more with a longer search. */
+  private List<Limit> limits() {
+    double seconds = Double.parseDouble(arguments.text("--plan-seconds"));
+    List<Limit> limits = new ArrayList<>();
+    for (String share : arguments.list("--shares")) {
+      limits.add(new Limit(Double.parseDouble(share), 0));
+      if (seconds > 0) {
+        limits.add(new Limit(Double.parseDouble(share), seconds));
+      }
+    }
+    return limits;
+  }
+
+  /** A run without a limit, then one for each limit, which took turns. */
+  private List<Run> round(List<Limit> shares) {
     int batch = arguments.positive("--batch");
     int steps = arguments.positive("--steps");
     List<BudgetChild> children = new ArrayList<>();
     try {
-      BudgetChild whole = start(batch, steps, Long.MAX_VALUE);
+      BudgetChild whole = start(batch, steps, Long.MAX_VALUE, 0);
       children.add(whole);
       long bytes = firstStep(whole, batch, Long.MAX_VALUE);
-      for (double share : shares) {
-        long limit = (long) (share * bytes);
-        children.add(start(batch, steps, limit));
+      for (Limit share : shares) {
+        long limit = (long) (share.share() * bytes);
+        children.add(start(batch, steps, limit, share.planSeconds()));
         firstStep(children.getLast(), batch, limit);
       }
       for (int i = 1; i < steps; i++) {
@@ -133,7 +159,7 @@ final class BudgetBench {
                     .formatted(model, batch, limit)));
   }
 
-  private BudgetChild start(int batch, int steps, long limit) {
+  private BudgetChild start(int batch, int steps, long limit, double planSeconds) {
     return BudgetChild.start(
         List.of(
             model,
@@ -141,7 +167,8 @@ final class BudgetBench {
             Integer.toString(batch),
             Integer.toString(steps),
             Long.toString(limit),
-            arguments.text("--peers")));
+            arguments.text("--peers"),
+            Double.toString(planSeconds)));
   }
 
   private void requireSame(Run whole, Run run, double share) {
@@ -153,14 +180,15 @@ final class BudgetBench {
   }
 
   /** Slowdowns are those by the run of the same round. */
-  private void print(double share, List<Run> runs, List<Run> whole) {
+  private void print(Limit limit, List<Run> runs, List<Run> whole) {
+    double share = limit.share();
     List<Double> slowdowns = new ArrayList<>();
     for (int i = 0; i < runs.size(); i++) {
       slowdowns.add(runs.get(i).slowdown(whole.get(i)));
     }
     long budget = (long) (share * whole.getFirst().bytes());
     long outside = runs.stream().mapToLong(Run::outside).max().orElseThrow();
-    String name = model + " batch=" + arguments.text("--batch") + " share=" + share;
+    String name = model + " batch=" + arguments.text("--batch") + " share=" + limit;
     Result result =
         new Result(
             "budget", name, Integer.parseInt(threads), slowdowns, "x the time", "", List.of());
@@ -214,7 +242,7 @@ final class BudgetBench {
 
   /** The bytes that a step takes, or none where {@code limit} does not do. */
   private Optional<Long> bytes(int batch, long limit) {
-    try (BudgetChild child = start(batch, 2, limit)) {
+    try (BudgetChild child = start(batch, 2, limit, 0)) {
       Optional<Long> bytes = child.step();
       if (bytes.isPresent()) {
         child.step();

@@ -1,11 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlanSearch;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.io.BufferedReader;
@@ -52,18 +53,26 @@ final class BudgetRun {
     this.data = data;
   }
 
-  /** Model, threads, batch, steps, bytes for a step's values, folder of the peers. */
+  /**
+   * Model, threads, batch, steps, bytes for a step's values, folder of the peers, seconds to search
+   * for a schedule.
+   */
   public static void main(String[] args) throws IOException {
     CriteoLike data = new CriteoLike(Path.of(args[5], "criteo_cardinalities.json"), 100_000, 1);
     BudgetRun run = new BudgetRun(BudgetBench.model(args[0]), Integer.parseInt(args[1]), data);
     // Compiled code and what compilers hold are there before memory is looked at.
-    run.train(64, 60, DEVICE_BYTES, (bytes, millis) -> {});
+    run.train(64, 60, DEVICE_BYTES, 0, (bytes, millis) -> {});
     run.resident.begin();
     run.awaitTurn();
     int steps = Integer.parseInt(args[3]);
     try {
       System.out.println(
-          run.train(Integer.parseInt(args[2]), steps, Long.parseLong(args[4]), run::report));
+          run.train(
+              Integer.parseInt(args[2]),
+              steps,
+              Long.parseLong(args[4]),
+              Double.parseDouble(args[6]),
+              run::report));
     } catch (OutOfBudgetException e) {
       System.err.println(e.getMessage());
       System.out.println(REFUSED);
@@ -93,17 +102,19 @@ final class BudgetRun {
     }
   }
 
-  private String train(int batch, int steps, long limit, Steps listener) throws IOException {
+  private String train(int batch, int steps, long limit, double planSeconds, Steps listener)
+      throws IOException {
+    Path folder = Files.createTempDirectory("tern-budget");
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
     TrainOptions options =
         TrainOptions.of(Optimizer.lazyAdam(1e-3f))
             .batch(batch)
             .epochs(Integer.MAX_VALUE)
             .shuffleRows(0)
-            .reportEvery(1);
+            .reportEvery(1)
+            .planSearch(search(planSeconds, folder.resolve("schedule.json")));
     long[] last = {System.nanoTime()};
     double[] loss = {0};
-    Path folder = Files.createTempDirectory("tern-budget");
     try (Device device = Device.cpu(threads, DEVICE_BYTES, limit);
         Trainer trainer = Trainer.create(device, TrainBench.encoder(data), model, options)) {
       trainer.fit(
@@ -126,6 +137,23 @@ final class BudgetRun {
     } finally {
       delete(folder);
     }
+  }
+
+  private static PlanSearch search(double seconds, Path file) {
+    return seconds == 0
+        ? PlanSearch.QUICK
+        : PlanSearch.of(
+            seconds,
+            file,
+            new PlanSearch.Listener() {
+              @Override
+              public void searching(double elapsed, long looked, double slowdown) {}
+
+              @Override
+              public void note(String line) {
+                System.err.println(line);
+              }
+            });
   }
 
   private static String digest(Path folder) throws IOException {

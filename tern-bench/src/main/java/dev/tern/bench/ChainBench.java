@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Rehearsal;
-import dev.tern.internal.residency.Space;
-import dev.tern.internal.residency.Step;
-import dev.tern.internal.residency.Trial;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.ScheduleSearch;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,13 +26,13 @@ final class ChainBench {
   static List<Result> run() {
     List<Result> results = new ArrayList<>();
     for (int layers : LAYERS) {
-      Step step = chain(layers);
+      Trace step = chain(layers);
       long slots = 2 * (long) Math.sqrt(layers) + BESIDES;
-      Space space = new Space.Placed(new BlockArena(SLOT * slots), Foresight.NONE);
-      Trial online =
-          Trial.run(step, space, Policy.H_DTR_EQ, Foresight.NONE, Double.POSITIVE_INFINITY);
+      StorageMemory space = new StorageMemory.Placed(new BlockArena(SLOT * slots), Foresight.NONE);
+      Simulation online =
+          Simulation.run(step, space, Policy.H_DTR_EQ, Foresight.NONE, Double.POSITIVE_INFINITY);
       results.add(result(Policy.H_DTR_EQ.name(), layers, slots, online.time()));
-      double planned = Rehearsal.sketch(step, SLOT * slots, Double.POSITIVE_INFINITY).time();
+      double planned = ScheduleSearch.sketch(step, SLOT * slots, Double.POSITIVE_INFINITY).time();
       results.add(result("segments", layers, slots, planned));
     }
     return results;
@@ -47,9 +47,9 @@ final class ChainBench {
   }
 
   /** Layers in a row, each read once more from the last to the first. */
-  private static Step chain(int layers) {
-    List<Step.Event> events = new ArrayList<>();
-    events.add(new Step.Run(0, false, new int[0], new long[] {SLOT}, new int[] {-1}));
+  private static Trace chain(int layers) {
+    List<Trace.Event> events = new ArrayList<>();
+    events.add(new Trace.Run(0, false, new int[0], new long[] {SLOT}, new int[] {-1}));
     for (int i = 1; i <= layers; i++) {
       events.add(op(i - 1));
     }
@@ -57,15 +57,15 @@ final class ChainBench {
     for (int i = layers; i >= 1; i--) {
       events.add(op(gradient, i));
       if (gradient != layers) {
-        events.add(new Step.Release(gradient));
+        events.add(new Trace.Release(gradient));
       }
       gradient = layers + 1 + layers - i;
-      events.add(new Step.Release(i));
+      events.add(new Trace.Release(i));
     }
-    return new Step(events);
+    return new Trace(events);
   }
 
-  private static Step.Run op(int... reads) {
-    return new Step.Run(1, true, reads, new long[] {SLOT}, new int[] {-1});
+  private static Trace.Run op(int... reads) {
+    return new Trace.Run(1, true, reads, new long[] {SLOT}, new int[] {-1});
   }
 }

@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Residency;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.StorageMemory;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -60,7 +60,7 @@ final class MemoryFuzz {
   private final MemoryModel model = new MemoryModel();
   private final Recipes recipes = model.recipes();
   private final Policy policy;
-  private final Space space;
+  private final StorageMemory space;
   private final BlockArena arena;
   private final boolean isPlaced;
   private final long[] memory;
@@ -77,7 +77,8 @@ final class MemoryFuzz {
     isPlaced = random.nextInt(3) > 0;
     Foresight foresight =
         random.nextBoolean() ? Foresight.NONE : new Wishes(random.nextLong(), capacity);
-    space = isPlaced ? new Space.Placed(arena, foresight) : new Space.Counted(capacity);
+    space =
+        isPlaced ? new StorageMemory.Placed(arena, foresight) : new StorageMemory.Counted(capacity);
     memory = new long[isPlaced ? (int) capacity / WORD : 0];
     residency = new Residency(recipes, space, policy, foresight, this::execute);
   }

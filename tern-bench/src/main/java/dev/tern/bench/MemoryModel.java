@@ -1,10 +1,10 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.NoRoomException;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.StorageMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -168,7 +168,8 @@ final class MemoryModel {
   }
 
   /** A refusal is wrong where all storages there are fit together. */
-  void requireLegitimate(Policy policy, boolean isPlaced, Space space, NoRoomException refusal) {
+  void requireLegitimate(
+      Policy policy, boolean isPlaced, StorageMemory space, NoRoomException refusal) {
     long all = 0;
     for (int storage = 0; storage < freshStorages; storage++) {
       all += isPlaced ? BlockArena.rounded(recipes.bytes(storage)) : recipes.bytes(storage);

@@ -1,11 +1,11 @@
 package dev.tern.bench;
 
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Recipes;
-import dev.tern.internal.residency.Residency;
-import dev.tern.internal.residency.Space;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.StorageMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -42,7 +42,7 @@ final class ResidencyBench {
     this.live = live;
     arena = new BlockArena(UNIT * (LARGEST + 1) / 2 * live);
     Foresight foresight = policy.usesNext() ? new Periodic(live) : Foresight.NONE;
-    Space space = new Space.Placed(arena, foresight);
+    StorageMemory space = new StorageMemory.Placed(arena, foresight);
     residency = new Residency(recipes, space, policy, foresight, (_, _) -> runs++);
   }
 

@@ -2,8 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.replay.StepLog;
-import dev.tern.internal.residency.AllocationTrace;
+import dev.tern.internal.replay.TraceLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,7 +38,7 @@ final class TraceTable {
   void print(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
       for (Path log : files.filter(file -> file.toString().contains(".log")).sorted().toList()) {
-        AllocationTrace trace = AllocationTrace.of(StepLog.read(log));
+        AllocationTrace trace = AllocationTrace.of(TraceLog.read(log));
         for (double[] scales : List.of(ONE, FIVE)) {
           print(String.valueOf(log.getFileName()), trace, scales);
         }

@@ -3,7 +3,7 @@ package dev.tern.cli;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.replay.Replay;
-import dev.tern.internal.replay.StepLog;
+import dev.tern.internal.replay.TraceLog;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -71,7 +71,7 @@ final class ReplayCommand implements Callable<Integer> {
       printHeader(out);
     }
     for (Path log : logs) {
-      Replay replay = new Replay(String.valueOf(log.getFileName()), StepLog.read(log));
+      Replay replay = new Replay(String.valueOf(log.getFileName()), TraceLog.read(log));
       for (double budget : budgets) {
         replay(out, replay, budget);
       }

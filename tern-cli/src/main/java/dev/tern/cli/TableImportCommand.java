@@ -1,10 +1,10 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.RecordLayout;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.RecordLayout;
-import dev.tern.train.TableFormat;
-import dev.tern.train.TableImport;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table import}: a checkpoint with the rows of a file in one table. */
+/** {@code tern table import}: writes a checkpoint in which one table has the rows of a file. */
 @Command(
     name = "import",
     description = "Writes a checkpoint whose table has the rows of a file, in place of its own.",
@@ -55,7 +55,8 @@ final class TableImportCommand implements Callable<Integer> {
   public Integer call() {
     Checkpoint checkpoint = choice.open();
     int slot = choice.slot(checkpoint);
-    long rows = TableImport.write(checkpoint, slot, format, record, from, out);
+    long rows =
+        TableImport.write(checkpoint, slot, new TableImport.Source(from, format, record), out);
     spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
     spec.commandLine().getOut().flush();
     return 0;

@@ -2,6 +2,10 @@ package dev.tern.embedding;
 
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.internal.table.rows.ClickCounts;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -113,7 +117,7 @@ public final class BatchLookup implements AutoCloseable {
           "lookup: got a batch without labels, expected one for each sample, as rows depend on"
               + " clicks; name the label's column");
     }
-    Clicks.requireLabels(batch.labels(), batch.size(), labels);
+    ClickCounts.requireLabels(batch.labels(), batch.size(), labels);
   }
 
   /**

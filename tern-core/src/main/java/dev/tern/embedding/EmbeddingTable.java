@@ -1,7 +1,20 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.TableLock.Use;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSink;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Use;
+import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowParts;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -82,7 +95,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *     writes it, if the disk fails or is full
    */
   public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
-    return new EmbeddingTable(TableRows.create(config, Optional.of(tier), allocator));
+    return new EmbeddingTable(TableRows.create(config, Optional.of(tier.shared), allocator));
   }
 
   public TableConfig config() {
@@ -151,11 +164,11 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.fill(ids, count);
+    into.found.fill(ids, count);
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(into, insert);
+      rows.find(into.found, insert);
     } finally {
       lock.end(use);
     }
@@ -171,7 +184,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param into takes what is found; of no other use until then
    */
   public void lookAhead(long[] ids, int count, Lookup into) {
-    lookAhead(ids, count, into, () -> true);
+    lookAhead(ids, count, into.found, () -> true);
   }
 
   /**
@@ -179,7 +192,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param goOn asked again and again
    */
-  void lookAhead(long[] ids, int count, Lookup into, BooleanSupplier goOn) {
+  void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
     lock.begin(Use.READ);
     try {
@@ -209,14 +222,14 @@ public final class EmbeddingTable implements AutoCloseable {
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(ahead, insert);
+      rows.find(ahead.found, insert);
     } finally {
       lock.end(use);
     }
   }
 
   private void requireAhead(Lookup lookup) {
-    if (!lookup.ahead.isOf(rows)) {
+    if (!lookup.found.ahead.isOf(rows)) {
       throw new IllegalArgumentException(
           "table %s: got a lookup without ids, expected one that this table looked up ahead"
               .formatted(config.name()));
@@ -239,8 +252,8 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    into.fill(ids, count);
-    findAndPool(into, insert, PooledBags.of(offsets, bags, combiner), whole);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, PooledBags.of(offsets, bags, combiner), whole);
   }
 
   /**
@@ -261,8 +274,8 @@ public final class EmbeddingTable implements AutoCloseable {
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
     PooledBags weighted = weighted(offsets, weights, bags, combiner, count);
-    into.fill(ids, count);
-    findAndPool(into, insert, weighted, whole);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, weighted, whole);
   }
 
   private PooledBags weighted(
@@ -276,7 +289,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
-  void findAndPool(Lookup into, boolean insert, PooledBags bags, RowParts... out) {
+  void findAndPool(RowLookup into, boolean insert, PooledBags bags, RowParts... out) {
     bags.check(config.name(), 0, bags.count, into.count());
     int share = bags.count / out.length;
     Use use = insert ? Use.CHANGE : Use.READ;
@@ -299,7 +312,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     lock.begin(Use.READ);
     try {
-      rows.refresh(lookup);
+      rows.refresh(lookup.found);
     } finally {
       lock.end(Use.READ);
     }
@@ -316,7 +329,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup, PooledBags.of(offsets, to, combiner), from, to, whole);
+    pool(lookup.found, PooledBags.of(offsets, to, combiner), from, to, whole);
   }
 
   /**
@@ -335,11 +348,11 @@ public final class EmbeddingTable implements AutoCloseable {
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
     PooledBags weighted = weighted(offsets, weights, to, combiner, lookup.count());
-    pool(lookup, weighted, from, to, whole);
+    pool(lookup.found, weighted, from, to, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
-  void pool(Lookup lookup, PooledBags bags, int from, int to, RowParts out) {
+  void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     lock.begin(Use.READ);
     try {
       rows.pool(lookup, bags, from, to, out);
@@ -356,7 +369,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void ragged(Lookup lookup, long out) {
     lock.begin(Use.READ);
     try {
-      rows.ragged(lookup, out);
+      rows.ragged(lookup.found, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -386,7 +399,7 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup, PooledBags.of(offsets, bags, combiner), whole, lr, step);
+    apply(lookup.found, PooledBags.of(offsets, bags, combiner), whole, lr, step);
   }
 
   /**
@@ -406,11 +419,11 @@ public final class EmbeddingTable implements AutoCloseable {
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
     PooledBags weighted = weighted(offsets, weights, bags, combiner, lookup.count());
-    apply(lookup, weighted, whole, lr, step);
+    apply(lookup.found, weighted, whole, lr, step);
   }
 
   /** Likewise, of gradients that may be in parts and in another order than the bags. */
-  void apply(Lookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
+  void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     lock.begin(Use.CHANGE);
     try {
       rows.apply(lookup, bags, gradients, lr, step);
@@ -429,7 +442,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if the table has a file tier
    */
   public int erase(long[] ids, int count) {
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     lookup.fill(ids, count);
     lock.begin(Use.CHANGE);
     try {

@@ -1,7 +1,10 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -229,7 +232,7 @@ public final class SelectedRows {
    * the same number are added up in their order.
    */
   public SelectedRows merged() {
-    Lookup lookup = distinct();
+    RowLookup lookup = distinct();
     float[] sums = new float[lookup.unique() * width];
     for (int i = 0; i < rows.length; i++) {
       int target = lookup.inverse[i] * width;
@@ -242,8 +245,8 @@ public final class SelectedRows {
   }
 
   /** The distinct numbers, and which of them each row has. */
-  private Lookup distinct() {
-    Lookup lookup = new Lookup();
+  private RowLookup distinct() {
+    RowLookup lookup = new RowLookup();
     lookup.fill(rows, rows.length);
     return lookup;
   }
@@ -253,7 +256,7 @@ public final class SelectedRows {
    * order.
    */
   public SelectedRows sorted() {
-    Lookup lookup = distinct();
+    RowLookup lookup = distinct();
     long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
     Arrays.sort(distinct);
     // Where the next row of each distinct number goes.

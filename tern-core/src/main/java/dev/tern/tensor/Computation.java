@@ -5,9 +5,10 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
-import dev.tern.internal.replay.StepLogWriter;
+import dev.tern.internal.replay.TraceLogWriter;
+import dev.tern.internal.runtime.Engine;
 import dev.tern.internal.runtime.Execution;
-import dev.tern.internal.runtime.Interpreter;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,12 +21,14 @@ import java.util.Map;
  * updates; after the first it allocates nothing. One thread at a time.
  */
 public final class Computation implements AutoCloseable {
-  private final Interpreter.Bound bound;
+  private final Engine.Bound bound;
+  private final LentMemory lent;
   private final List<Tensor> outputs;
   private boolean ready;
 
-  private Computation(Interpreter.Bound bound, List<Tensor> outputs) {
+  private Computation(Device device, Engine.Bound bound, List<Tensor> outputs) {
     this.bound = bound;
+    lent = new LentMemory(device);
     this.outputs = outputs;
   }
 
@@ -37,6 +40,15 @@ public final class Computation implements AutoCloseable {
    *     map does not matter
    */
   public static Computation of(Device device, List<Tensor> outputs, Map<Variable, Tensor> updates) {
+    return of(device, outputs, updates, PlanSearch.QUICK);
+  }
+
+  /**
+   * Plans a computation, with a search of its own where the device's memory has no room for all of
+   * its values.
+   */
+  public static Computation of(
+      Device device, List<Tensor> outputs, Map<Variable, Tensor> updates, PlanSearch search) {
     List<Program.Update> stored = new ArrayList<>();
     updates.entrySet().stream()
         .sorted(Comparator.comparingLong(update -> update.getKey().number()))
@@ -44,7 +56,8 @@ public final class Computation implements AutoCloseable {
             stored.add(
                 new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
-    return new Computation(device.interpreter().bind(program), List.copyOf(outputs));
+    return new Computation(
+        device, device.interpreter().bind(program, search.finder()), List.copyOf(outputs));
   }
 
   /**
@@ -59,8 +72,21 @@ public final class Computation implements AutoCloseable {
     bound.run();
   }
 
-  /** Address of output {@code index}, dense, valid until the next run; for Tern's own packages. */
-  public long address(int index) {
+  /**
+   * The elements of output {@code index} in memory, row-major, {@code elements * type.bytes()}
+   * bytes in the machine's byte order, to be read only. Each run overwrites them; the segment stays
+   * the place of the output, so one call serves all runs. Access is an IllegalStateException once
+   * the computation or its device is closed.
+   *
+   * @param index of {@code outputs} in {@link #of}
+   */
+  public MemorySegment output(int index) {
+    Tensor output = outputs.get(index);
+    long bytes = (long) output.shape().elements() * output.type().bytes();
+    return lent.segment(address(index), bytes).asReadOnly();
+  }
+
+  private long address(int index) {
     return bound.execution().output(index);
   }
 
@@ -103,7 +129,7 @@ public final class Computation implements AutoCloseable {
       times.add(
           new StepTime(
               step.label(),
-              step.state(),
+              execution.state(i),
               execution.runs(),
               nanos[i],
               step.flops(),
@@ -125,20 +151,20 @@ public final class Computation implements AutoCloseable {
     for (int i = 0; i < plan.steps().size(); i++) {
       String label = plan.steps().get(i).label();
       List<StepProfile.Source> sources =
-          plan.sources().get(i).stream().map(Computation::source).toList();
+          plan.attributions().get(i).stream().map(Computation::source).toList();
       steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1], sources));
     }
     List<StepProfile.Block> blocks = new ArrayList<>();
-    for (Plan.Life life : plan.lives()) {
+    for (Plan.Allocation a : plan.allocations()) {
+      boolean isScratch = a.content() == Plan.Content.SCRATCH;
       blocks.add(
-          new StepProfile.Block(
-              life.maker(), life.isScratch(), life.offset(), life.bytes(), life.from(), life.to()));
+          new StepProfile.Block(a.from(), isScratch, a.offset(), a.bytes(), a.from(), a.to()));
     }
-    Interpreter.Sizes sizes = bound.sizes();
+    Engine.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 
-  private static StepProfile.Source source(Plan.Source source) {
+  private static StepProfile.Source source(Plan.Attribution source) {
     return new StepProfile.Source(
         source.ops(), source.origin().lines(), source.origin().isGradient());
   }
@@ -150,12 +176,13 @@ public final class Computation implements AutoCloseable {
    * @throws java.io.UncheckedIOException when the file cannot be written
    */
   public void record(Path file) {
-    StepLogWriter.write(bound.recorded(), file);
+    TraceLogWriter.write(bound.recorded(), file);
   }
 
   /** Frees the computation's memory; variables stay. */
   @Override
   public void close() {
+    lent.close();
     bound.close();
   }
 }

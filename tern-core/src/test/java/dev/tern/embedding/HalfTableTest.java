@@ -5,10 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowEncoding;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowLoops;
+import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.UpdateLoops;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,7 +53,13 @@ final class HalfTableTest {
       int width, Optimizer optimizer, float range, DType storage, UnknownRow unknown) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 2, width, optimizer, range, 5, 0, unknown, storage), allocator);
+            new TableConfig(
+                "t",
+                2,
+                width,
+                5,
+                TableOptions.of(optimizer).initRange(range).unknown(unknown).storage(storage)),
+            allocator);
     tables.add(table);
     return table;
   }
@@ -159,7 +176,7 @@ final class HalfTableTest {
           weights.set(i * width + j, (float) (random.nextGaussian() * Math.exp(i % 13 - 8)));
         }
       }
-      Lookup lookup = new Lookup();
+      RowLookup lookup = new RowLookup();
       lookup.addresses = addresses;
       lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
       MatrixBlock from = new MatrixBlock().at(weights.address, 4L * width);

@@ -4,8 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,7 +87,14 @@ final class RowPartsTest {
   private EmbeddingTable table(DType storage, Optimizer optimizer) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0, UnknownRow.INITIAL, storage, RowPolicy.ALL);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .storage(storage));
     return EmbeddingTable.create(config, allocator);
   }
 
@@ -109,16 +123,16 @@ final class RowPartsTest {
       RowParts parts = parts(widths, blocks);
       Lookup lookup = new Lookup();
       table.find(ids, count, lookup, true);
-      table.pool(lookup, bags, 0, BAGS, parts);
+      table.pool(lookup.found, bags, 0, BAGS, parts);
       List<Integer> pooled = bits(parts);
       set(parts, gradient);
-      table.apply(lookup, bags, parts, 0.1f, 1);
+      table.apply(lookup.found, bags, parts, 0.1f, 1);
       List<Integer> rows = rows(table);
       for (int i = 0; i < count; i += 5) {
         ids[i] = -1 - i;
       }
       table.find(ids, count, lookup, false);
-      table.pool(lookup, bags, 0, BAGS, parts);
+      table.pool(lookup.found, bags, 0, BAGS, parts);
       return new Outcome(pooled, bits(parts), rows);
     } finally {
       blocks.forEach(Floats::close);

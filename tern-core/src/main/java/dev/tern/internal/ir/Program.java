@@ -77,18 +77,6 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
     return nodes.stream().filter(node -> node.op() instanceof Op.Leaf).toList();
   }
 
-  /** Where its nodes were written, for each a line; empty where nobody asked. */
-  public String origins() {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < nodes.size(); i++) {
-      Origin origin = nodes.get(i).origin();
-      if (origin.isKnown()) {
-        text.append('%').append(i).append(' ').append(origin).append('\n');
-      }
-    }
-    return text.toString();
-  }
-
   private static Node get(Map<Node, Node> shared, Node node) {
     Node found = shared.get(node);
     if (found == null) {
@@ -130,7 +118,7 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
 
   /**
    * One line per node, {@code %3 = MUL(%1, %2) F32[4, 8]}, then outputs and updates. Leaves print
-   * without their addresses: programs that print alike have the same structure and share a plan.
+   * without their addresses.
    */
   @Override
   public String toString() {

@@ -9,7 +9,6 @@ import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
-import dev.tern.internal.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -19,8 +18,9 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Turns a fused group into a kernel's structure, the loop sizes and each operand's strides: drops
- * dimensions of size 1 and merges neighbours that every operand crosses evenly.
+ * Turns a fused group into the structure of a kernel, the sizes of its loops and the strides of
+ * each operand. It drops dimensions of size 1 and merges neighbours that every operand crosses
+ * evenly: rows of 4 by 8 dense elements are one loop over 32.
  */
 final class FusedBuilder {
   private static final int CHUNK_ELEMENTS = 16_384;
@@ -67,7 +67,7 @@ final class FusedBuilder {
     }
   }
 
-  /** Number of operands and their places are known before storages have offsets. */
+  /** The step; what it reads and writes has its places in storages, which need no offsets yet. */
   Step.Fused build() {
     for (Node node : group.nodes) {
       for (Node input : node.inputs()) {
@@ -78,7 +78,6 @@ final class FusedBuilder {
       }
     }
     collapse();
-    KernelSpec spec = spec();
     List<Step.Place> operands = new ArrayList<>();
     for (Layout layout : operandLayouts()) {
       operands.add(new Step.Place(layout.storage(), 4L * layout.offset()));
@@ -92,28 +91,9 @@ final class FusedBuilder {
       Node node = stored.get(i);
       reduced[i] = isPartial(node) ? node.shape().elements() : 0;
     }
-    return cut(
-        new Step.Fused(
-            Kernels.of(spec),
-            operands,
-            sizes,
-            strides,
-            constants,
-            reduced,
-            new Step.Place(0, 0),
-            1,
-            1));
-  }
-
-  /** Floats that partial results need: all chunks of all reductions over the outermost loop. */
-  static long partialElements(Step.Fused step) {
-    long elements = 0;
-    for (int i = 0; i < step.reduced().length; i++) {
-      if (step.isAcross(i) && step.chunks() > 1) {
-        elements += step.reduced()[i] * step.chunks();
-      }
-    }
-    return elements;
+    KernelSpec spec = spec();
+    Step.Loops loops = cut(new Step.Loops(sizes, strides, reduced, 1, 1), spec);
+    return new Step.Fused(spec, constants, operands, loops, new Step.Place(0, 0));
   }
 
   /** Whether the node is reduced into memory, over more than the inner loop perhaps. */
@@ -271,8 +251,8 @@ final class FusedBuilder {
     return inner == 0 ? Access.BROADCAST : inner == 1 ? Access.CONTIGUOUS : Access.STRIDED;
   }
 
-  /** Long sums over rows go in pieces such as a product can hand rows on in. */
-  private static Step.Fused cut(Step.Fused whole) {
+  /** Cuts the outermost loop; long sums over rows go in pieces that a product can hand rows to. */
+  private static Step.Loops cut(Step.Loops whole, KernelSpec spec) {
     int outermost = whole.sizes()[0];
     boolean isFlat = whole.sizes().length == 1;
     boolean isLongSum =
@@ -282,14 +262,11 @@ final class FusedBuilder {
             && whole.elements() / outermost <= Epilogue.MOST_COLUMNS;
     int unit = isFlat ? FLAT_UNIT : isLongSum ? Epilogue.UNIT : 1;
     long most = isLongSum ? outermost / Epilogue.FEWEST_ROWS : (outermost + unit - 1L) / unit;
-    long wanted = Math.min(MAX_CHUNKS, whole.elements() / chunkElements(whole));
-    return whole.inChunks(unit, (int) Math.max(1, Math.min(most, wanted)));
-  }
-
-  /** Elements of a chunk at least; sums over chunks keep theirs whatever else a kernel computes. */
-  private static int chunkElements(Step.Fused whole) {
+    // Sums over chunks keep their number of chunks whatever else the kernel computes.
     boolean computesFunctions =
-        whole.kernel().spec().instructions().stream().anyMatch(i -> i.op().isPolynomial());
-    return computesFunctions && !whole.isAcross() ? CHUNK_OF_FUNCTIONS : CHUNK_ELEMENTS;
+        !whole.isAcross() && spec.instructions().stream().anyMatch(i -> i.op().isPolynomial());
+    long wanted = whole.elements() / (computesFunctions ? CHUNK_OF_FUNCTIONS : CHUNK_ELEMENTS);
+    int chunks = (int) Math.max(1, Math.min(most, Math.min(MAX_CHUNKS, wanted)));
+    return new Step.Loops(whole.sizes(), whole.strides(), whole.reduced(), unit, chunks);
   }
 }

@@ -4,8 +4,8 @@ import dev.tern.internal.ir.Origin;
 import java.util.List;
 
 /**
- * A program made ready: steps in order and one offset per value in one arena. Storages 0 to {@code
- * leaves.length - 1} are the leaves; the rest lie in the arena.
+ * A program made ready to run: steps in order, and a place for every value. Storages 0 to {@code
+ * leaves.length - 1} are the leaves; the others lie in one arena.
  *
  * @param steps what to do, in order
  * @param leaves storage {@code i} is leaf {@code leaves[i]} of the program, counted in the order of
@@ -14,9 +14,8 @@ import java.util.List;
  * @param arenaBytes size of the arena
  * @param outputs place of each output, dense
  * @param again by step, whether it computes what was computed before and dropped
- * @param lives of storages in the arena
- * @param sources by step, where in the source what it computes was written; empty where nobody
- *     asked
+ * @param allocations of the arena
+ * @param attributions by step, where in the source it was written; empty where nobody asked
  */
 public record Plan(
     List<Step> steps,
@@ -25,9 +24,9 @@ public record Plan(
     long arenaBytes,
     List<Step.Place> outputs,
     List<Boolean> again,
-    List<Life> lives,
-    List<List<Source>> sources) {
-  /** The offset of an output that lies somewhere else, in memory of its own. */
+    List<Allocation> allocations,
+    List<List<Attribution>> attributions) {
+  /** The offset of an output that lies in memory of its own. */
   public static final long APART = -1;
 
   /**
@@ -35,29 +34,35 @@ public record Plan(
    *
    * @param ops their names, in the order of the program
    */
-  public record Source(List<String> ops, Origin origin) {
-    public Source {
+  public record Attribution(List<String> ops, Origin origin) {
+    public Attribution {
       ops = List.copyOf(ops);
     }
   }
 
+  /** What an allocation holds. */
+  public enum Content {
+    /** A value that stays until its last use. */
+    VALUE,
+    /** A value that is dropped and computed again later. */
+    RECOMPUTED,
+    /** What matters during steps alone. */
+    SCRATCH
+  }
+
   /**
-   * A storage has a place in the arena.
+   * A range of the arena that a storage has for some steps.
    *
-   * @param maker the step that first fills it
-   * @param isScratch whether its content matters during steps alone
-   * @param from the first step that finds it there
-   * @param to one past the last step that does
-   * @param isDropped whether what it holds is computed again later
+   * @param from the step that first fills it
+   * @param to one past the last step that finds it there
    */
-  public record Life(
-      int maker, boolean isScratch, long offset, long bytes, int from, int to, boolean isDropped) {}
+  public record Allocation(Content content, long offset, long bytes, int from, int to) {}
 
   public Plan {
     steps = List.copyOf(steps);
     outputs = List.copyOf(outputs);
     again = List.copyOf(again);
-    lives = List.copyOf(lives);
-    sources = sources.stream().map(List::copyOf).toList();
+    allocations = List.copyOf(allocations);
+    attributions = attributions.stream().map(List::copyOf).toList();
   }
 }

@@ -4,7 +4,10 @@ import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.residency.NoRoomException;
+import dev.tern.internal.plan.BudgetPlanner.Draft;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -14,14 +17,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes a {@link Plan} of a {@link Program}: lowers it, cuts it into groups, gives every value that
- * outlives its kernel a storage (straight inside a concatenation or an updated leaf where that is
- * safe), orders the groups, and places the storages in one arena by their lifetimes.
+ * Makes a {@link Plan} of a {@link Program}. It lowers the program, cuts it into groups, gives a
+ * storage to every value that outlives its kernel, orders the groups, and places the storages in
+ * one arena by their lifetimes. A part of a concatenation lies inside the whole, and the new value
+ * of a leaf in the leaf itself where that is safe.
+ *
+ * <p>Planning has no side effects: a plan depends on its arguments alone and holds no code.
  */
 public final class Planner {
   private final Program program;
   private final int threads;
-  private final boolean passesRows;
+  private final boolean fusesProducts;
   private final List<Group> groups;
   private final Map<Node, Group> owner = new IdentityHashMap<>();
   private final Map<Node, List<Node>> readers = new IdentityHashMap<>();
@@ -29,16 +35,15 @@ public final class Planner {
   private final List<Node> leaves = new ArrayList<>();
   private final Storages storages;
   private final List<Program.Update> late = new ArrayList<>();
-  private List<List<Plan.Source>> sources = List.of();
 
   /**
-   * @param passesRows whether products may become part of the kernels that read them
+   * @param fusesProducts whether products may become part of the kernels that read them
    */
-  private Planner(Program lowered, int threads, boolean passesRows) {
+  private Planner(Program lowered, int threads, boolean fusesProducts) {
     this.threads = threads;
-    this.passesRows = passesRows;
+    this.fusesProducts = fusesProducts;
     groups = Fusion.of(lowered);
-    program = Recomputation.apply(lowered, groups);
+    program = InKernelRecomputation.apply(lowered, groups);
     for (Group group : groups) {
       for (Node node : group.nodes) {
         owner.put(node, group);
@@ -58,29 +63,28 @@ public final class Planner {
 
   /** The plan of {@code program}; {@code threads} only sizes scratch memory. */
   public static Plan plan(Program program, int threads) {
-    return plan(program, threads, Long.MAX_VALUE);
+    return plan(program, threads, Long.MAX_VALUE, ScheduleFinder.QUICK);
   }
 
   /**
    * A plan whose arena has at most {@code budget} bytes: where values do not fit, some are dropped
    * and computed again.
    *
+   * @param finder decides which
    * @throws NoRoomException when a step and what must stay do not fit
    */
-  public static Plan plan(Program program, int threads, long budget) {
+  public static Plan plan(Program program, int threads, long budget, ScheduleFinder finder) {
     Program lowered = Lowering.lower(program);
     Plan plan = new Planner(lowered, threads, true).plan(program.leaves(), false);
-    return Epilogues.joined(
-        plan.arenaBytes() <= budget ? plan : fitted(lowered, program.leaves(), threads, budget));
-  }
-
-  /** A step of two needs the values of both at a time: where that is too much, they stay two. */
-  private static Plan fitted(Program lowered, List<Node> leaves, int threads, long budget) {
-    try {
-      return new Planner(lowered, threads, true).fit(leaves, budget);
-    } catch (NoRoomException e) {
-      return new Planner(lowered, threads, false).fit(leaves, budget);
+    if (plan.arenaBytes() > budget) {
+      try {
+        plan = new Planner(lowered, threads, true).fit(program.leaves(), budget, finder);
+      } catch (NoRoomException _) {
+        // A product and its reader in one step need the values of both: they may fit as two.
+        plan = new Planner(lowered, threads, false).fit(program.leaves(), budget, finder);
+      }
     }
+    return EpilogueFusion.joined(plan);
   }
 
   /** A plan whose arena holds everything but the one output, which lies {@link Plan#APART}. */
@@ -89,57 +93,48 @@ public final class Planner {
     return planner.plan(program.leaves(), true);
   }
 
+  /**
+   * The steps of a program without a budget and the storages that they read and write, to be
+   * replayed within budgets; leaves are no part of it.
+   */
+  public static Trace trace(Program program, int threads) {
+    Planner planner = new Planner(Lowering.lower(program), threads, true);
+    return BudgetPlanner.trace(planner.draft(program.leaves(), (storage, dying, step) -> {}));
+  }
+
   private Plan plan(List<Node> original, boolean isApart) {
-    List<Step> steps = steps((storage, dying, step) -> storages.takeOver(storage, dying));
+    Draft draft = draft(original, (storage, dying, step) -> storages.takeOver(storage, dying));
     if (isApart) {
       storages.setApart(layout(program.outputs().getFirst()).storage());
     }
     long[] offsets = storages.offsets();
     return new Plan(
-        steps,
-        leafOrder(original),
+        draft.steps(),
+        draft.leaves(),
         offsets,
         storages.arenaBytes(),
-        outputs(),
-        Collections.nCopies(steps.size(), false),
-        storages.lives(steps),
-        sources);
+        draft.outputs(),
+        Collections.nCopies(draft.steps().size(), false),
+        storages.allocations(draft.steps()),
+        draft.attributions());
   }
 
-  private Plan fit(List<Node> original, long budget) {
-    Map<Integer, Fitting.Over> over = new HashMap<>();
-    List<Step> steps =
-        steps((storage, dying, step) -> over.put(storage, new Fitting.Over(dying, step)));
-    return Fitting.plan(steps, sources, storages, over, leafOrder(original), outputs(), budget);
-  }
-
-  /**
-   * The steps of a program without a budget and the storages that they read and write, to be
-   * replayed within budgets; leaves are no part of it.
-   */
-  public static dev.tern.internal.residency.Step stated(Program program, int threads) {
-    Planner planner = new Planner(Lowering.lower(program), threads, true);
-    List<Step> steps = planner.steps((storage, dying, step) -> {});
-    return Fitting.stated(
-        steps, planner.storages, planner.leafOrder(program.leaves()), planner.outputs());
-  }
-
-  private int[] leafOrder(List<Node> original) {
-    return leaves.stream().mapToInt(original::indexOf).toArray();
-  }
-
-  private List<Step.Place> outputs() {
-    return program.outputs().stream()
-        .map(output -> new Step.Place(storages.find(layout(output).storage()), 0))
-        .toList();
+  private Plan fit(List<Node> original, long budget, ScheduleFinder finder) {
+    Map<Integer, BudgetPlanner.Over> over = new HashMap<>();
+    Draft draft =
+        draft(
+            original,
+            (storage, dying, step) -> over.put(storage, new BudgetPlanner.Over(dying, step)));
+    return BudgetPlanner.plan(draft, over, budget, finder);
   }
 
   /**
    * The steps in order.
    *
+   * @param original the leaves as the caller numbers them
    * @param reuse told which values may take the memory of others that die where they are computed
    */
-  private List<Step> steps(StepBuilder.Reuse reuse) {
+  private Draft draft(List<Node> original, StepBuilder.Reuse reuse) {
     for (Program.Update update : program.updates()) {
       placeUpdate(update);
     }
@@ -153,14 +148,20 @@ public final class Planner {
         layouts.put(node, Layout.dense(storages.add(bytes(node)), node.shape()));
       }
     }
-    if (passesRows) {
-      new Passing(program, groups, owner, readers, this::layout, this::storedNodes, threads)
-          .apply();
+    ValuePlaces places = new ValuePlaces(this::layout, this::storedNodes, storages);
+    if (fusesProducts) {
+      new ProductFusion(program, groups, owner, readers, places).apply(threads);
     }
-    List<Group> order = Order.of(program, groups, this::layout, this::storedNodes, storages);
-    sources = Sources.of(order, late);
-    return new StepBuilder(this::layout, this::storedNodes, storages, threads, reuse)
-        .build(order, program, late);
+    List<Group> order = GroupOrder.of(program, groups, places);
+    List<Step> steps = new StepBuilder(places, threads, reuse).build(order, program, late);
+    return new Draft(
+        steps,
+        Attributions.of(order, late),
+        storages,
+        leaves.stream().mapToInt(original::indexOf).toArray(),
+        program.outputs().stream()
+            .map(output -> new Step.Place(storages.find(layout(output).storage()), 0))
+            .toList());
   }
 
   private static long bytes(Node node) {

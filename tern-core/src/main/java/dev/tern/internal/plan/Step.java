@@ -2,42 +2,51 @@ package dev.tern.internal.plan;
 
 import dev.tern.base.DType;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.Epilogue;
+import dev.tern.internal.kernel.KernelSpec;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * One thing the interpreter does: places are byte offsets into storages, so a plan holds no
- * addresses and serves every program of its structure.
+ * One step of a plan. Places are byte offsets into storages, so a plan holds no addresses and
+ * serves every program of its structure. A step holds no code either: the kernel of a fused step is
+ * looked up when the plan is bound to memory.
  */
 public sealed interface Step {
   /** Byte {@code offset} of storage {@code storage}. */
   record Place(int storage, long offset) {}
 
   /**
-   * A fused kernel over {@code sizes} (outermost first).
-   *
-   * @param operands places of loads, then stores
-   * @param strides elements between neighbours, for each operand along each of {@code sizes}
-   * @param scalars constants
-   * @param reduced elements of each store that is reduced into, 0 for one that is overwritten
-   * @param partials place of partial results of reductions over the outermost dimension
-   * @param unit chunks start at multiples of this many indices
-   * @param chunks pieces of the outermost dimension, a function of the shape alone
+   * Elements in a storage: element {@code (i, j, ...)} lies {@code i * strides[0] + j * strides[1]
+   * + ...} elements behind the place.
    */
-  record Fused(
-      CompiledKernel kernel,
-      List<Place> operands,
-      int[] sizes,
-      int[][] strides,
-      float[] scalars,
-      long[] reduced,
-      Place partials,
-      int unit,
-      int chunks)
-      implements Step {
+  record Strided(Place place, int[] strides) {}
+
+  /** {@code rows} rows from a place on, one after the other. */
+  record Rows(Place place, int rows) {}
+
+  /**
+   * Numbers of rows.
+   *
+   * @param gaps whether -1 stands for no row
+   */
+  record RowNumbers(Place place, DType type, int count, boolean gaps) {}
+
+  /** Memory whose content matters during the step alone. */
+  record Scratch(Place place, long bytes) {}
+
+  /**
+   * The loops of a fused kernel.
+   *
+   * @param sizes outermost first
+   * @param strides elements between neighbours, for each operand along each of {@code sizes}
+   * @param reduced elements of each store that is reduced into, 0 for one that is overwritten
+   * @param unit chunks start at multiples of this many indices
+   * @param chunks pieces of the outermost loop, a function of the shape alone
+   */
+  record Loops(int[] sizes, int[][] strides, long[] reduced, int unit, int chunks) {
     /** First index of chunk {@code chunk} of the outermost loop. */
     public int chunkStart(int chunk) {
       return Epilogue.start(sizes[0], unit, chunks, chunk);
@@ -45,11 +54,10 @@ public sealed interface Step {
 
     /** Whether a store is a reduction over the outermost loop. */
     public boolean isAcross(int store) {
-      int loads = operands.size() - reduced.length;
-      return reduced[store] > 0 && strides[loads + store][0] == 0;
+      return reduced[store] > 0 && strides[strides.length - reduced.length + store][0] == 0;
     }
 
-    /** Whether any is. */
+    /** Whether any store is. */
     public boolean isAcross() {
       return IntStream.range(0, reduced.length).anyMatch(this::isAcross);
     }
@@ -57,6 +65,16 @@ public sealed interface Step {
     /** Points of the iteration space. */
     public long elements() {
       return Arrays.stream(sizes).asLongStream().reduce(1, (a, b) -> a * b);
+    }
+
+    /** Floats that partial results of reductions over the outermost loop need, in all chunks. */
+    long partialElements() {
+      return chunks == 1
+          ? 0
+          : IntStream.range(0, reduced.length)
+              .filter(this::isAcross)
+              .mapToLong(store -> reduced[store] * chunks)
+              .sum();
     }
 
     private double operandBytes() {
@@ -70,92 +88,56 @@ public sealed interface Step {
       }
       return bytes;
     }
-
-    Fused inChunks(int unit, int chunks) {
-      return new Fused(kernel, operands, sizes, strides, scalars, reduced, partials, unit, chunks);
-    }
-
-    Fused withOperands(List<Place> places) {
-      return new Fused(kernel, places, sizes, strides, scalars, reduced, partials, unit, chunks);
-    }
-
-    Fused withPartials(Place place) {
-      return new Fused(kernel, operands, sizes, strides, scalars, reduced, place, unit, chunks);
-    }
   }
 
   /**
-   * {@code batch} matrix products; strides in elements: batch, row, column of a, b and c.
+   * A fused kernel.
    *
-   * @param scratch place of {@code scratchBytes}
+   * @param scalars constants
+   * @param operands places of loads, then stores
+   * @param partials place of partial results of reductions over the outermost loop
    */
-  record MatMul(
-      Place a,
-      int[] aStrides,
-      Place b,
-      int[] bStrides,
-      Place c,
-      int[] cStrides,
-      int batch,
-      int m,
-      int n,
-      int k,
-      Place scratch,
-      long scratchBytes)
+  record Fused(KernelSpec spec, float[] scalars, List<Place> operands, Loops loops, Place partials)
       implements Step {
-    MatMul with(Place newC, Place newScratch) {
-      return new MatMul(
-          a, aStrides, b, bStrides, newC, cStrides, batch, m, n, k, newScratch, scratchBytes);
+    Fused at(List<Place> places, Place newPartials) {
+      return new Fused(spec, scalars, places, loops, newPartials);
+    }
+  }
+
+  /** Sizes of {@code batch} products of an m by k and a k by n matrix. */
+  record ProductSizes(int batch, int m, int n, int k) {}
+
+  /** Matrix products; strides are those of the batch, of rows and of columns. */
+  record MatMul(Strided a, Strided b, Strided c, ProductSizes sizes, Scratch scratch)
+      implements Step {
+    MatMul at(Place newC, Place newScratch) {
+      Strided moved = new Strided(newC, c.strides);
+      return new MatMul(a, b, moved, sizes, new Scratch(newScratch, scratch.bytes));
     }
   }
 
   /**
    * A product, and a kernel that takes the rows of its C as they become final.
    *
-   * @param passesRows whether C is never written: its place is part of the scratch memory and holds
-   *     the rows at hand of each worker
+   * @param passesRows whether C never lies in memory as a whole: its place is part of the scratch
+   *     memory and holds the rows that each worker has at hand
    */
   record MatMulThen(MatMul product, Fused then, boolean passesRows) implements Step {}
 
-  /**
-   * {@code count} rows of {@code width} words of 4 bytes from {@code table} ({@code rows} rows) at
-   * {@code index}; with {@code gaps}, zeros at -1.
-   */
-  record Gather(
-      Place table,
-      int rows,
-      Place index,
-      DType indexType,
-      boolean gaps,
-      Place out,
-      int count,
-      int width)
-      implements Step {}
+  /** Rows of {@code width} words of 4 bytes, picked from a table; zeros where there is no row. */
+  record Gather(Rows table, RowNumbers index, Place out, int width) implements Step {}
 
-  /**
-   * Adds {@code count} rows of {@code width} into {@code rows} zeroed rows at {@code index}; with
-   * {@code gaps}, none at -1.
-   */
-  record ScatterAdd(
-      Place index,
-      DType indexType,
-      boolean gaps,
-      Place values,
-      Place out,
-      int rows,
-      int count,
-      int width)
-      implements Step {}
+  /** Adds rows of {@code width} to rows of {@code out}, which are zeros at first. */
+  record ScatterAdd(RowNumbers index, Place values, Rows out, int width) implements Step {}
 
-  /** Reduces {@code rows} rows of {@code width}, dense, to {@code count} by {@code offsets}. */
-  record SegmentReduce(
-      Op.Reduce.Kind kind, Place values, Place offsets, Place out, int rows, int count, int width)
+  /** Reduces runs of rows of {@code width}, dense; {@code offsets} says where each run begins. */
+  record SegmentReduce(Op.Reduce.Kind kind, Rows values, Rows offsets, Place out, int width)
       implements Step {}
 
   /** Whole numbers about sequences. */
-  record Index(Op.Index op, List<Source> inputs, Place out, int count) implements Step {
-    /** An input: {@code count} rows of {@code width}, dense. */
-    public record Source(Place place, DType type, int count, int width) {}
+  record Index(Op.Index op, List<Input> inputs, Place out, int count) implements Step {
+    /** {@code count} rows of {@code width}, dense. */
+    public record Input(Place place, DType type, int count, int width) {}
 
     private double inputBytes() {
       return inputs.stream()
@@ -170,100 +152,104 @@ public sealed interface Step {
   /** {@code count} uniform numbers. */
   record Uniform(Place seed, int stream, Place out, int count) implements Step {}
 
-  /** Conversion of elements; strides as in {@link Fused}. */
-  record Cast(
-      Place in, DType from, int[] inStrides, Place out, DType to, int[] outStrides, int[] sizes)
-      implements Step {}
+  /** Conversion of elements. */
+  record Cast(Strided in, DType from, Strided out, DType to, int[] sizes) implements Step {
+    /** How many. */
+    public long elements() {
+      return Arrays.stream(sizes).asLongStream().reduce(1, (a, b) -> a * b);
+    }
+  }
 
-  /** Pairwise dots of {@code [batch, n, d]}, dense. */
-  record DotInteraction(Place x, Place out, int batch, int n, int d) implements Step {}
+  /** Sizes of dense {@code [batch, n, d]}: n vectors of d elements in each sample. */
+  record Vectors(int batch, int n, int d) {}
+
+  /** Pairwise dots of the vectors of each sample. */
+  record DotInteraction(Place x, Place out, Vectors sizes) implements Step {}
 
   /** Gradient of {@link DotInteraction}. */
-  record DotInteractionGradient(Place x, Place gradient, Place out, int batch, int n, int d)
+  record DotInteractionGradient(Place x, Place gradient, Place out, Vectors sizes)
       implements Step {}
 
-  /** Sums of the pairwise dots of {@code [batch, n, d]}, dense. */
-  record PairSums(Place x, Place out, int batch, int n, int d) implements Step {}
+  /** Sums of the pairwise dots of the vectors of each sample. */
+  record PairSums(Place x, Place out, Vectors sizes) implements Step {}
 
   /** Gradient of {@link PairSums}. */
-  record PairSumsGradient(Place x, Place gradient, Place out, int batch, int n, int d)
-      implements Step {}
+  record PairSumsGradient(Place x, Place gradient, Place out, Vectors sizes) implements Step {}
 
   /** A name for people: the op, or the fused expression. */
   default String label() {
     return switch (this) {
-      case Fused fused -> fused.kernel().spec().expression();
-      case MatMul s ->
+      case Fused s -> s.spec().expression();
+      case MatMul(Strided a, Strided b, _, ProductSizes(int batch, int m, int n, int k), _) ->
           "matmul "
-              + (s.batch() > 1 ? s.batch() + " times " : "")
-              + (s.m() + "x" + s.k() + (s.aStrides()[2] == 1 ? "" : "t"))
-              + (" by " + s.k() + "x" + s.n() + (s.bStrides()[2] == 1 ? "" : "t"));
+              + (batch > 1 ? batch + " times " : "")
+              + (m + "x" + k + (a.strides()[2] == 1 ? "" : "t"))
+              + (" by " + k + "x" + n + (b.strides()[2] == 1 ? "" : "t"));
       case MatMulThen s -> s.product().label() + ", then " + s.then().label();
-      case Gather gather -> "gather";
-      case ScatterAdd scatter -> "scatterAdd";
+      case Gather _ -> "gather";
+      case ScatterAdd _ -> "scatterAdd";
       case SegmentReduce s -> "segmentReduce " + s.kind();
       case Index s -> "index " + s.op().rule();
-      case Copy copy -> "copy";
-      case Uniform uniform -> "uniform";
-      case Cast cast -> "cast";
-      case DotInteraction interaction -> "dotInteraction";
-      case DotInteractionGradient gradient -> "dotInteractionGradient";
-      case PairSums sums -> "pairSums";
-      case PairSumsGradient gradient -> "pairSumsGradient";
+      case Copy _ -> "copy";
+      case Uniform _ -> "uniform";
+      case Cast _ -> "cast";
+      case DotInteraction _ -> "dotInteraction";
+      case DotInteractionGradient _ -> "dotInteractionGradient";
+      case PairSums _ -> "pairSums";
+      case PairSumsGradient _ -> "pairSumsGradient";
     };
   }
 
-  /** The state of its code: {@link CompiledKernel#state}, or nothing for other than kernels. */
-  default String state() {
+  /** The fused kernel that the step runs. */
+  default Optional<Fused> kernel() {
     return switch (this) {
-      case Fused fused -> fused.kernel().state();
-      case MatMulThen s -> s.then().kernel().state();
-      default -> "";
+      case Fused s -> Optional.of(s);
+      case MatMulThen s -> Optional.of(s.then());
+      default -> Optional.empty();
     };
   }
 
   /** Arithmetic operations; a mathematical function counts as one. */
   default double flops() {
     return switch (this) {
-      case Fused fused -> fused.elements() * (double) fused.kernel().spec().instructions().size();
-      case MatMul s -> 2.0 * s.batch() * s.m() * s.n() * s.k();
+      case Fused s -> s.loops().elements() * (double) s.spec().instructions().size();
+      case MatMul(_, _, _, ProductSizes(int batch, int m, int n, int k), _) ->
+          2.0 * batch * m * n * k;
       case MatMulThen s -> s.product().flops() + s.then().flops();
-      case ScatterAdd s -> (double) s.count() * s.width();
-      case SegmentReduce s -> (double) s.rows() * s.width();
+      case ScatterAdd s -> (double) s.index().count() * s.width();
+      case SegmentReduce s -> (double) s.values().rows() * s.width();
       case Index s -> s.count();
-      case DotInteraction s -> (double) s.batch() * s.n() * (s.n() - 1) * s.d();
-      case DotInteractionGradient s -> 2.0 * s.batch() * s.n() * (s.n() - 1) * s.d();
-      case PairSums s -> 3.0 * s.batch() * s.n() * s.d();
-      case PairSumsGradient s -> 3.0 * s.batch() * s.n() * s.d();
-      case Gather s -> 0;
-      case Copy s -> 0;
-      case Uniform s -> 0;
-      case Cast s -> 0;
+      case DotInteraction(_, _, Vectors(int batch, int n, int d)) ->
+          (double) batch * n * (n - 1) * d;
+      case DotInteractionGradient(_, _, _, Vectors(int batch, int n, int d)) ->
+          2.0 * batch * n * (n - 1) * d;
+      case PairSums(_, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
+      case PairSumsGradient(_, _, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
+      case Gather _, Copy _, Uniform _, Cast _ -> 0;
     };
   }
 
   /** Bytes of the operands, each element once. */
   default double traffic() {
     return switch (this) {
-      case Fused fused -> fused.operandBytes();
-      case MatMul s ->
-          4.0
-              * s.batch()
-              * ((double) s.m() * s.k() + (double) s.k() * s.n() + (double) s.m() * s.n());
+      case Fused s -> s.loops().operandBytes();
+      case MatMul(_, _, _, ProductSizes(int batch, int m, int n, int k), _) ->
+          4.0 * batch * ((double) m * k + (double) k * n + (double) m * n);
       case MatMulThen s -> s.product().traffic() + s.then().traffic();
-      case Gather s -> 8.0 * s.count() * s.width();
-      case ScatterAdd s -> 4.0 * s.width() * (s.count() + s.rows());
-      case SegmentReduce s -> 4.0 * s.width() * (s.count() + s.rows());
+      case Gather s -> 8.0 * s.index().count() * s.width();
+      case ScatterAdd s -> 4.0 * s.width() * (s.index().count() + s.out().rows());
+      case SegmentReduce s -> 4.0 * s.width() * (s.offsets().rows() - 1 + s.values().rows());
       case Index s -> s.inputBytes() + 4.0 * s.count();
       case Copy s -> 2.0 * s.bytes();
       case Uniform s -> 4.0 * s.count();
-      case Cast s ->
-          (s.from().bytes() + s.to().bytes())
-              * (double) Arrays.stream(s.sizes()).asLongStream().reduce(1, (a, b) -> a * b);
-      case DotInteraction s -> 4.0 * s.batch() * s.n() * (s.d() + (s.n() - 1) / 2.0);
-      case DotInteractionGradient s -> 4.0 * s.batch() * s.n() * (2 * s.d() + (s.n() - 1) / 2.0);
-      case PairSums s -> 4.0 * s.batch() * ((double) s.n() * s.d() + 1);
-      case PairSumsGradient s -> 4.0 * s.batch() * (2.0 * s.n() * s.d() + 1);
+      case Cast s -> (s.from().bytes() + s.to().bytes()) * (double) s.elements();
+      case DotInteraction(_, _, Vectors(int batch, int n, int d)) ->
+          4.0 * batch * n * (d + (n - 1) / 2.0);
+      case DotInteractionGradient(_, _, _, Vectors(int batch, int n, int d)) ->
+          4.0 * batch * n * (2 * d + (n - 1) / 2.0);
+      case PairSums(_, _, Vectors(int batch, int n, int d)) -> 4.0 * batch * ((double) n * d + 1);
+      case PairSumsGradient(_, _, _, Vectors(int batch, int n, int d)) ->
+          4.0 * batch * (2.0 * n * d + 1);
     };
   }
 }

@@ -10,35 +10,25 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 
 /** Turns ordered groups into steps, noting when each storage is used. */
 final class StepBuilder {
-  private final Function<Node, Layout> layouts;
-  private final Function<Group, List<Node>> stored;
+  private final ValuePlaces places;
   private final Storages storages;
   private final int threads;
   private final Reuse reuse;
-  private final InPlace inPlace;
 
-  /** Gets to know that a storage may have the memory of one that dies in the step that makes it. */
+  /** Is told that a storage may take the memory of one that dies in the step that makes it. */
   @FunctionalInterface
   interface Reuse {
     void accept(int storage, int dying, int step);
   }
 
-  StepBuilder(
-      Function<Node, Layout> layouts,
-      Function<Group, List<Node>> stored,
-      Storages storages,
-      int threads,
-      Reuse reuse) {
-    this.layouts = layouts;
-    this.stored = stored;
-    this.storages = storages;
+  StepBuilder(ValuePlaces places, int threads, Reuse reuse) {
+    this.places = places;
+    storages = places.storages();
     this.threads = threads;
     this.reuse = reuse;
-    inPlace = new InPlace(layouts, stored, storages);
   }
 
   List<Step> build(List<Group> order, Program program, List<Program.Update> late) {
@@ -69,30 +59,30 @@ final class StepBuilder {
   private void noteUses(List<Group> order, Program program, List<Program.Update> late) {
     for (int i = 0; i < order.size(); i++) {
       for (Node input : order.get(i).reads()) {
-        storages.use(layouts.apply(input).storage(), i);
+        storages.use(places.layout(input).storage(), i);
       }
-      for (Node node : stored.apply(order.get(i))) {
-        storages.use(layouts.apply(node).storage(), i);
+      for (Node node : places.stored(order.get(i))) {
+        storages.use(places.layout(node).storage(), i);
       }
     }
     int end = order.size() + late.size();
     for (Node output : program.outputs()) {
-      storages.use(layouts.apply(output).storage(), end);
+      storages.use(places.layout(output).storage(), end);
     }
     for (Program.Update update : late) {
-      storages.use(layouts.apply(update.value()).storage(), end);
+      storages.use(places.layout(update.value()).storage(), end);
     }
   }
 
   /** A value may take the memory of one that dies here, if both are met element by element. */
   private void reuseDying(Group group, int step) {
     Set<Integer> taken = new HashSet<>();
-    for (Node result : stored.apply(group)) {
-      int to = layouts.apply(result).storage();
-      for (Node candidate : inPlace.isFresh(group, result) ? dying(group, step) : List.<Node>of()) {
-        int from = layouts.apply(candidate).storage();
+    for (Node result : places.stored(group)) {
+      int to = places.layout(result).storage();
+      for (Node candidate : places.isFresh(group, result) ? dying(group, step) : List.<Node>of()) {
+        int from = places.layout(candidate).storage();
         if (storages.lastUse(from) == step
-            && inPlace.mayTake(group, result, from)
+            && places.mayTake(group, result, from)
             && taken.add(storages.find(from))) {
           reuse.accept(to, from, step);
           break;
@@ -104,7 +94,7 @@ final class StepBuilder {
   private List<Node> dying(Group group, int step) {
     List<Node> found = new ArrayList<>();
     for (Node input : group.reads()) {
-      int storage = layouts.apply(input).storage();
+      int storage = places.layout(input).storage();
       if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
         found.add(input);
       }
@@ -118,37 +108,41 @@ final class StepBuilder {
    */
   private Step joined(Group group, int step) {
     Node node = group.product.orElseThrow();
-    int unused = layouts.apply(node).storage();
+    int unused = places.layout(node).storage();
     Step.MatMul p = matmul(node);
-    Step.Fused kernel = new FusedBuilder(group, stored.apply(group), this::resolved).build();
-    long rowsAt = Storages.align(p.scratchBytes());
-    long rowsBytes = threads * Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
+    Step.Fused kernel = kernel(group);
+    Step.ProductSizes size = p.sizes();
+    long rowsAt = Storages.align(p.scratch().bytes());
+    long rowsBytes = threads * Epilogue.rowsBytes(size.batch(), size.m(), size.n(), size.k());
     long partialsAt = rowsAt + Storages.align(rowsBytes);
-    int scratch = storages.add(partialsAt + 4 * FusedBuilder.partialElements(kernel));
+    int scratch = storages.add(partialsAt + 4 * kernel.loops().partialElements());
     storages.use(scratch, step);
     Step.Place rows = new Step.Place(scratch, rowsAt);
     List<Step.Place> operands =
         kernel.operands().stream().map(place -> place.storage() == unused ? rows : place).toList();
     return new Step.MatMulThen(
-        p.with(rows, new Step.Place(scratch, 0)),
-        kernel.withOperands(operands).withPartials(new Step.Place(scratch, partialsAt)),
+        p.at(rows, new Step.Place(scratch, 0)),
+        kernel.at(operands, new Step.Place(scratch, partialsAt)),
         true);
   }
 
   private Step fused(Group group, int step) {
-    FusedBuilder builder = new FusedBuilder(group, stored.apply(group), this::resolved);
-    Step.Fused fused = builder.build();
-    long partials = FusedBuilder.partialElements(fused);
+    Step.Fused fused = kernel(group);
+    long partials = fused.loops().partialElements();
     if (partials == 0) {
       return fused;
     }
     int storage = storages.add(4 * partials);
     storages.use(storage, step);
-    return fused.withPartials(new Step.Place(storage, 0));
+    return fused.at(fused.operands(), new Step.Place(storage, 0));
+  }
+
+  private Step.Fused kernel(Group group) {
+    return new FusedBuilder(group, places.stored(group), this::resolved).build();
   }
 
   private Layout resolved(Node node) {
-    Layout layout = layouts.apply(node);
+    Layout layout = places.layout(node);
     return new Layout(storages.find(layout.storage()), layout.offset(), layout.strides());
   }
 
@@ -163,43 +157,34 @@ final class StepBuilder {
       case Op.MatMul matmul -> matmul(node, step, end);
       case Op.Gather gather -> gather(gather, node);
       case Op.ScatterAdd scatter -> {
-        Node index = node.input(0);
         int width = node.shape().elements() / Math.max(1, scatter.rows());
-        int count = index.shape().elements();
         yield new Step.ScatterAdd(
-            place(index),
-            index.type(),
-            scatter.gaps(),
+            numbers(node.input(0), scatter.gaps()),
             place(node.input(1)),
-            place(node),
-            scatter.rows(),
-            count,
+            new Step.Rows(place(node), scatter.rows()),
             width);
       }
-      case Op.SegmentReduce reduce -> {
-        Node values = node.input(0);
-        int count = node.shape().size(0);
-        int rows = values.shape().size(0);
-        int width = rowElements(values);
-        yield new Step.SegmentReduce(
-            reduce.kind(), place(values), place(node.input(1)), place(node), rows, count, width);
-      }
+      case Op.SegmentReduce reduce ->
+          new Step.SegmentReduce(
+              reduce.kind(),
+              rows(node.input(0)),
+              rows(node.input(1)),
+              place(node),
+              rowElements(node.input(0)));
       case Op.Index index -> {
-        List<Step.Index.Source> inputs = node.inputs().stream().map(this::source).toList();
+        List<Step.Index.Input> inputs = node.inputs().stream().map(this::input).toList();
         yield new Step.Index(index, inputs, place(node), node.shape().elements());
       }
       case Op.Uniform uniform ->
           new Step.Uniform(
               place(node.input(0)), uniform.stream(), place(node), node.shape().elements());
       case Op.Cast cast -> {
-        Node input = node.input(0);
+        Node in = node.input(0);
         yield new Step.Cast(
-            place(input),
-            input.type(),
-            layouts.apply(input).strides(),
-            place(node),
+            new Step.Strided(place(in), places.layout(in).strides()),
+            in.type(),
+            new Step.Strided(place(node), places.layout(node).strides()),
             cast.type(),
-            layouts.apply(node).strides(),
             node.shape().toArray());
       }
       default -> pairs(node);
@@ -208,21 +193,21 @@ final class StepBuilder {
 
   private Step gather(Op.Gather gather, Node node) {
     Node table = node.input(0);
-    Node index = node.input(1);
-    return new Step.Gather(
-        place(table),
-        table.shape().size(0),
-        place(index),
-        index.type(),
-        gather.gaps(),
-        place(node),
-        index.shape().elements(),
-        Math.multiplyExact(rowElements(table), table.type().bytes() / 4));
+    int width = Math.multiplyExact(rowElements(table), table.type().bytes() / 4);
+    return new Step.Gather(rows(table), numbers(node.input(1), gather.gaps()), place(node), width);
   }
 
-  private Step.Index.Source source(Node node) {
+  private Step.Rows rows(Node node) {
+    return new Step.Rows(place(node), node.shape().size(0));
+  }
+
+  private Step.RowNumbers numbers(Node index, boolean gaps) {
+    return new Step.RowNumbers(place(index), index.type(), index.shape().elements(), gaps);
+  }
+
+  private Step.Index.Input input(Node node) {
     int rows = node.shape().size(0);
-    return new Step.Index.Source(place(node), node.type(), rows, rowElements(node));
+    return new Step.Index.Input(place(node), node.type(), rows, rowElements(node));
   }
 
   /** Elements of {@code [...]} in {@code [n, ...]}, also where n is 0. */
@@ -236,59 +221,56 @@ final class StepBuilder {
     if (input.shape().rank() != 3) {
       throw new AssertionError("planner: " + node + " is no step of its own");
     }
-    int batch = input.shape().size(0);
-    int n = input.shape().size(1);
-    int d = input.shape().size(2);
+    Step.Vectors sizes =
+        new Step.Vectors(input.shape().size(0), input.shape().size(1), input.shape().size(2));
     Step.Place x = place(input);
     Step.Place out = place(node);
     return switch (node.op()) {
-      case Op.DotInteraction dots -> new Step.DotInteraction(x, out, batch, n, d);
-      case Op.PairSums sums -> new Step.PairSums(x, out, batch, n, d);
-      case Op.DotInteractionGradient gradient ->
-          new Step.DotInteractionGradient(x, place(node.input(1)), out, batch, n, d);
-      case Op.PairSumsGradient gradient ->
-          new Step.PairSumsGradient(x, place(node.input(1)), out, batch, n, d);
+      case Op.DotInteraction _ -> new Step.DotInteraction(x, out, sizes);
+      case Op.PairSums _ -> new Step.PairSums(x, out, sizes);
+      case Op.DotInteractionGradient _ ->
+          new Step.DotInteractionGradient(x, place(node.input(1)), out, sizes);
+      case Op.PairSumsGradient _ -> new Step.PairSumsGradient(x, place(node.input(1)), out, sizes);
       default -> throw new AssertionError("planner: " + node + " is no step of its own");
     };
   }
 
   private Step matmul(Node node, int step, int end) {
     Step.MatMul product = matmul(node);
-    int scratch = storages.add(product.scratchBytes());
+    int scratch = storages.add(product.scratch().bytes());
     storages.use(scratch, step);
     storages.use(scratch, end);
-    return product.with(product.c(), new Step.Place(scratch, 0));
+    return product.at(product.c().place(), new Step.Place(scratch, 0));
   }
 
-  /** Its scratch memory has no place as yet. */
+  /** A product whose scratch memory has no place yet. */
   private Step.MatMul matmul(Node node) {
-    int m = node.shape().size(-2);
-    int n = node.shape().size(-1);
-    int k = node.input(0).shape().size(-1);
-    int batch = node.shape().rank() == 3 ? node.shape().size(0) : 1;
+    Step.ProductSizes sizes = productSizes(node);
     long scratchBytes =
-        BatchProduct.pays(batch, m, n, k)
-            ? BatchProduct.scratchBytes(m, n, k, threads)
-            : MatMul.scratchBytes(m, n, k, threads);
+        BatchProduct.pays(sizes.batch(), sizes.m(), sizes.n(), sizes.k())
+            ? BatchProduct.scratchBytes(sizes.m(), sizes.n(), sizes.k(), threads)
+            : MatMul.scratchBytes(sizes.m(), sizes.n(), sizes.k(), threads);
     return new Step.MatMul(
-        place(node.input(0)),
-        matrixStrides(node.input(0)),
-        place(node.input(1)),
-        matrixStrides(node.input(1)),
-        place(node),
-        matrixStrides(node),
-        batch,
-        m,
-        n,
-        k,
-        new Step.Place(0, 0),
-        scratchBytes);
+        matrix(node.input(0)),
+        matrix(node.input(1)),
+        matrix(node),
+        sizes,
+        new Step.Scratch(new Step.Place(0, 0), scratchBytes));
   }
 
-  /** Batch, row and column strides. */
-  private int[] matrixStrides(Node node) {
-    int[] strides = layouts.apply(node).strides();
+  static Step.ProductSizes productSizes(Node product) {
+    return new Step.ProductSizes(
+        product.shape().rank() == 3 ? product.shape().size(0) : 1,
+        product.shape().size(-2),
+        product.shape().size(-1),
+        product.input(0).shape().size(-1));
+  }
+
+  /** With the strides of batch, rows and columns. */
+  private Step.Strided matrix(Node node) {
+    int[] strides = places.layout(node).strides();
     int rank = strides.length;
-    return new int[] {rank == 3 ? strides[0] : 0, strides[rank - 2], strides[rank - 1]};
+    int batch = rank == 3 ? strides[0] : 0;
+    return new Step.Strided(place(node), new int[] {batch, strides[rank - 2], strides[rank - 1]});
   }
 }

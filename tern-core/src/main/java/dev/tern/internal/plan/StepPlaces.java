@@ -1,12 +1,14 @@
 package dev.tern.internal.plan;
 
 import dev.tern.internal.plan.Step.Place;
+import dev.tern.internal.plan.Step.Rows;
+import dev.tern.internal.plan.Step.Strided;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** Which places a step reads and writes, and the same step at others. */
+/** Which places a step reads and writes, and the same step at other places. */
 final class StepPlaces {
   private StepPlaces() {}
 
@@ -14,18 +16,18 @@ final class StepPlaces {
   static List<Place> reads(Step step) {
     return switch (step) {
       case Step.Fused s -> s.operands().subList(0, loads(s));
-      case Step.MatMul s -> List.of(s.a(), s.b());
+      case Step.MatMul s -> List.of(s.a().place(), s.b().place());
       case Step.MatMulThen s ->
           Stream.concat(reads(s.product()).stream(), reads(s.then()).stream())
-              .filter(place -> !place.equals(s.product().c()))
+              .filter(place -> !place.equals(s.product().c().place()))
               .toList();
-      case Step.Gather s -> List.of(s.table(), s.index());
-      case Step.ScatterAdd s -> List.of(s.index(), s.values());
-      case Step.SegmentReduce s -> List.of(s.values(), s.offsets());
-      case Step.Index s -> s.inputs().stream().map(Step.Index.Source::place).toList();
+      case Step.Gather s -> List.of(s.table().place(), s.index().place());
+      case Step.ScatterAdd s -> List.of(s.index().place(), s.values());
+      case Step.SegmentReduce s -> List.of(s.values().place(), s.offsets().place());
+      case Step.Index s -> s.inputs().stream().map(Step.Index.Input::place).toList();
       case Step.Copy s -> List.of(s.in());
       case Step.Uniform s -> List.of(s.seed());
-      case Step.Cast s -> List.of(s.in());
+      case Step.Cast s -> List.of(s.in().place());
       case Step.DotInteraction s -> List.of(s.x());
       case Step.DotInteractionGradient s -> List.of(s.x(), s.gradient());
       case Step.PairSums s -> List.of(s.x());
@@ -33,11 +35,11 @@ final class StepPlaces {
     };
   }
 
-  /** The places that a step writes, each as a whole or in its part; reads see none of them. */
+  /** The places that a step writes, each as a whole or in part; {@link #reads} has none of them. */
   static List<Place> writes(Step step) {
     return switch (step) {
       case Step.Fused s -> s.operands().subList(loads(s), s.operands().size());
-      case Step.MatMul s -> List.of(s.c());
+      case Step.MatMul s -> List.of(s.c().place());
       case Step.MatMulThen s ->
           s.passesRows()
               ? writes(s.then())
@@ -45,12 +47,12 @@ final class StepPlaces {
                   .distinct()
                   .toList();
       case Step.Gather s -> List.of(s.out());
-      case Step.ScatterAdd s -> List.of(s.out());
+      case Step.ScatterAdd s -> List.of(s.out().place());
       case Step.SegmentReduce s -> List.of(s.out());
       case Step.Index s -> List.of(s.out());
       case Step.Copy s -> List.of(s.out());
       case Step.Uniform s -> List.of(s.out());
-      case Step.Cast s -> List.of(s.out());
+      case Step.Cast s -> List.of(s.out().place());
       case Step.DotInteraction s -> List.of(s.out());
       case Step.DotInteractionGradient s -> List.of(s.out());
       case Step.PairSums s -> List.of(s.out());
@@ -61,9 +63,9 @@ final class StepPlaces {
   /** The place whose content matters during the step alone. */
   static Optional<Place> scratch(Step step) {
     return switch (step) {
-      case Step.Fused s when FusedBuilder.partialElements(s) > 0 -> Optional.of(s.partials());
-      case Step.MatMul s -> Optional.of(s.scratch());
-      case Step.MatMulThen s -> Optional.of(s.product().scratch());
+      case Step.Fused s when s.loops().partialElements() > 0 -> Optional.of(s.partials());
+      case Step.MatMul s -> Optional.of(s.scratch().place());
+      case Step.MatMulThen s -> Optional.of(s.product().scratch().place());
       default -> Optional.empty();
     };
   }
@@ -74,7 +76,7 @@ final class StepPlaces {
       case Step.Fused s -> fused(s, to, scratchTo);
       case Step.MatMul s -> matmul(s, to, scratchTo);
       case Step.MatMulThen s -> {
-        Place rows = s.product().c();
+        Place rows = s.product().c().place();
         UnaryOperator<Place> all =
             place ->
                 s.passesRows() && place.equals(rows) ? scratchTo.apply(place) : to.apply(place);
@@ -83,40 +85,19 @@ final class StepPlaces {
       }
       case Step.Gather s ->
           new Step.Gather(
-              to.apply(s.table()),
-              s.rows(),
-              to.apply(s.index()),
-              s.indexType(),
-              s.gaps(),
-              to.apply(s.out()),
-              s.count(),
-              s.width());
+              rows(s.table(), to), numbers(s.index(), to), to.apply(s.out()), s.width());
       case Step.ScatterAdd s ->
           new Step.ScatterAdd(
-              to.apply(s.index()),
-              s.indexType(),
-              s.gaps(),
-              to.apply(s.values()),
-              to.apply(s.out()),
-              s.rows(),
-              s.count(),
-              s.width());
+              numbers(s.index(), to), to.apply(s.values()), rows(s.out(), to), s.width());
       case Step.SegmentReduce s ->
           new Step.SegmentReduce(
-              s.kind(),
-              to.apply(s.values()),
-              to.apply(s.offsets()),
-              to.apply(s.out()),
-              s.rows(),
-              s.count(),
-              s.width());
+              s.kind(), rows(s.values(), to), rows(s.offsets(), to), to.apply(s.out()), s.width());
       case Step.Index s ->
           new Step.Index(
               s.op(),
               s.inputs().stream()
                   .map(in ->
-                      new Step.Index.Source(
-                          to.apply(in.place()), in.type(), in.count(), in.width()))
+                      new Step.Index.Input(to.apply(in.place()), in.type(), in.count(), in.width()))
                   .toList(),
               to.apply(s.out()),
               s.count());
@@ -124,59 +105,48 @@ final class StepPlaces {
       case Step.Uniform s ->
           new Step.Uniform(to.apply(s.seed()), s.stream(), to.apply(s.out()), s.count());
       case Step.Cast s ->
-          new Step.Cast(
-              to.apply(s.in()),
-              s.from(),
-              s.inStrides(),
-              to.apply(s.out()),
-              s.to(),
-              s.outStrides(),
-              s.sizes());
+          new Step.Cast(strided(s.in(), to), s.from(), strided(s.out(), to), s.to(), s.sizes());
       case Step.DotInteraction s ->
-          new Step.DotInteraction(to.apply(s.x()), to.apply(s.out()), s.batch(), s.n(), s.d());
+          new Step.DotInteraction(to.apply(s.x()), to.apply(s.out()), s.sizes());
       case Step.DotInteractionGradient s ->
           new Step.DotInteractionGradient(
-              to.apply(s.x()), to.apply(s.gradient()), to.apply(s.out()), s.batch(), s.n(), s.d());
-      case Step.PairSums s ->
-          new Step.PairSums(to.apply(s.x()), to.apply(s.out()), s.batch(), s.n(), s.d());
+              to.apply(s.x()), to.apply(s.gradient()), to.apply(s.out()), s.sizes());
+      case Step.PairSums s -> new Step.PairSums(to.apply(s.x()), to.apply(s.out()), s.sizes());
       case Step.PairSumsGradient s ->
           new Step.PairSumsGradient(
-              to.apply(s.x()), to.apply(s.gradient()), to.apply(s.out()), s.batch(), s.n(), s.d());
+              to.apply(s.x()), to.apply(s.gradient()), to.apply(s.out()), s.sizes());
     };
   }
 
   private static Step.Fused fused(
       Step.Fused s, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
-    return new Step.Fused(
-        s.kernel(),
-        s.operands().stream().map(to).toList(),
-        s.sizes(),
-        s.strides(),
-        s.scalars(),
-        s.reduced(),
-        scratch(s).map(scratchTo).orElse(new Place(0, 0)),
-        s.unit(),
-        s.chunks());
+    return s.at(
+        s.operands().stream().map(to).toList(), scratch(s).map(scratchTo).orElse(new Place(0, 0)));
   }
 
   private static Step.MatMul matmul(
       Step.MatMul s, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
     return new Step.MatMul(
-        to.apply(s.a()),
-        s.aStrides(),
-        to.apply(s.b()),
-        s.bStrides(),
-        to.apply(s.c()),
-        s.cStrides(),
-        s.batch(),
-        s.m(),
-        s.n(),
-        s.k(),
-        scratchTo.apply(s.scratch()),
-        s.scratchBytes());
+        strided(s.a(), to),
+        strided(s.b(), to),
+        strided(s.c(), to),
+        s.sizes(),
+        new Step.Scratch(scratchTo.apply(s.scratch().place()), s.scratch().bytes()));
+  }
+
+  private static Strided strided(Strided elements, UnaryOperator<Place> to) {
+    return new Strided(to.apply(elements.place()), elements.strides());
+  }
+
+  private static Rows rows(Rows rows, UnaryOperator<Place> to) {
+    return new Rows(to.apply(rows.place()), rows.rows());
+  }
+
+  private static Step.RowNumbers numbers(Step.RowNumbers index, UnaryOperator<Place> to) {
+    return new Step.RowNumbers(to.apply(index.place()), index.type(), index.count(), index.gaps());
   }
 
   private static int loads(Step.Fused step) {
-    return step.kernel().spec().loads().size();
+    return step.spec().loads().size();
   }
 }

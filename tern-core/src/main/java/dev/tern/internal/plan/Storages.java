@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The storages of a plan and their lifetimes, in steps. Storages that never live at the same time
- * share memory: the largest is placed first, each at the lowest offset free for its whole life
- * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
+ * The storages of a plan and their lifetimes, counted in steps. Storages that are not in use at the
+ * same time share memory. The largest is placed first, each at the lowest offset that is free for
+ * its whole life ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288).
  */
 final class Storages {
   private static final int ALIGNMENT = 64;
@@ -54,7 +54,7 @@ final class Storages {
     return all.get(find(storage) - leaves).bytes;
   }
 
-  /** The storage that holds what {@code storage} was to hold. */
+  /** The storage whose memory {@code storage} has taken over, or itself. */
   int find(int storage) {
     int found = storage;
     while (found >= leaves && all.get(found - leaves).sameAs >= 0) {
@@ -111,23 +111,24 @@ final class Storages {
     return offsets;
   }
 
-  /** The lives of storages, in the order in which they begin; after {@link #offsets}. */
-  List<Plan.Life> lives(List<Step> steps) {
+  /** The allocations of the arena, in the order in which they begin; after {@link #offsets}. */
+  List<Plan.Allocation> allocations(List<Step> steps) {
     Set<Integer> scratch = new HashSet<>();
     for (Step step : steps) {
       StepPlaces.scratch(step).ifPresent(place -> scratch.add(place.storage()));
     }
-    List<Plan.Life> lives = new ArrayList<>();
+    List<Plan.Allocation> allocations = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       Storage s = all.get(i);
       if (s.sameAs < 0 && !s.isApart && s.last >= 0) {
         int to = Math.min(s.last + 1, steps.size());
-        boolean isScratch = scratch.contains(leaves + i);
-        lives.add(new Plan.Life(s.first, isScratch, s.offset, align(s.bytes), s.first, to, false));
+        Plan.Content content =
+            scratch.contains(leaves + i) ? Plan.Content.SCRATCH : Plan.Content.VALUE;
+        allocations.add(new Plan.Allocation(content, s.offset, align(s.bytes), s.first, to));
       }
     }
-    lives.sort(Comparator.comparingInt(Plan.Life::from));
-    return lives;
+    allocations.sort(Comparator.comparingInt(Plan.Allocation::from));
+    return allocations;
   }
 
   long arenaBytes() {
@@ -145,7 +146,7 @@ final class Storages {
     return offset;
   }
 
-  /** What {@code bytes} take. */
+  /** The bytes that an allocation of {@code bytes} takes. */
   static long align(long bytes) {
     return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   }

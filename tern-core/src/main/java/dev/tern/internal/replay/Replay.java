@@ -2,12 +2,13 @@ package dev.tern.internal.replay;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.residency.Foresight;
-import dev.tern.internal.residency.Policy;
-import dev.tern.internal.residency.Rehearsal;
-import dev.tern.internal.residency.Space;
-import dev.tern.internal.residency.Step;
-import dev.tern.internal.residency.Trial;
+import dev.tern.internal.remat.Foresight;
+import dev.tern.internal.remat.Guide;
+import dev.tern.internal.remat.Policy;
+import dev.tern.internal.remat.ScheduleSearch;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.StorageMemory;
+import dev.tern.internal.remat.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -30,7 +31,7 @@ public final class Replay {
   private static final double LIMIT = 2;
 
   private final String name;
-  private final Step step;
+  private final Trace step;
   private final long peak;
   private final double cost;
 
@@ -55,7 +56,7 @@ public final class Replay {
       String name,
       String policy,
       double budgetRatio,
-      Trial.Status status,
+      Simulation.Status status,
       double slowdown,
       long peakReserved,
       long peakLive,
@@ -81,7 +82,7 @@ public final class Replay {
    *
    * @throws IllegalArgumentException when the step takes no time or no memory
    */
-  public Replay(String name, Step step) {
+  public Replay(String name, Trace step) {
     this.name = name;
     this.step = step;
     peak = step.peakLive();
@@ -108,20 +109,20 @@ public final class Replay {
   public Result run(String policy, double budget, Memory memory) {
     long bytes = bytes(budget);
     double limit = LIMIT * cost;
-    Rehearsal.Guide guide = guide(policy, bytes, limit);
-    Space space =
+    Guide guide = guide(policy, bytes, limit);
+    StorageMemory used =
         memory == Memory.ARENA
-            ? new Space.Placed(new BlockArena(bytes), guide.foresight())
-            : new Space.Counted(bytes);
-    Trial trial = Trial.run(step, space, guide.policy(), guide.foresight(), limit);
+            ? new StorageMemory.Placed(new BlockArena(bytes), guide.foresight())
+            : new StorageMemory.Counted(bytes);
+    Simulation trial = Simulation.run(step, used, guide.policy(), guide.foresight(), limit);
     return new Result(
         name,
         policy,
         budget <= 1 ? budget : budget / peak,
         trial.status(),
         trial.time() / cost,
-        space.peakReserved(),
-        space.peakUsed(),
+        used.peakReserved(),
+        used.peakUsed(),
         trial.reason());
   }
 
@@ -131,7 +132,7 @@ public final class Replay {
    * @param budget up to 1: a share of the peak; above: bytes
    */
   public double lowerBound(double budget) {
-    return Rehearsal.bound(step, bytes(budget)) / cost;
+    return ScheduleSearch.bound(step, bytes(budget)) / cost;
   }
 
   /** A number, or null where it is not finite. */
@@ -149,11 +150,11 @@ public final class Replay {
     return (long) (budget <= 1 ? peak * budget : budget);
   }
 
-  private Rehearsal.Guide guide(String policy, long bytes, double limit) {
+  private Guide guide(String policy, long bytes, double limit) {
     return switch (policy) {
-      case DTR -> Rehearsal.learn(step, bytes, limit);
-      case PLANNED -> Rehearsal.plan(step, bytes, limit);
-      default -> new Rehearsal.Guide(published(policy), Foresight.NONE, 0);
+      case DTR -> ScheduleSearch.learn(step, bytes, limit);
+      case PLANNED -> ScheduleSearch.plan(step, bytes, limit);
+      default -> new Guide(published(policy), Foresight.NONE, bytes, 0);
     };
   }
 

@@ -4,8 +4,10 @@ import dev.tern.base.Workers;
 import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.BatchProduct;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.DotInteraction;
 import dev.tern.internal.kernel.Epilogue;
+import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.kernel.PairSums;
 import dev.tern.internal.kernel.RowIndex;
@@ -17,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -33,6 +36,7 @@ public final class Execution {
   private static final long MOST_WAITING_MILLIS = 4_000;
 
   private final Plan plan;
+  private final List<Optional<CompiledKernel>> kernels;
   private final Workers workers;
   private final long[] storages;
   private final List<Runnable> steps = new ArrayList<>();
@@ -44,42 +48,51 @@ public final class Execution {
   private long runs;
 
   /**
+   * Where a plan finds its memory.
+   *
    * @param leaves address of each storage that is a leaf
    * @param arena address of {@code plan.arenaBytes()} bytes
    * @param scratch address of {@link #scratchBytes} bytes
+   * @param output address of the output that lies {@link Plan#APART}, if one does
    */
-  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch) {
-    this(plan, workers, leaves, arena, scratch, 0);
-  }
+  public record Addresses(long[] leaves, long arena, long scratch, long output) {}
 
-  /** The same, with an address for the output that lies {@link Plan#APART}. */
-  Execution(Plan plan, Workers workers, long[] leaves, long arena, long scratch, long output) {
+  public Execution(
+      Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
     this.plan = plan;
+    this.kernels = kernels;
     this.workers = workers;
+    long[] leaves = at.leaves;
     storages = new long[leaves.length + plan.offsets().length];
     System.arraycopy(leaves, 0, storages, 0, leaves.length);
     for (int i = 0; i < plan.offsets().length; i++) {
       long offset = plan.offsets()[i];
-      storages[leaves.length + i] = offset == Plan.APART ? output : arena + offset;
+      storages[leaves.length + i] = offset == Plan.APART ? at.output : at.arena + offset;
     }
-    for (Step step : plan.steps()) {
-      steps.add(bind(step, scratch));
+    for (int i = 0; i < plan.steps().size(); i++) {
+      steps.add(bind(plan.steps().get(i), kernels.get(i), at.scratch));
     }
     nanos = new long[steps.size()];
     times = new long[steps.size() + 1];
   }
 
+  /** The code of the steps of a plan that run kernels, which is made ready from here on. */
+  public static List<Optional<CompiledKernel>> kernels(Plan plan) {
+    return plan.steps().stream()
+        .map(step -> step.kernel().map(fused -> Kernels.of(fused.spec())))
+        .toList();
+  }
+
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
-  static long scratchBytes(Plan plan, int threads) {
+  public static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
       long each =
           switch (step) {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
             case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
-            case Step.DotInteraction s -> DotInteraction.forward(s.n(), s.d()).scratchBytes();
-            case Step.DotInteractionGradient s ->
-                DotInteraction.backward(s.n(), s.d()).scratchBytes();
+            case Step.DotInteraction s -> forward(s.sizes()).scratchBytes();
+            case Step.DotInteractionGradient s -> backward(s.sizes()).scratchBytes();
             case Step.PairSums sums -> PairSums.scratchBytes();
             default -> 0;
           };
@@ -115,11 +128,11 @@ public final class Execution {
     event.what = plan.steps().get(index).label();
     event.again = plan.again().get(index);
     event.commit();
-    for (Plan.Life life : plan.lives()) {
-      if (life.isDropped() && life.to() == index + 1) {
+    for (Plan.Allocation dropped : plan.allocations()) {
+      if (dropped.content() == Plan.Content.RECOMPUTED && dropped.to() == index + 1) {
         DropEvent drop = new DropEvent();
-        drop.maker = plan.steps().get(life.maker()).label();
-        drop.bytes = life.bytes();
+        drop.maker = plan.steps().get(dropped.from()).label();
+        drop.bytes = dropped.bytes();
         drop.commit();
       }
     }
@@ -142,19 +155,16 @@ public final class Execution {
   }
 
   private boolean isPending() {
-    for (Step step : plan.steps()) {
-      boolean isPending =
-          switch (step) {
-            case Step.MatMul s -> MatMul.isPending();
-            case Step.MatMulThen s -> MatMul.isPending() || s.then().kernel().isPending();
-            case Step.Fused s -> s.kernel().isPending();
-            default -> false;
-          };
-      if (isPending) {
-        return true;
-      }
-    }
-    return false;
+    boolean hasProduct =
+        plan.steps().stream()
+            .anyMatch(step -> step instanceof Step.MatMul || step instanceof Step.MatMulThen);
+    return hasProduct && MatMul.isPending()
+        || kernels.stream().flatMap(Optional::stream).anyMatch(CompiledKernel::isPending);
+  }
+
+  /** The state of the code of a step: {@link CompiledKernel#state}, or nothing without a kernel. */
+  public String state(int step) {
+    return kernels.get(step).map(CompiledKernel::state).orElse("");
   }
 
   /** Runs so far. */
@@ -193,17 +203,26 @@ public final class Execution {
     return storages[place.storage()] + place.offset();
   }
 
-  private Runnable bind(Step step, long scratch) {
+  private Runnable bind(Step step, Optional<CompiledKernel> kernel, long scratch) {
     return switch (step) {
       case Step.Fused s -> {
-        FusedTask task = fused(s, scratch);
+        FusedTask.Addresses at = addresses(s, scratch);
+        FusedTask task =
+            new FusedTask(
+                s, kernel.orElseThrow(), at, FusedTask.PassedRows.NONE, workers.threads());
         yield () -> task.run(workers);
       }
       case Step.MatMul s -> matmul(s, Epilogue.NONE);
       case Step.MatMulThen s -> {
-        FusedTask task = epilogue(s, scratch);
-        long rows = s.passesRows() ? address(s.product().c()) : 0;
-        int pieces = s.then().isAcross() ? s.then().chunks() : 0;
+        FusedTask task =
+            new FusedTask(
+                s.then(),
+                kernel.orElseThrow(),
+                addresses(s.then(), scratch),
+                passedRows(s),
+                workers.threads());
+        long rows = s.passesRows() ? address(s.product().c().place()) : 0;
+        int pieces = s.then().loops().isAcross() ? s.then().loops().chunks() : 0;
         Runnable product = matmul(s.product(), new Epilogue(task::range, rows, pieces));
         yield () -> task.runWithin(product);
       }
@@ -216,90 +235,100 @@ public final class Execution {
         Workers.Task task = uniform(s);
         yield () -> workers.run(tasks(s.count(), ELEMENTS_PER_TASK), task);
       }
-      case Step.PairSums s -> pairSums(s, scratch);
-      case Step.PairSumsGradient s -> pairSumsGradient(s);
       case Step.Cast s -> cast(s);
-      case Step.DotInteraction s -> {
-        DotInteraction dots = DotInteraction.forward(s.n(), s.d());
-        yield dots(dots, s.batch(), address(s.x()), 0, address(s.out()), scratch);
+      case Step.DotInteraction(Step.Place x, Step.Place out, Step.Vectors sizes) -> {
+        DotInteraction dots = forward(sizes);
+        long each = dots.scratchBytes();
+        yield rows(
+            sizes.batch(),
+            (from, to, worker) ->
+                dots.run(address(x), 0, address(out), from, to, scratch + worker * each));
       }
-      case Step.DotInteractionGradient s -> {
-        DotInteraction dots = DotInteraction.backward(s.n(), s.d());
-        yield dots(
-            dots, s.batch(), address(s.x()), address(s.gradient()), address(s.out()), scratch);
+      case Step.DotInteractionGradient(
+              Step.Place x,
+              Step.Place gradient,
+              Step.Place out,
+              Step.Vectors sizes) -> {
+        DotInteraction dots = backward(sizes);
+        long each = dots.scratchBytes();
+        yield rows(
+            sizes.batch(),
+            (from, to, worker) ->
+                dots.run(
+                    address(x),
+                    address(gradient),
+                    address(out),
+                    from,
+                    to,
+                    scratch + worker * each));
       }
+      case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) ->
+          rows(
+              batch,
+              (from, to, worker) -> {
+                long own = scratch + worker * PairSums.scratchBytes();
+                PairSums.forward(address(x), address(out), own, from, to, n, d);
+              });
+      case Step.PairSumsGradient(
+              Step.Place x,
+              Step.Place gradient,
+              Step.Place out,
+              Step.Vectors(int batch, int n, int d)) ->
+          rows(
+              batch,
+              (from, to, worker) ->
+                  PairSums.backward(address(x), address(gradient), address(out), from, to, n, d));
     };
   }
 
-  private FusedTask fused(Step.Fused s, long scratch) {
+  private static DotInteraction forward(Step.Vectors sizes) {
+    return DotInteraction.forward(sizes.n(), sizes.d());
+  }
+
+  private static DotInteraction backward(Step.Vectors sizes) {
+    return DotInteraction.backward(sizes.n(), sizes.d());
+  }
+
+  private FusedTask.Addresses addresses(Step.Fused s, long scratch) {
     long[] operands = s.operands().stream().mapToLong(this::address).toArray();
-    return new FusedTask(s, operands, address(s.partials()), scratch, workers.threads());
+    return new FusedTask.Addresses(operands, address(s.partials()), scratch);
   }
 
-  private FusedTask epilogue(Step.MatMulThen s, long scratch) {
+  private static FusedTask.PassedRows passedRows(Step.MatMulThen s) {
     if (!s.passesRows()) {
-      return fused(s.then(), scratch);
+      return FusedTask.PassedRows.NONE;
     }
-    Step.MatMul p = s.product();
-    long[] operands = s.then().operands().stream().mapToLong(this::address).toArray();
-    long partials = address(s.then().partials());
-    int passed = s.then().operands().indexOf(p.c());
-    long passedBytes = Epilogue.rowsBytes(p.batch(), p.m(), p.n(), p.k());
-    return new FusedTask(
-        s.then(), operands, partials, scratch, workers.threads(), passed, passedBytes);
+    Step.ProductSizes size = s.product().sizes();
+    long bytes = Epilogue.rowsBytes(size.batch(), size.m(), size.n(), size.k());
+    return new FusedTask.PassedRows(s.then().operands().indexOf(s.product().c().place()), bytes);
   }
 
-  private Runnable dots(
-      DotInteraction dots, int batch, long x, long gradient, long out, long scratch) {
-    long each = dots.scratchBytes();
+  /** Computes some rows of a batch. */
+  @FunctionalInterface
+  private interface RowRange {
+    void run(int from, int to, int worker);
+  }
+
+  private Runnable rows(int batch, RowRange range) {
     Workers.Task task =
         (index, worker) -> {
           int from = index * ROWS_PER_TASK;
-          int to = Math.min(batch, from + ROWS_PER_TASK);
-          dots.run(x, gradient, out, from, to, scratch + worker * each);
+          range.run(from, Math.min(batch, from + ROWS_PER_TASK), worker);
         };
     return () -> workers.run(tasks(batch, ROWS_PER_TASK), task);
   }
 
-  private Runnable pairSums(Step.PairSums s, long scratch) {
-    Workers.Task task =
-        (index, worker) ->
-            PairSums.forward(
-                address(s.x()),
-                address(s.out()),
-                scratch + worker * PairSums.scratchBytes(),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
-    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
-  }
-
-  private Runnable pairSumsGradient(Step.PairSumsGradient s) {
-    Workers.Task task =
-        (index, worker) ->
-            PairSums.backward(
-                address(s.x()),
-                address(s.gradient()),
-                address(s.out()),
-                index * ROWS_PER_TASK,
-                Math.min(s.batch(), (index + 1) * ROWS_PER_TASK),
-                s.n(),
-                s.d());
-    return () -> workers.run(tasks(s.batch(), ROWS_PER_TASK), task);
-  }
-
   private Runnable cast(Step.Cast s) {
-    long in = address(s.in());
-    long out = address(s.out());
-    if (!Casts.isDense(s)) {
-      return () -> Casts.run(s, in, out);
+    long in = address(s.in().place());
+    long out = address(s.out().place());
+    if (!ElementCasts.isDense(s)) {
+      return () -> ElementCasts.run(s, in, out);
     }
-    int count = Casts.count(s);
+    int count = Math.toIntExact(s.elements());
     Workers.Task task =
         (index, worker) -> {
           int from = index * ELEMENTS_PER_TASK;
-          Casts.range(
+          ElementCasts.range(
               s,
               in + (long) from * s.from().bytes(),
               out + (long) from * s.to().bytes(),
@@ -324,95 +353,102 @@ public final class Execution {
   }
 
   private Runnable matmul(Step.MatMul s, Epilogue epilogue) {
+    Step.ProductSizes size = s.sizes();
+    int[] aStrides = s.a().strides();
+    int[] bStrides = s.b().strides();
+    int[] cStrides = s.c().strides();
     MatMul.Spec spec =
         new MatMul.Spec(
-            s.aStrides()[1],
-            s.aStrides()[2],
-            s.bStrides()[1],
-            s.bStrides()[2],
-            s.cStrides()[1],
-            s.m(),
-            s.n(),
-            s.k(),
+            aStrides[1],
+            aStrides[2],
+            bStrides[1],
+            bStrides[2],
+            cStrides[1],
+            size.m(),
+            size.n(),
+            size.k(),
             false);
-    long a = address(s.a());
-    long b = address(s.b());
-    long c = address(s.c());
-    if (BatchProduct.pays(s.batch(), s.m(), s.n(), s.k())) {
+    long a = address(s.a().place());
+    long b = address(s.b().place());
+    long c = address(s.c().place());
+    long scratch = address(s.scratch().place());
+    if (BatchProduct.pays(size.batch(), size.m(), size.n(), size.k())) {
       BatchProduct products =
           new BatchProduct(
               workers,
               spec,
-              s.batch(),
-              s.aStrides()[0],
-              s.bStrides()[0],
-              s.cStrides()[0],
-              address(s.scratch()),
+              size.batch(),
+              aStrides[0],
+              bStrides[0],
+              cStrides[0],
+              scratch,
               epilogue);
       return () -> products.run(a, b, c);
     }
-    MatMul product = new MatMul(workers, spec, address(s.scratch()), epilogue);
+    MatMul product = new MatMul(workers, spec, scratch, epilogue);
     return () -> {
-      for (int i = 0; i < s.batch(); i++) {
-        product.run(
-            a + 4L * i * s.aStrides()[0],
-            b + 4L * i * s.bStrides()[0],
-            c + 4L * i * s.cStrides()[0]);
+      for (int i = 0; i < size.batch(); i++) {
+        product.run(a + 4L * i * aStrides[0], b + 4L * i * bStrides[0], c + 4L * i * cStrides[0]);
       }
     };
   }
 
   private Runnable gather(Step.Gather s) {
-    RowIndex index = new RowIndex("gather", address(s.index()), s.indexType(), s.rows(), s.gaps());
-    long table = address(s.table());
+    RowIndex index = index("gather", s.index(), s.table().rows());
+    long table = address(s.table().place());
     long out = address(s.out());
+    int count = s.index().count();
     int each = Math.max(1, ELEMENTS_PER_TASK / Math.max(1, s.width()));
     Workers.Task task =
         (number, worker) -> {
           int from = number * each;
-          int to = from + Math.min(each, s.count() - from);
+          int to = from + Math.min(each, count - from);
           index.gather(table, out, from, to, s.width());
         };
     return () -> {
       try {
-        workers.run(tasks(s.count(), each), task);
+        workers.run(tasks(count, each), task);
       } catch (IndexOutOfBoundsException e) {
-        index.check(s.count()); // the first wrong index, whichever thread met one first
+        index.check(count); // the first wrong index, whichever thread met one first
         throw e;
       }
     };
   }
 
   private Runnable scatterAdd(Step.ScatterAdd s) {
-    RowIndex index =
-        new RowIndex("scatterAdd", address(s.index()), s.indexType(), s.rows(), s.gaps());
+    RowIndex index = index("scatterAdd", s.index(), s.out().rows());
     long values = address(s.values());
-    long out = address(s.out());
-    return () -> index.scatterAdd(values, out, s.count(), s.width());
+    long out = address(s.out().place());
+    return () -> index.scatterAdd(values, out, s.index().count(), s.width());
+  }
+
+  private RowIndex index(String op, Step.RowNumbers index, int rows) {
+    return new RowIndex(op, address(index.place()), index.type(), rows, index.gaps());
   }
 
   private Runnable segmentReduce(Step.SegmentReduce s) {
-    MemorySegment offsets = segment(s.offsets(), 4L * (s.count() + 1));
-    long values = address(s.values());
+    int count = s.offsets().rows() - 1;
+    MemorySegment offsets = segment(s.offsets().place(), 4L * (count + 1));
+    long values = address(s.values().place());
     long out = address(s.out());
-    long elements = Math.max(1, (long) s.rows() * s.width());
-    long share = (long) ELEMENTS_PER_TASK * s.count() / elements;
+    long elements = Math.max(1, (long) s.values().rows() * s.width());
+    long share = (long) ELEMENTS_PER_TASK * count / elements;
     int each = (int) Math.clamp(share, 1L, (long) ELEMENTS_PER_TASK);
     Workers.Task task =
         (index, worker) -> {
           int from = index * each;
-          int to = from + Math.min(each, s.count() - from);
+          int to = from + Math.min(each, count - from);
           Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
         };
     return () -> {
-      IndexRules.check("segmentReduce", offsets, s.count() + 1, s.rows());
-      workers.run(tasks(s.count(), each), task);
+      IndexRules.check("segmentReduce", offsets, count + 1, s.values().rows());
+      workers.run(tasks(count, each), task);
     };
   }
 
   private Runnable index(Step.Index s) {
     List<IndexRules.Operand> inputs = new ArrayList<>();
-    for (Step.Index.Source input : s.inputs()) {
+    for (Step.Index.Input input : s.inputs()) {
       long bytes = (long) input.type().bytes() * input.count() * input.width();
       MemorySegment data = segment(input.place(), bytes);
       inputs.add(new IndexRules.Operand(data, input.type(), input.count(), input.width()));
@@ -422,6 +458,6 @@ public final class Execution {
   }
 
   private MemorySegment segment(Step.Place place, long bytes) {
-    return MemorySegment.ofAddress(address(place)).reinterpret(bytes);
+    return Memory.segment(address(place), bytes);
   }
 }

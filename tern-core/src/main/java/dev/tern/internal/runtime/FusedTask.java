@@ -1,6 +1,7 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.Workers;
+import dev.tern.internal.kernel.CompiledKernel;
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.Sums;
@@ -20,6 +21,8 @@ final class FusedTask implements Workers.Task {
   private static final int APART = 16;
 
   private final Step.Fused step;
+  private final Step.Loops loops;
+  private final CompiledKernel code;
   private final long[] addresses;
   private final long scratch;
   private final int loads;
@@ -46,57 +49,56 @@ final class FusedTask implements Workers.Task {
   private final long[] spent;
 
   /**
-   * @param addresses of the operands
+   * Where a step finds its operands and scratch memory.
+   *
+   * @param operands address of each
    * @param partials address of the partial results
    * @param scratch address of the lanes of each worker
    */
-  FusedTask(Step.Fused step, long[] addresses, long partials, long scratch, int threads) {
-    this(step, addresses, partials, scratch, threads, -1, 0);
-  }
+  record Addresses(long[] operands, long partials, long scratch) {}
 
   /**
-   * The same, where {@link #range} finds the first of its elements of an operand at the begin of a
-   * worker's own memory.
+   * An operand whose first elements {@link #range} finds where a worker's own memory begins.
    *
-   * @param passed the operand
-   * @param passedBytes from one worker's memory for it to the next one's
+   * @param operand its number, or -1
+   * @param bytes from one worker's memory for it to the next one's
    */
+  record PassedRows(int operand, long bytes) {
+    static final PassedRows NONE = new PassedRows(-1, 0);
+  }
+
   FusedTask(
-      Step.Fused step,
-      long[] addresses,
-      long partials,
-      long scratch,
-      int threads,
-      int passed,
-      long passedBytes) {
+      Step.Fused step, CompiledKernel code, Addresses at, PassedRows passedRows, int threads) {
     this.step = step;
-    this.passed = passed;
-    this.passedBytes = passedBytes;
-    this.addresses = addresses;
-    this.scratch = scratch;
-    kernel = step.kernel().active();
-    loads = addresses.length - step.reduced().length;
+    this.code = code;
+    loops = step.loops();
+    passed = passedRows.operand;
+    passedBytes = passedRows.bytes;
+    addresses = at.operands;
+    scratch = at.scratch;
+    kernel = code.active();
+    loads = addresses.length - loops.reduced().length;
     scratchBytes = scratchBytes(step);
-    elements = step.elements();
-    row = step.sizes()[step.sizes().length - 1];
+    elements = loops.elements();
+    row = loops.sizes()[loops.sizes().length - 1];
     isEmpty = elements == 0;
-    unit = isEmpty ? 1 : elements / step.sizes()[0];
+    unit = isEmpty ? 1 : elements / loops.sizes()[0];
     spent = new long[threads * APART];
-    outerLoops = Math.max(0, step.sizes().length - KERNEL_LOOPS);
+    outerLoops = Math.max(0, loops.sizes().length - KERNEL_LOOPS);
     kernelStrides = new long[KERNEL_LOOPS * addresses.length];
     for (int k = 0; k < addresses.length; k++) {
-      int[] strides = step.strides()[k];
+      int[] strides = loops.strides()[k];
       for (int level = 0; level < KERNEL_LOOPS; level++) {
         int axis = strides.length - KERNEL_LOOPS + level;
         kernelStrides[KERNEL_LOOPS * k + level] = axis < 0 ? 0 : 4L * strides[axis];
       }
     }
-    this.partials = new long[step.reduced().length];
-    long next = partials;
+    this.partials = new long[loops.reduced().length];
+    long next = at.partials;
     for (int i = 0; i < this.partials.length; i++) {
       if (isPartial(i)) {
         this.partials[i] = next;
-        next += 4 * step.reduced()[i] * step.chunks();
+        next += 4 * loops.reduced()[i] * loops.chunks();
       }
     }
     current = new long[threads][addresses.length];
@@ -105,31 +107,32 @@ final class FusedTask implements Workers.Task {
 
   /** Bytes of lanes and rows that each worker needs. */
   static long scratchBytes(Step.Fused step) {
-    return step.kernel().spec().scratchBytes(step.sizes()[step.sizes().length - 1]);
+    int[] sizes = step.loops().sizes();
+    return step.spec().scratchBytes(sizes[sizes.length - 1]);
   }
 
   void run(Workers workers) {
-    kernel = step.kernel().active();
+    kernel = code.active();
     long start = System.nanoTime();
-    if (step.chunks() == 1) {
+    if (loops.chunks() == 1) {
       run(0, 0);
     } else {
-      workers.run(step.chunks(), this);
+      workers.run(loops.chunks(), this);
     }
-    step.kernel().ran(row, elements, System.nanoTime() - start);
+    code.ran(row, elements, System.nanoTime() - start);
     combine();
   }
 
   /** Runs {@code producer}, which calls {@link #range} for all elements. */
   void runWithin(Runnable producer) {
-    kernel = step.kernel().active();
+    kernel = code.active();
     Arrays.fill(spent, 0);
     producer.run();
     long nanos = 0;
     for (int worker = 0; worker < current.length; worker++) {
       nanos += spent[worker * APART];
     }
-    step.kernel().ran(row, elements, nanos / current.length);
+    code.ran(row, elements, nanos / current.length);
     combine();
   }
 
@@ -145,16 +148,16 @@ final class FusedTask implements Workers.Task {
   }
 
   private boolean isPartial(int store) {
-    return step.isAcross(store) && step.chunks() > 1;
+    return loops.isAcross(store) && loops.chunks() > 1;
   }
 
   private boolean isMax(int store) {
-    return step.kernel().spec().stores().get(store).mode() == KernelSpec.Mode.MAX;
+    return step.spec().stores().get(store).mode() == KernelSpec.Mode.MAX;
   }
 
   @Override
   public void run(int chunk, int worker) {
-    indices(step.chunkStart(chunk), step.chunkStart(chunk + 1), chunk, worker);
+    indices(loops.chunkStart(chunk), loops.chunkStart(chunk + 1), chunk, worker);
   }
 
   private void indices(int from, int to, int chunk, int worker) {
@@ -165,11 +168,13 @@ final class FusedTask implements Workers.Task {
       if (k == passed) {
         at[k] = addresses[k] + worker * passedBytes;
       } else if (partial) {
-        at[k] = partials[store] + 4 * step.reduced()[store] * chunk;
+        at[k] = partials[store] + 4 * loops.reduced()[store] * chunk;
       } else {
-        at[k] = addresses[k] + 4L * from * step.strides()[k][0];
+        at[k] = addresses[k] + 4L * from * loops.strides()[k][0];
       }
-      if (store >= 0 && step.reduced()[store] > 0 && !(partial && from > step.chunkStart(chunk))) {
+      if (store >= 0
+          && loops.reduced()[store] > 0
+          && !(partial && from > loops.chunkStart(chunk))) {
         fill(store, at[k], from, to);
       }
     }
@@ -180,8 +185,8 @@ final class FusedTask implements Workers.Task {
 
   /** Sets what this chunk reduces into. */
   private void fill(int store, long address, int from, int to) {
-    int stride = step.strides()[loads + store][0];
-    long elements = stride == 0 ? step.reduced()[store] : (long) (to - from) * stride;
+    int stride = loops.strides()[loads + store][0];
+    long elements = stride == 0 ? loops.reduced()[store] : (long) (to - from) * stride;
     if (!isMax(store)) {
       Memory.zero(address, 4 * elements);
       return;
@@ -192,7 +197,7 @@ final class FusedTask implements Workers.Task {
   }
 
   private void runLoops(long[] at, int[] counter, int outermost, long lanes) {
-    int[] sizes = step.sizes();
+    int[] sizes = loops.sizes();
     int rank = sizes.length;
     int n = rank == 1 ? outermost : sizes[rank - 1];
     int n1 = rank < 2 ? 1 : rank == 2 ? outermost : sizes[rank - 2];
@@ -212,11 +217,11 @@ final class FusedTask implements Workers.Task {
   /** Steps the outer loops like an odometer; false at the end. */
   private boolean advance(long[] at, int[] counter, int outermost) {
     for (int axis = outerLoops - 1; axis >= 0; axis--) {
-      int size = axis == 0 ? outermost : step.sizes()[axis];
+      int size = axis == 0 ? outermost : loops.sizes()[axis];
       boolean wraps = ++counter[axis] == size;
       int by = wraps ? 1 - size : 1;
       for (int k = 0; k < at.length; k++) {
-        at[k] += 4L * by * step.strides()[k][axis];
+        at[k] += 4L * by * loops.strides()[k][axis];
       }
       if (!wraps) {
         return true;
@@ -235,15 +240,15 @@ final class FusedTask implements Workers.Task {
   }
 
   private void combine(int store) {
-    long bytes = 4 * step.reduced()[store];
+    long bytes = 4 * loops.reduced()[store];
     long out = addresses[loads + store];
     Memory.copy(partials[store], out, bytes);
     if (!isMax(store)) {
-      int elements = (int) step.reduced()[store];
-      Sums.add(partials[store] + bytes, bytes, step.chunks() - 1, out, elements);
+      int elements = (int) loops.reduced()[store];
+      Sums.add(partials[store] + bytes, bytes, loops.chunks() - 1, out, elements);
       return;
     }
-    for (int chunk = 1; chunk < step.chunks(); chunk++) {
+    for (int chunk = 1; chunk < loops.chunks(); chunk++) {
       long in = partials[store] + bytes * chunk;
       for (long i = 0; i < bytes; i += 4) {
         Memory.setFloat(out + i, Math.max(Memory.getFloat(out + i), Memory.getFloat(in + i)));

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.internal.residency.Step;
-import dev.tern.internal.residency.Trial;
+import dev.tern.internal.remat.Simulation;
+import dev.tern.internal.remat.Trace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,7 +72,7 @@ final class ReplayTest {
   private Replay replay() throws IOException {
     Path file = folder.resolve("step.log");
     Files.writeString(file, log);
-    return new Replay("step.log", StepLog.read(file));
+    return new Replay("step.log", TraceLog.read(file));
   }
 
   /**
@@ -116,7 +116,7 @@ final class ReplayTest {
     Replay replay = replay();
     for (String policy : Replay.policies()) {
       Replay.Result result = replay.run(policy, 8 * SLOT, Replay.Memory.ARENA);
-      assertThat(result.status()).as(policy).isEqualTo(Trial.Status.OK);
+      assertThat(result.status()).as(policy).isEqualTo(Simulation.Status.OK);
       assertThat(result.slowdown()).isEqualTo(1);
       assertThat(result.budgetRatio()).isEqualTo(1);
       boolean dropsEarly = policy.equals(Replay.DTR) || policy.equals(Replay.PLANNED);
@@ -131,7 +131,7 @@ final class ReplayTest {
     Replay replay = replay();
     for (String policy : Replay.policies()) {
       Replay.Result result = replay.run(policy, 3 * SLOT, Replay.Memory.ARENA);
-      assertThat(result.status()).as(policy).isEqualTo(Trial.Status.OOM);
+      assertThat(result.status()).as(policy).isEqualTo(Simulation.Status.OOM);
       assertThat(result.slowdown()).isInfinite();
     }
     assertThat(replay.lowerBound(3 * SLOT)).isInfinite();
@@ -151,7 +151,7 @@ final class ReplayTest {
       release("y" + i);
     }
     Replay.Result result = replay().run("lru", 4 * SLOT, Replay.Memory.ARENA);
-    assertThat(result.status()).isEqualTo(Trial.Status.THRASH);
+    assertThat(result.status()).isEqualTo(Simulation.Status.THRASH);
     assertThat(result.slowdown()).isInfinite();
   }
 
@@ -166,7 +166,7 @@ final class ReplayTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got a budget of " + budget);
     }
-    assertThatThrownBy(() -> new Replay("empty", new Step(List.of())))
+    assertThatThrownBy(() -> new Replay("empty", new Trace(List.of())))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got empty, whose ops take 0 ns and 0 bytes");
   }

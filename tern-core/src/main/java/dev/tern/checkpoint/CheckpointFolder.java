@@ -1,0 +1,131 @@
+package dev.tern.checkpoint;
+
+import dev.tern.base.DataException;
+import dev.tern.internal.checkpoint.AtomicFolder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The checkpoints of a run, found by their names. {@code step-N} is a full checkpoint, {@code
+ * step-N.delta} holds what changed since the one before, and {@code best} is from the evaluation
+ * with the highest AUC. Each is renamed into place whole. An older one is deleted only when a newer
+ * one is there that does not need it.
+ */
+final class CheckpointFolder {
+  private static final String PREFIX = "step-";
+  private static final String DELTA = ".delta";
+  private static final String BEST = "best";
+
+  private final Path folder;
+
+  CheckpointFolder(Path folder) {
+    this.folder = folder;
+  }
+
+  Path path() {
+    return folder;
+  }
+
+  /**
+   * Lets {@code save} write the full checkpoint of {@code state}, then removes all earlier ones.
+   *
+   * @return its folder
+   */
+  Path write(Consumer<Path> save, RunState state) {
+    Path latest = folder.resolve(PREFIX + state.step());
+    save.accept(latest);
+    removeAllBut(List.of(), latest);
+    return latest;
+  }
+
+  /**
+   * Lets {@code save} write what changed since the last part of {@code chain}, then removes all
+   * that is not in that chain, such as the rest of a checkpoint that a crash left.
+   *
+   * @return its folder
+   */
+  Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
+    Path latest = folder.resolve(deltaName(state.step()));
+    save.accept(latest);
+    removeAllBut(chain, latest);
+    return latest;
+  }
+
+  private void removeAllBut(List<Path> chain, Path latest) {
+    for (Path other : AtomicFolder.children(folder)) {
+      if (!other.equals(latest)
+          && !chain.contains(other)
+          && order(AtomicFolder.nameOf(other)) >= 0) {
+        try {
+          AtomicFolder.delete(other);
+        } catch (IOException e) {
+          throw new UncheckedIOException(
+              other + ": cannot be removed: " + DataException.reason(e), e);
+        }
+      }
+    }
+  }
+
+  void writeBest(Consumer<Path> save) {
+    save.accept(folder.resolve(BEST));
+  }
+
+  /**
+   * The checkpoint of the latest step in {@code folder}. If there is none, as after a failure in
+   * the first epoch, the best one: a run can resume from that as well.
+   */
+  static Optional<Path> latest(Path folder) {
+    return ofSteps(folder).or(() -> ofBest(folder));
+  }
+
+  /** The best checkpoint in {@code folder}, or the latest if there was no evaluation. */
+  static Optional<Path> best(Path folder) {
+    return ofBest(folder).or(() -> ofSteps(folder));
+  }
+
+  private static Optional<Path> ofSteps(Path folder) {
+    Optional<Path> latest = Optional.empty();
+    long last = -1;
+    for (Path child : AtomicFolder.children(folder)) {
+      String name = AtomicFolder.nameOf(child);
+      Path whole = AtomicFolder.current(folder.resolve(name));
+      if (order(name) > last && Files.isDirectory(whole)) {
+        latest = Optional.of(whole);
+        last = order(name);
+      }
+    }
+    return latest;
+  }
+
+  private static Optional<Path> ofBest(Path folder) {
+    return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
+  }
+
+  /** The name of the delta of {@code step}. */
+  static String deltaName(long step) {
+    return PREFIX + step + DELTA;
+  }
+
+  /** Whether {@code name} is that of a full checkpoint or a delta. */
+  static boolean isName(String name) {
+    return order(name) >= 0;
+  }
+
+  /** A number that grows from one checkpoint of a run to the next; -1 for any other name. */
+  private static long order(String name) {
+    boolean delta = name.endsWith(DELTA);
+    String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;
+    String digits = step.startsWith(PREFIX) ? step.substring(PREFIX.length()) : "";
+    boolean number =
+        !digits.isEmpty()
+            && digits.length() <= 18
+            && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+    // One step has at most one delta; a full checkpoint of the same step comes after it.
+    return number ? 2 * Long.parseLong(digits) + (delta ? 0 : 1) : -1;
+  }
+}

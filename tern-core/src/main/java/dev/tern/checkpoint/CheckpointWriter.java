@@ -1,0 +1,65 @@
+package dev.tern.checkpoint;
+
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.TableSnapshot;
+import dev.tern.internal.checkpoint.VariablesFile;
+import dev.tern.model.Model;
+import dev.tern.model.Network;
+import dev.tern.tensor.Variable;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Makes checkpoints of a run: full ones, or deltas of its tables.
+ *
+ * @param network the model and its tables
+ * @param optimizer optimizer state of its parameters, in their order
+ * @param factory the factory of the model
+ * @param encoder turns rows into features of the model
+ * @param options settings of the run
+ */
+public record CheckpointWriter(
+    Network network,
+    List<Variable> optimizer,
+    Model.Factory factory,
+    FeatureEncoder encoder,
+    RunSettings options) {
+
+  /** Writes a full checkpoint as folder {@code target}, complete or not at all. */
+  public void write(Path target, RunState state) {
+    try (CheckpointImage image = image(state, false)) {
+      image.write(target, Optional.empty());
+    }
+  }
+
+  /**
+   * The state of the run now.
+   *
+   * @param changes whether it holds only the table rows that changed since {@link #track}
+   */
+  CheckpointImage image(RunState state, boolean changes) {
+    List<TableSnapshot> tables = new ArrayList<>();
+    try {
+      for (EmbeddingTable table : network.tables().tables()) {
+        tables.add(changes ? table.snapshotOfChanges() : table.snapshot());
+      }
+      return new CheckpointImage(
+          RunFacts.of(network, factory, state, options),
+          VariablesFile.copy(network.variables()),
+          VariablesFile.copy(optimizer),
+          changes ? Optional.empty() : Optional.of(encoder),
+          tables);
+    } catch (RuntimeException | Error e) {
+      tables.forEach(TableSnapshot::close);
+      throw e;
+    }
+  }
+
+  /** Starts to note the rows that change in each table. */
+  void track() {
+    network.tables().tables().forEach(EmbeddingTable::trackChanges);
+  }
+}

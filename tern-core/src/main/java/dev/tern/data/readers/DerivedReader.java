@@ -1,0 +1,45 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
+import dev.tern.data.ReaderState;
+import dev.tern.data.Schema;
+import java.util.OptionalLong;
+
+/**
+ * A reader that makes its rows of the rows of one other reader, which the consumer's thread reads.
+ * By default it has the schema, the order and the number of rows of that reader.
+ */
+abstract class DerivedReader extends PositionedReader {
+  final DataReader source;
+
+  DerivedReader(DataReader source) {
+    this.source = source;
+  }
+
+  @Override
+  public Schema schema() {
+    return source.schema();
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    source.restore(new ReaderState(epoch, 0, order));
+  }
+
+  @Override
+  protected PassOrder order() {
+    return source.state().order();
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return source.rowCount();
+  }
+
+  @Override
+  protected void release() {
+    source.close();
+  }
+}

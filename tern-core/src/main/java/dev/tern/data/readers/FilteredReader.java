@@ -1,0 +1,40 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import java.util.Objects;
+import java.util.OptionalLong;
+
+/** See {@link Readers#filtered}. */
+final class FilteredReader extends PickedReader {
+  private final RowFilter filter;
+
+  FilteredReader(DataReader source, RowFilter filter) {
+    super(source);
+    this.filter = Objects.requireNonNull(filter, "filter");
+  }
+
+  @Override
+  int pick(Batch batch, int[] picked) {
+    int count = 0;
+    for (int row = 0; row < batch.size(); row++) {
+      if (keeps(batch, row)) {
+        picked[count++] = row;
+      }
+    }
+    return count;
+  }
+
+  private boolean keeps(Batch batch, int row) {
+    try {
+      return filter.keeps(batch, row);
+    } catch (RuntimeException e) {
+      throw CheckedMap.failed("filter", "row " + (at + row + 1), epoch, e);
+    }
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return OptionalLong.empty();
+  }
+}

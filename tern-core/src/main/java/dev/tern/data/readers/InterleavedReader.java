@@ -1,0 +1,90 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
+import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** See {@link Readers#interleaved}. */
+final class InterleavedReader extends JoinedReader {
+  private static final int BATCH = 1024;
+
+  private final int turnRows;
+  private final BatchPool pool;
+
+  /** Which sources have ended in this pass, and the number of the others. */
+  private final boolean[] ended;
+
+  private int left;
+
+  /** The source whose turn it is, and the rows taken in this turn. */
+  private int turn;
+
+  private int taken;
+
+  InterleavedReader(List<DataReader> sources, int turnRows) {
+    super("interleave", requireSameRows("interleave", sources));
+    this.turnRows = turnRows;
+    ended = new boolean[cursors.length];
+    left = cursors.length;
+    pool = new BatchPool(schema(), BATCH);
+  }
+
+  @Override
+  protected Optional<Batch> read() {
+    Batch batch = pool.take();
+    try {
+      while (batch.size() < BATCH && left > 0) {
+        int wanted = Math.min(turnRows - taken, BATCH - batch.size());
+        advance(wanted, cursors[turn].fill(batch, wanted));
+      }
+    } catch (Throwable e) {
+      batch.close();
+      throw e;
+    }
+    if (batch.size() == 0) {
+      batch.close();
+      return Optional.empty();
+    }
+    return Optional.of(batch);
+  }
+
+  /** Notes that the current source gave {@code got} of {@code wanted} rows. */
+  private void advance(long wanted, long got) {
+    taken += (int) got;
+    if (got < wanted) {
+      ended[turn] = true;
+      left--;
+    }
+    if (got < wanted || taken == turnRows) {
+      taken = 0;
+      do {
+        turn = (turn + 1) % cursors.length;
+      } while (ended[turn] && left > 0);
+    }
+  }
+
+  @Override
+  protected long pass(long rows) {
+    long passed = 0;
+    while (passed < rows && left > 0) {
+      long wanted = Math.min(turnRows - taken, rows - passed);
+      long got = cursors[turn].skip(wanted);
+      passed += got;
+      advance(wanted, got);
+    }
+    return passed;
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    Arrays.fill(ended, false);
+    left = cursors.length;
+    turn = 0;
+    taken = 0;
+    super.begin(epoch, order);
+  }
+}

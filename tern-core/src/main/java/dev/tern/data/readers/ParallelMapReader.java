@@ -1,0 +1,236 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
+import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
+import dev.tern.data.ReaderState;
+import dev.tern.data.Schema;
+import dev.tern.data.readers.MapThreads.Piece;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * See {@link Readers#mapped(DataReader, Schema, BatchMap, int)} and {@link
+ * Readers#mappedUnordered}. The consumer's thread reads the source and copies its batches, so that
+ * neither needs locks; only the map runs on other threads.
+ *
+ * <p>The unordered form counts batches of {@code size} rows from the start of the pass. A log notes
+ * for each batch given its rank among the batches at work. A reader that is restored with a log
+ * waits for the batches that the log names, so that every decorator above gets the same rows again.
+ */
+final class ParallelMapReader extends PositionedReader {
+  /** Most batches that are skipped at a time, which bounds the memory of a long skip. */
+  private static final long MAX_PASSED = 1 << 16;
+
+  private final DataReader source;
+  private final CheckedMap map;
+  private final MapThreads crew;
+  private final BatchPool pool;
+
+  /** Most batches at work or ready, unless the log needs more. */
+  private final int window;
+
+  /** Rows of each batch except the last in the unordered form; 0 in the ordered one. */
+  private final int size;
+
+  /** Batches at work or ready, the oldest first. */
+  private final List<Piece> pieces = new ArrayList<>();
+
+  /** The log: for each batch given, the number of older ones at work; empty if ordered. */
+  private final List<Integer> turns = new ArrayList<>();
+
+  private List<Integer> recalled = List.of();
+  private int epoch;
+
+  /** Rows of the source read or skipped in this pass. */
+  private long at;
+
+  private boolean ended;
+
+  /** The failure of the source, to be thrown after the batches before it. */
+  private @Nullable Throwable sourceFailure;
+
+  /** The failure that was thrown to the consumer; each call throws it again until a start. */
+  private @Nullable Throwable failure;
+
+  private ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
+    this.source = source;
+    this.map = new CheckedMap(schema, map);
+    this.size = size;
+    window = Math.multiplyExact(2, threads);
+    crew = new MapThreads(this.map, threads);
+    pool = new BatchPool(source.schema(), 1024);
+  }
+
+  static DataReader ordered(DataReader source, Schema schema, BatchMap map, int threads) {
+    return new ParallelMapReader(source, schema, map, threads, 0);
+  }
+
+  static DataReader unordered(
+      DataReader source, Schema schema, BatchMap map, int threads, int size) {
+    DataReader pieces = new BatchedReader(source, size, false);
+    return new ParallelMapReader(pieces, schema, map, threads, size);
+  }
+
+  @Override
+  public Schema schema() {
+    return map.schema();
+  }
+
+  @Override
+  protected Optional<Batch> read() {
+    PrefetchedReader.rethrow(failure);
+    readAhead(window);
+    if (pieces.isEmpty()) {
+      failure = sourceFailure;
+      PrefetchedReader.rethrow(failure);
+      return Optional.empty();
+    }
+    int turn = turn();
+    try {
+      Batch mapped = crew.await(pieces.get(turn));
+      take(turn);
+      return Optional.of(mapped);
+    } catch (Throwable e) {
+      failure = e;
+      throw e;
+    }
+  }
+
+  /** Reads until {@code count} batches are at work, or the source ends. */
+  private void readAhead(int count) {
+    while (pieces.size() < count && !ended && sourceFailure == null) {
+      try {
+        readOne();
+      } catch (Throwable e) {
+        sourceFailure = e;
+      }
+    }
+  }
+
+  private void readOne() {
+    Optional<Batch> next = source.next();
+    if (next.isEmpty()) {
+      ended = true;
+      return;
+    }
+    try (Batch batch = next.get()) {
+      Batch copy = pool.take();
+      copy.appendRows(batch, 0, batch.size());
+      Piece piece = new Piece(copy, epoch, at);
+      at += batch.size();
+      pieces.add(piece);
+      crew.submit(piece);
+    }
+  }
+
+  /** The index of the piece to give next; there must be one. */
+  private int turn() {
+    if (size == 0) {
+      return 0;
+    }
+    if (turns.size() >= recalled.size()) {
+      return crew.awaitAny(pieces);
+    }
+    int turn = recalled.get(turns.size());
+    readAhead(turn + 1);
+    return Math.min(turn, pieces.size() - 1);
+  }
+
+  private Piece take(int turn) {
+    if (size > 0) {
+      turns.add(turn);
+    }
+    return pieces.remove(turn);
+  }
+
+  /** Drops pieces that are skipped whole; when none is left, skips in the source. */
+  @Override
+  protected long pass(long rows) {
+    long passed = 0;
+    while (!pieces.isEmpty()) {
+      int turn = turns.size() < recalled.size() ? turn() : 0;
+      if (pieces.get(turn).rows() > rows - passed) {
+        return passed;
+      }
+      Piece piece = take(turn);
+      passed += piece.rows();
+      crew.drop(piece);
+    }
+    if (ended || sourceFailure != null || failure != null) {
+      return passed;
+    }
+    return passed + (size == 0 ? passSource(rows - passed) : passWhole(rows - passed));
+  }
+
+  private long passSource(long rows) {
+    long passed = rows == 0 ? 0 : source.skip(rows);
+    at += passed;
+    return passed;
+  }
+
+  /** Skips whole batches, up to a place before which all batches were given. */
+  private long passWhole(long rows) {
+    int count = (int) Math.min(rows / size, MAX_PASSED);
+    int whole = 0;
+    int begun = 0;
+    for (int given = 0; given < count; ) {
+      begun = Math.max(begun, given + recalledTurn(given) + 1);
+      given++;
+      whole = begun == given ? given : whole;
+    }
+    long passed = passSource((long) whole * size);
+    int given = (int) ((passed + size - 1) / size);
+    for (int i = 0; i < given; i++) {
+      turns.add(recalledTurn(0));
+    }
+    return passed;
+  }
+
+  /** The turn that follows the next one by {@code ahead}. */
+  private int recalledTurn(int ahead) {
+    int number = turns.size() + ahead;
+    return number < recalled.size() ? recalled.get(number) : 0;
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    pieces.forEach(crew::drop);
+    pieces.clear();
+    turns.clear();
+    this.epoch = epoch;
+    at = 0;
+    ended = false;
+    sourceFailure = null;
+    failure = null;
+    recalled = order.turns();
+    PassOrder below = size == 0 ? order : order.part(0);
+    source.restore(new ReaderState(epoch, 0, below));
+  }
+
+  @Override
+  protected PassOrder order() {
+    PassOrder below = source.state().order();
+    if (size == 0) {
+      return below;
+    }
+    return new PassOrder(turns, below.isFixed() ? List.of() : List.of(below));
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    return source.rowCount();
+  }
+
+  @Override
+  protected void release() {
+    crew.stop();
+    pieces.forEach(crew::drop);
+    source.close();
+  }
+}

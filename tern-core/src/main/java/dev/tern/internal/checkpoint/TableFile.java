@@ -1,0 +1,213 @@
+package dev.tern.internal.checkpoint;
+
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.TableHistory;
+import dev.tern.embedding.TableShard;
+import dev.tern.embedding.TableSnapshot;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.RowSource;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A table as a safetensors file with these arrays, where {@code n} is the number of rows and {@code
+ * W} their width:
+ *
+ * <ul>
+ *   <li>{@code ids} (I64, {@code [n]}, ascending), {@code weights} ({@code [n, W]}, in the storage
+ *       type of the table) and {@code state} (F32, {@code [n, floats of optimizer state]});
+ *   <li>with a {@link RowPolicy} also {@code metadata} (I32, {@code [n, numbers]}), {@code history}
+ *       (I64) and {@code filter} (I64, words of the counting filter); see {@link TableHistory};
+ *   <li>bucket rows, if ids without a row have them: {@link BucketColumns}.
+ * </ul>
+ *
+ * <p>A table that is split into shards has a file for each. The last file holds history, filter and
+ * buckets of the whole table.
+ *
+ * <p>A delta file holds the rows that are new or changed, and {@code gone} (I64, ascending), the
+ * ids whose rows are gone. Its {@code filter} holds only the words of the numbers {@code
+ * filter_words} (I64, ascending); {@code filter_size} (I64, {@code [1]}) is the number of all
+ * words. It holds all buckets.
+ */
+public final class TableFile {
+  static final String IDS = "ids";
+  public static final String GONE = "gone";
+  static final String HISTORY = "history";
+  static final String FILTER = "filter";
+  static final String FILTER_WORDS = "filter_words";
+  static final String FILTER_SIZE = "filter_size";
+
+  /**
+   * The metadata that names the shard, such as 0/4 for the first of four; absent for a whole table.
+   */
+  static final String SHARD = "shard";
+
+  private static final int BLOCK = 1 << 13;
+  private static final long[] NO_COUNTERS = {};
+
+  private TableFile() {}
+
+  /** Writes a snapshot; returns the digest of the file. */
+  public static String write(Path path, TableSnapshot table) {
+    boolean remembers = !table.config().rows().isAll();
+    RowShape shape = RowShape.of(table.config());
+    long count = table.rows();
+    long[] gone = table.gone();
+    long[] numbers = table.filterNumbers();
+    long[] counters = remembers ? table.counters() : NO_COUNTERS;
+    SafeTensors.Layout layout = layout(shape, count, counters);
+    if (!table.isWhole()) {
+      layout.add(GONE, DType.I64, gone.length);
+    }
+    if (remembers && table.isWhole()) {
+      layout.add(FILTER, DType.I64, table.filterWords());
+    } else if (remembers) {
+      layout
+          .add(FILTER, DType.I64, numbers.length)
+          .add(FILTER_WORDS, DType.I64, numbers.length)
+          .add(FILTER_SIZE, DType.I64, 1);
+    }
+    int buckets = table.config().unknown().buckets();
+    BucketColumns.layout(layout, shape, buckets);
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+      RowWriter rows = new RowWriter(shape, file, count);
+      table.exportBlocks(rows::append);
+      rows.requireAll();
+      if (!table.isWhole()) {
+        new LongColumn(file, GONE).append(gone, gone.length);
+      }
+      if (remembers) {
+        new LongColumn(file, HISTORY).append(counters, counters.length);
+        table.readFilter(new LongColumn(file, FILTER)::append);
+      }
+      if (remembers && !table.isWhole()) {
+        new LongColumn(file, FILTER_WORDS).append(numbers, numbers.length);
+        new LongColumn(file, FILTER_SIZE).append(new long[] {table.filterWords()}, 1);
+      }
+      if (buckets > 0) {
+        table.exportBuckets(new BucketColumns(shape, file, buckets)::append);
+      }
+      return file.digest();
+    }
+  }
+
+  /**
+   * Merges the files of a table, the oldest first, into one. For the whole table the bytes are
+   * those of {@link #write(Path, TableSnapshot)} at the time of the last file.
+   */
+  public static void merge(Path path, List<Path> files, String table, TableShard shard) {
+    RowShape shape = RowShape.of(files.getLast());
+    try (SavedTable counted = SavedTable.open(files, shape, shard);
+        SavedTable saved = SavedTable.open(files, shape, shard)) {
+      write(path, name(table, shard), saved, counted.count(), saved);
+    }
+  }
+
+  /**
+   * Writes {@code count} ascending rows as a table with the history and buckets of {@code saved}.
+   */
+  public static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
+    write(path, name(table), rows, count, saved);
+  }
+
+  /** Only the last shard holds history and buckets. */
+  private static void write(
+      Path path, Map<String, String> name, RowSource rows, long count, SavedTable saved) {
+    boolean isLast = saved.shard().isLast();
+    boolean remembers = saved.hasHistory() && isLast;
+    RowShape shape = saved.shape();
+    long[] counters = remembers ? saved.counters() : NO_COUNTERS;
+    SafeTensors.Layout layout = layout(shape, count, counters);
+    long filterWords = remembers ? saved.filter().size() : 0;
+    if (remembers) {
+      layout.add(FILTER, DType.I64, filterWords);
+    }
+    int buckets = isLast ? saved.buckets() : 0;
+    BucketColumns.layout(layout, shape, buckets);
+    try (SafeTensors file = SafeTensors.create(path, layout, name)) {
+      new RowWriter(shape, file, count).appendAll(rows);
+      if (remembers) {
+        new LongColumn(file, HISTORY).append(counters, counters.length);
+        copy(saved.filter(), filterWords, new LongColumn(file, FILTER));
+      }
+      if (buckets > 0) {
+        new BucketColumns(shape, file, buckets).appendAll(saved.bucketRows());
+      }
+    }
+  }
+
+  private static void copy(SavedTable.Filter from, long words, LongColumn to) {
+    long[] block = new long[BLOCK];
+    for (long at = 0; at < words; at += BLOCK) {
+      int count = (int) Math.min(BLOCK, words - at);
+      from.next(block, count);
+      to.append(block, count);
+    }
+  }
+
+  public static Map<String, String> name(String table) {
+    return Map.of("table", table);
+  }
+
+  private static Map<String, String> name(String table, TableShard shard) {
+    Map<String, String> names = new LinkedHashMap<>(name(table));
+    if (!shard.equals(TableShard.WHOLE)) {
+      names.put(SHARD, shard.number() + "/" + shard.count());
+    }
+    return names;
+  }
+
+  /**
+   * @param counters numbers of the history; empty without one
+   */
+  private static SafeTensors.Layout layout(RowShape shape, long rows, long[] counters) {
+    boolean remembers = counters.length > 0;
+    SafeTensors.Layout layout = RowWriter.layout(shape, rows);
+    if (remembers && shape.metadata() == 0) {
+      layout.add(RowColumns.METADATA, DType.I32, rows, 0);
+    }
+    return remembers ? layout.add(HISTORY, DType.I64, counters.length) : layout;
+  }
+
+  /**
+   * Fills an empty table with one shard of its files, the oldest first: rows, buckets if the table
+   * has some, and the history if it has a row policy.
+   */
+  public static void read(List<Path> paths, EmbeddingTable table, TableShard shard) {
+    try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()), shard)) {
+      int buckets = table.config().unknown().buckets();
+      if (buckets > 0 && saved.buckets() != buckets) {
+        throw new DataException(
+            "%s: got %d buckets for ids without a row, expected %d; read the checkpoint with the buckets of its run"
+                .formatted(paths.getLast(), saved.buckets(), buckets));
+      }
+      if (!table.config().rows().isAll()) {
+        readHistory(paths.getLast(), saved, table);
+      }
+      if (buckets > 0) {
+        table.history().restoreBuckets(saved.bucketRows()::next);
+      }
+      if (saved.isInOneFile()) {
+        table.importBlocks(saved.expected(), saved::next);
+      } else {
+        table.importFrom(saved);
+      }
+    } catch (IllegalArgumentException e) {
+      throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static void readHistory(Path path, SavedTable saved, EmbeddingTable table) {
+    if (!saved.hasHistory()) {
+      throw new DataException(
+          "%s: got a table without a history, expected one of the row policy %s; resume with the admission and eviction of the run"
+              .formatted(path, table.config().rows()));
+    }
+    SavedTable.Filter filter = saved.filter();
+    table.history().restore(saved.counters(), filter.size(), filter);
+  }
+}

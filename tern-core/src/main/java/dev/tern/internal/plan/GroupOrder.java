@@ -1,0 +1,147 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Program;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Groups in an order that respects their needs: updates and what lets go of more memory than it
+ * takes as soon as they can, the others as recorded, but that the last reader but one of a value
+ * lets the last write over it. So a weight's gradient follows at once on that of its layer, which
+ * dies there, and comes before a gradient that is written over an activation.
+ */
+final class GroupOrder {
+  private final ValuePlaces places;
+  private final Storages storages;
+  private final Map<Group, Integer> rank = new HashMap<>();
+  private final Map<Group, Set<Integer>> touched = new HashMap<>();
+
+  /** By storage, how many groups have yet to read or write it; outputs have one more. */
+  private final Map<Integer, Integer> users = new HashMap<>();
+
+  private final Set<Integer> begun = new HashSet<>();
+
+  private GroupOrder(ValuePlaces places) {
+    this.places = places;
+    storages = places.storages();
+  }
+
+  static List<Group> of(Program program, List<Group> groups, ValuePlaces places) {
+    GroupOrder order = new GroupOrder(places);
+    order.note(program, groups);
+    List<Group> sorted = order.sort(groups);
+    if (sorted.size() != groups.size()) {
+      throw new AssertionError("planner: groups wait for each other in\n" + program);
+    }
+    return sorted;
+  }
+
+  private void note(Program program, List<Group> groups) {
+    Map<Node, Integer> position = new IdentityHashMap<>();
+    for (Node node : program.nodes()) {
+      position.put(node, position.size());
+    }
+    for (Group group : groups) {
+      boolean updatesOnly =
+          places.stored(group).stream()
+              .allMatch(n -> program.updates().stream().anyMatch(u -> u.value() == n));
+      int last = group.nodes.stream().mapToInt(position::get).max().orElseThrow();
+      rank.put(group, updatesOnly ? -1 : last);
+      Set<Integer> own = new TreeSet<>();
+      group.reads().forEach(node -> own.add(places.layout(node).storage()));
+      places.stored(group).forEach(node -> own.add(places.layout(node).storage()));
+      own.removeIf(storages::isLeaf);
+      touched.put(group, own);
+      own.forEach(storage -> users.merge(storage, 1, Integer::sum));
+    }
+    program.outputs().forEach(node -> users.merge(places.layout(node).storage(), 1, Integer::sum));
+    program
+        .updates()
+        .forEach(update -> users.merge(places.layout(update.value()).storage(), 1, Integer::sum));
+  }
+
+  private List<Group> sort(List<Group> groups) {
+    Map<Group, Integer> waiting = new HashMap<>();
+    Map<Group, List<Group>> followers = new HashMap<>();
+    List<Group> ready = new ArrayList<>();
+    for (Group group : groups) {
+      waiting.put(group, group.needs.size());
+      for (Group need : group.needs) {
+        followers.computeIfAbsent(need, g -> new ArrayList<>()).add(group);
+      }
+      if (group.needs.isEmpty()) {
+        ready.add(group);
+      }
+    }
+    Comparator<Group> byUrgency = Comparator.comparingLong(this::urgency);
+    Comparator<Group> first =
+        byUrgency.thenComparing(group -> rank.getOrDefault(group, 0)).thenComparing(g -> g.id);
+    List<Group> sorted = new ArrayList<>();
+    while (!ready.isEmpty()) {
+      Group group = letGo(ready.stream().min(first).orElseThrow(), ready);
+      ready.remove(group);
+      sorted.add(group);
+      take(group);
+      for (Group follower : followers.getOrDefault(group, List.of())) {
+        if (waiting.merge(follower, -1, Integer::sum) == 0) {
+          ready.add(follower);
+        }
+      }
+    }
+    return sorted;
+  }
+
+  /**
+   * The group, or one that is to come before it: the only other to use a storage that the group
+   * could then write over, at the cost of less memory than that.
+   */
+  private Group letGo(Group group, List<Group> ready) {
+    if (change(group) <= 0) {
+      return group;
+    }
+    for (Group other : ready) {
+      for (int storage : touched.getOrDefault(other, Set.of())) {
+        if (other != group
+            && users.getOrDefault(storage, 0) == 2
+            && touched.getOrDefault(group, Set.of()).contains(storage)
+            && change(other) < storages.bytes(storage)
+            && places.mayTake(group, storage)) {
+          return other;
+        }
+      }
+    }
+    return group;
+  }
+
+  /** Bytes that live on after the group less those before it, where that is a gain; else 0. */
+  private long urgency(Group group) {
+    return rank.getOrDefault(group, 0) < 0 ? Long.MIN_VALUE : Math.min(0, change(group));
+  }
+
+  private long change(Group group) {
+    long change = 0;
+    for (int storage : touched.getOrDefault(group, Set.of())) {
+      boolean isNew = !begun.contains(storage);
+      boolean dies = users.getOrDefault(storage, 0) == 1;
+      if (isNew != dies) {
+        change += isNew ? storages.bytes(storage) : -storages.bytes(storage);
+      }
+    }
+    return change;
+  }
+
+  private void take(Group group) {
+    for (int storage : touched.getOrDefault(group, Set.of())) {
+      begun.add(storage);
+      users.merge(storage, -1, Integer::sum);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.tern.internal.plan;
+
+import dev.tern.internal.ir.Node;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Where values lie while a plan is made, and whether a fused group may write its result over what
+ * it reads, element by element.
+ *
+ * @param layouts where a node's elements lie
+ * @param stored the nodes of a group that others read
+ */
+record ValuePlaces(
+    Function<Node, Layout> layouts, Function<Group, List<Node>> stored, Storages storages) {
+
+  /**
+   * Whether {@code result}, stored by the group, fills memory of its own, as the last of a pass.
+   */
+  boolean isFresh(Group group, Node result) {
+    Layout to = layout(result);
+    return !storages.isLeaf(to.storage())
+        && storages.find(to.storage()) == to.storage()
+        && result.op().isPointwise()
+        && group.isWrittenLast(result)
+        && to.equals(Layout.dense(to.storage(), group.space))
+        && storages.bytes(to.storage()) == 4L * group.space.elements();
+  }
+
+  Layout layout(Node node) {
+    return layouts.apply(node);
+  }
+
+  List<Node> stored(Group group) {
+    return stored.apply(group);
+  }
+
+  /** Whether such a result may have the memory of a storage that nobody needs afterwards. */
+  boolean mayTake(Group group, Node result, int storage) {
+    int to = layout(result).storage();
+    return storages.find(storage) != storages.find(to)
+        && storages.bytes(storage) == storages.bytes(to)
+        && readsAligned(group, storage);
+  }
+
+  /** Whether the group could write some result of its over the storage. */
+  boolean mayTake(Group group, int storage) {
+    return group.fused
+        && !storages.isLeaf(storage)
+        && stored(group).stream()
+            .anyMatch(result -> isFresh(group, result) && mayTake(group, result, storage));
+  }
+
+  /**
+   * Whether the group reads the storage only as the dense whole of its space, and never wrote it.
+   */
+  private boolean readsAligned(Group group, int storage) {
+    int holder = storages.find(storage);
+    for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
+      if (storages.find(layout(input).storage()) == holder) {
+        return false;
+      }
+    }
+    for (Node input : group.reads()) {
+      Layout layout = layout(input);
+      if (storages.find(layout.storage()) == holder
+          && (layout.offset() != 0
+              || !input.shape().equals(group.space)
+              || !layout.isDense(input.shape()))) {
+        return false;
+      }
+    }
+    for (Node result : stored(group)) {
+      if (storages.find(layout(result).storage()) == holder) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

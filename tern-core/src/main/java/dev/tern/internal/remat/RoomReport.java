@@ -1,0 +1,94 @@
+package dev.tern.internal.remat;
+
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Says why there is no room: which op needs how much, and what holds the rest of the budget. */
+final class RoomReport {
+  private static final int SHOWN = 5;
+
+  private final Recipes recipes;
+  private final StorageStates states;
+  private final StorageMemory memory;
+
+  RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
+    this.recipes = recipes;
+    this.states = states;
+    this.memory = memory;
+  }
+
+  /** The error for some bytes of an op when nothing more may be evicted. */
+  NoRoomException refusal(int op, long bytes, WaitingOps waiting) {
+    long lacking = memory.used() + bytes - memory.capacity();
+    boolean isLast = op == waiting.bottom();
+    String again = isLast ? "" : ", run again for " + recipes.describe(waiting.bottom());
+    String gap = lacking > 0 ? "" : " and no gap is long enough";
+    return new NoRoomException(
+        ("residency: got %s%s, which reads %d bytes, makes %d and lacks a place for %d of them,"
+                + " while %d of the budget of %d bytes are held by what must stay%s, expected"
+                + " room%s; raise the memory budget by at least %d bytes,"
+                + " or use a smaller batch or model")
+            .formatted(
+                recipes.describe(op),
+                again,
+                inputBytes(op),
+                resultBytes(op),
+                bytes,
+                memory.used(),
+                memory.capacity(),
+                gap,
+                holders(),
+                lacking > 0 ? lacking : bytes));
+  }
+
+  private long inputBytes(int op) {
+    Set<Integer> read = new HashSet<>();
+    IntLists inputs = recipes.inputs();
+    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
+      read.add(recipes.storage(inputs.get(cell)));
+    }
+    return read.stream().mapToLong(recipes::bytes).sum();
+  }
+
+  private long resultBytes(int op) {
+    return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
+        .filter(value -> !recipes.isView(value))
+        .mapToLong(value -> recipes.bytes(recipes.storage(value)))
+        .sum();
+  }
+
+  private String holders() {
+    String largest = largest();
+    return largest.isEmpty() ? "" : "; the largest that stay: " + largest;
+  }
+
+  private String largest() {
+    return IntStream.range(0, recipes.storages())
+        .filter(storage -> states.isResident(storage) && recipes.bytes(storage) > 0)
+        .boxed()
+        .sorted(Comparator.comparingLong(recipes::bytes).reversed())
+        .limit(SHOWN)
+        .map(this::holder)
+        .collect(Collectors.joining(", "));
+  }
+
+  private String holder(int storage) {
+    int value = recipes.root(storage);
+    int maker = recipes.maker(value);
+    return "%d bytes made by %s (%s)"
+        .formatted(recipes.bytes(storage), recipes.describe(maker), reason(storage, maker));
+  }
+
+  private String reason(int storage, int maker) {
+    if (states.isPinned(storage)) {
+      return "pinned";
+    }
+    if (states.locks(storage) > 0) {
+      return "in use by an op that runs";
+    }
+    return recipes.isRepeatable(maker) ? "kept by the policy" : "cannot be computed again";
+  }
+}

@@ -1,0 +1,145 @@
+package dev.tern.internal.remat;
+
+import dev.tern.internal.memory.BlockArena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A recorded step laid out within a budget once and for all: which ops run, some of them again, and
+ * where each storage lies while they do.
+ *
+ * @param runs in their order
+ * @param placements of storages, in the order in which they begin
+ * @param reservedBytes how far the storages reach from offset 0: at most the budget
+ */
+public record Schedule(List<Run> runs, List<Placement> placements, long reservedBytes) {
+  /**
+   * An op runs.
+   *
+   * @param op its number in the step
+   * @param isAgain whether it ran before
+   * @param offsets of the storages that it reads and writes, by their numbers
+   */
+  public record Run(int op, boolean isAgain, Map<Integer, Long> offsets) {}
+
+  /**
+   * A storage has a place.
+   *
+   * @param storage its number in the step
+   * @param from the first run that finds it there
+   * @param to one past the last run that reads or writes it there; what it holds is there longer
+   */
+  public record Placement(int storage, long offset, long bytes, int from, int to) {}
+
+  public Schedule {
+    runs = List.copyOf(runs);
+    placements = List.copyOf(placements);
+  }
+
+  /**
+   * What a residency does that follows a guide.
+   *
+   * @throws NoRoomException when an op and what must stay do not fit into the guide's budget
+   */
+  public static Schedule of(Trace trace, Guide guide) {
+    Recorder recorder = new Recorder(guide);
+    trace.replay(recorder.residency, recorder.recipes);
+    return recorder.schedule();
+  }
+
+  /** Writes down what a residency does. */
+  private static final class Recorder implements Residency.Executor, StorageListener {
+    private static final long NOWHERE = -1;
+
+    final Recipes recipes = new Recipes();
+    final Residency residency;
+    private final BlockArena arena;
+    private final List<Run> runs = new ArrayList<>();
+    private final List<Placement> placements = new ArrayList<>();
+
+    /** Storages whose memory results of the op that runs next take. */
+    private final Set<Integer> leaving = new HashSet<>();
+
+    private long[] offset = new long[64];
+    private int[] placementOf = new int[64];
+
+    Recorder(Guide guide) {
+      arena = new BlockArena(guide.budget());
+      StorageMemory memory = new StorageMemory.Placed(arena, guide.foresight());
+      residency = new Residency(recipes, memory, guide, this, this);
+      Arrays.fill(offset, NOWHERE);
+    }
+
+    @Override
+    public void settled(int storage, long bytes) {
+      settledAt(storage, bytes == 0 ? 0 : arena.offset(residency.handle(storage)), bytes);
+    }
+
+    private void settledAt(int storage, long at, long bytes) {
+      if (storage >= offset.length) {
+        int from = offset.length;
+        offset = Arrays.copyOf(offset, 2 * storage);
+        Arrays.fill(offset, from, offset.length, NOWHERE);
+        placementOf = Arrays.copyOf(placementOf, 2 * storage);
+      }
+      offset[storage] = at;
+      placementOf[storage] = placements.size();
+      placements.add(new Placement(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
+    }
+
+    @Override
+    public void vacated(int storage) {
+      offset[storage] = NOWHERE;
+    }
+
+    @Override
+    public void replaced(int storage, int by, long bytes) {
+      long at = offset[storage];
+      Placement old = placements.get(placementOf[storage]);
+      placements.set(
+          placementOf[storage],
+          new Placement(storage, old.offset, old.bytes, old.from, runs.size()));
+      settledAt(by, at, bytes);
+      leaving.add(storage);
+    }
+
+    @Override
+    public void run(int op, boolean again) {
+      Map<Integer, Long> offsets = new HashMap<>();
+      IntLists inputs = recipes.inputs();
+      for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
+        note(inputs.get(cell), offsets);
+      }
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        note(value, offsets);
+      }
+      runs.add(new Run(op, again, Map.copyOf(offsets)));
+      leaving.forEach(storage -> offset[storage] = NOWHERE);
+      leaving.clear();
+    }
+
+    private void note(int value, Map<Integer, Long> offsets) {
+      int storage = recipes.storage(value);
+      if (offset[storage] == NOWHERE) {
+        throw new AssertionError("residency: op " + recipes.maker(value) + " runs without memory");
+      }
+      offsets.put(storage, offset[storage]);
+      if (leaving.contains(storage)) {
+        return;
+      }
+      Placement old = placements.get(placementOf[storage]);
+      placements.set(
+          placementOf[storage],
+          new Placement(storage, old.offset, old.bytes, old.from, runs.size() + 1));
+    }
+
+    Schedule schedule() {
+      return new Schedule(runs, placements, arena.statistics().reservedBytes().peak());
+    }
+  }
+}

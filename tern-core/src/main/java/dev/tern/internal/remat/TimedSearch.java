@@ -1,0 +1,76 @@
+package dev.tern.internal.remat;
+
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Searches some seconds for a schedule, which it keeps in a file, and takes the schedule of the
+ * file where that belongs to the same step. It is never slower than that of {@link
+ * ScheduleFinder#QUICK}.
+ */
+public final class TimedSearch implements ScheduleFinder {
+  private final double seconds;
+  private final Path file;
+  private final Progress progress;
+  private final Consumer<String> notes;
+
+  /** Is told how far a search is. */
+  @FunctionalInterface
+  public interface Progress {
+    /**
+     * A search goes on.
+     *
+     * @param seconds since it began
+     * @param looked storages that it looked at
+     * @param slowdown by the best schedule so far: its time by that of a step without recomputation
+     */
+    void searching(double seconds, long looked, double slowdown);
+  }
+
+  /**
+   * A search.
+   *
+   * @param seconds about how long it may take
+   * @param notes is told what was found, and why a file was not used
+   */
+  public TimedSearch(double seconds, Path file, Progress progress, Consumer<String> notes) {
+    this.seconds = seconds;
+    this.file = file;
+    this.progress = progress;
+    this.notes = notes;
+  }
+
+  @Override
+  public Guide find(Trace trace, long budget, double limit) {
+    GuideFile.Kept kept = GuideFile.read(file, trace, budget);
+    if (kept.guide().isPresent()) {
+      Guide guide = kept.guide().get();
+      notes.accept("schedule of " + file + ": " + slowdown(guide, trace));
+      return guide;
+    }
+    Guide quick = ScheduleSearch.prepare(trace, budget, limit);
+    if (!Double.isFinite(quick.time())) {
+      return quick;
+    }
+    kept.reason().ifPresent(reason -> notes.accept(reason + "; searching anew"));
+    SearchTimer timer = new SearchTimer(seconds, trace.cost(), progress);
+    Guide found = ScheduleSearch.improve(trace, quick, limit, timer);
+    Optional<String> failure = GuideFile.write(file, trace, found);
+    notes.accept(
+        "schedule found: %s, without the search %s; %s"
+            .formatted(
+                slowdown(found, trace),
+                slowdown(quick, trace),
+                failure.map(reason -> "not kept: " + reason).orElse("kept in " + file)));
+    return found;
+  }
+
+  private static String slowdown(Guide guide, Trace trace) {
+    return String.format(
+        Locale.ROOT,
+        "a step takes %.3f times its time without a limit",
+        guide.time() / trace.cost());
+  }
+}

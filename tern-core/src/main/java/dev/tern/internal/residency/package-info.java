@@ -1,8 +1,0 @@
-/**
- * Values under a hard budget: which to evict when room is needed, how to compute them again, and
- * what an equal step before teaches about both.
- */
-@NullMarked
-package dev.tern.internal.residency;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,71 @@
+package dev.tern.tensor;
+
+import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.TimedSearch;
+import java.nio.file.Path;
+
+/**
+ * How to find out which values a computation drops and computes again where its memory has no room
+ * for all. Results are the same bits whatever is found; only the time of a run depends on it.
+ *
+ * <pre>{@code
+ * PlanSearch search = PlanSearch.of(30, folder.resolve("schedule.json"), listener);
+ * Computation step = Computation.of(device, outputs, updates, search);
+ * }</pre>
+ */
+public final class PlanSearch {
+  /** A search of a second or so, the same on every machine. */
+  public static final PlanSearch QUICK = new PlanSearch(ScheduleFinder.QUICK);
+
+  private final ScheduleFinder finder;
+
+  private PlanSearch(ScheduleFinder finder) {
+    this.finder = finder;
+  }
+
+  /** Is told how a search goes on, by the thread that makes the computation. */
+  public interface Listener {
+    /** Ignores all. */
+    Listener NONE =
+        new Listener() {
+          @Override
+          public void searching(double seconds, long looked, double slowdown) {}
+
+          @Override
+          public void note(String line) {}
+        };
+
+    /**
+     * Comes some times a second.
+     *
+     * @param seconds since the search began
+     * @param looked storages that it looked at
+     * @param slowdown the time of a run by the best schedule so far, by that of a run that keeps
+     *     all values; both are estimates
+     */
+    void searching(double seconds, long looked, double slowdown);
+
+    /** Says in a line what was found, or why a file is not used. */
+    void note(String line);
+  }
+
+  /**
+   * A longer search, whose result is never slower than {@link #QUICK}'s and may depend on the speed
+   * of the machine.
+   *
+   * @param seconds about how long it may take, above 0
+   * @param file where the schedule is kept. One that is there and belongs to the same computation
+   *     in about the same memory is used instead of a search; any other is searched for anew
+   */
+  public static PlanSearch of(double seconds, Path file, Listener listener) {
+    if (!(seconds > 0 && seconds < Double.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "plan search: got " + seconds + " seconds, expected more than 0; use QUICK without");
+    }
+    return new PlanSearch(new TimedSearch(seconds, file, listener::searching, listener::note));
+  }
+
+  ScheduleFinder finder() {
+    return finder;
+  }
+}
