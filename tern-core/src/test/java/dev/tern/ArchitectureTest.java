@@ -55,10 +55,15 @@ final class ArchitectureTest {
           "internal.replay",
           "internal.runtime",
           "internal.plan",
+          "internal.kernel.ops",
+          "internal.kernel.matmul",
+          "internal.kernel.emit",
+          "internal.kernel.warmup",
           "internal.kernel",
           "internal.ir",
-          "internal.json",
+          "internal.remat.search",
           "internal.remat",
+          "internal.json",
           "internal.memory",
           "base");
 

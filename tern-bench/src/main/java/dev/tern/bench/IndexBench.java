@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.TableConfig;
@@ -60,7 +61,7 @@ final class IndexBench {
 
     Own(Allocator allocator) {
       table =
-          EmbeddingTable.create(
+          BenchTables.create(
               new TableConfig("index", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0)),
               allocator);
     }

@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Admission;
@@ -66,7 +67,7 @@ final class RowPolicyBench {
             width,
             1,
             TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
-    return EmbeddingTable.create(config, allocator);
+    return BenchTables.create(config, allocator);
   }
 
   private void admission() {
@@ -168,7 +169,7 @@ final class RowPolicyBench {
         }
         long start = System.nanoTime();
         table.find(batch, BATCH, lookup, true);
-        table.apply(lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
+        BenchTables.apply(table, lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
         nanos[i] = System.nanoTime() - start;
       }
       double[] half = Arrays.copyOfRange(nanos, draws / 2, draws);

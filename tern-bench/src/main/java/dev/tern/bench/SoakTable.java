@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
@@ -56,7 +57,7 @@ final class SoakTable {
   private static EmbeddingTable table(
       String name, RowPolicy policy, UnknownRow unknown, Allocator allocator) {
     Optimizer sgd = Optimizer.sgd(1);
-    return EmbeddingTable.create(
+    return BenchTables.create(
         new TableConfig(
             name, 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
         allocator);

@@ -9,7 +9,7 @@ import dev.tern.optim.Optimizer;
  * from it must have the same.
  */
 public interface RunSettings {
-  /** The update rule of dense parameters. */
+  /** The optimizer of dense parameters. */
   Optimizer optimizer();
 
   /** The share of dense weights that each step takes off. */

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSink;
 import dev.tern.embedding.config.RowSource;
@@ -9,12 +8,15 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.table.TableLock;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
+import dev.tern.tensor.Device;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -77,24 +79,33 @@ public final class EmbeddingTable implements AutoCloseable {
     snapshots = new TableSnapshots(rows, lock);
   }
 
-  /** An empty table whose memory comes out of {@code allocator}'s budget. */
-  public static EmbeddingTable create(TableConfig config, Allocator allocator) {
+  /** An empty table whose memory counts against the budget of {@code device}. */
+  public static EmbeddingTable create(TableConfig config, Device device) {
+    return create(config, DeviceAccess.allocator(device));
+  }
+
+  static EmbeddingTable create(TableConfig config, Allocator allocator) {
     return new EmbeddingTable(TableRows.create(config, Optional.empty(), allocator));
   }
 
   /**
-   * An empty table that keeps rows in a file while its memory is too small for them all. Rows in
+   * An empty table that keeps rows in a file while its memory is too small for all of them. Rows in
    * use are in memory, and every result is that of a table without a file. A batch must not have
-   * more different ids than memory has room for rows. Such a table has no eviction, an optimizer
-   * that updates rows in a batch alone, and unknown ids do not read as the mean.
+   * more different ids than memory has room for. Such a table has no eviction, an optimizer that
+   * updates only the rows of a batch, and unknown ids that do not read as the mean.
    *
-   * @throws IllegalArgumentException if that cannot be, or too little memory is left in the tier
-   * @throws IllegalStateException if too little is left to count ids; later, if ids are more than
+   * @throws IllegalArgumentException if the config is not such, or too little memory is left in the
+   *     tier
+   * @throws IllegalStateException if too little is left to count ids; later, if more ids come than
    *     the admission expects, or a batch has more than memory has room for
    * @throws java.io.UncheckedIOException if no file can be made; later, from whatever reads or
    *     writes it, if the disk fails or is full
    */
-  public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
+  public static EmbeddingTable create(TableConfig config, FileTier tier, Device device) {
+    return create(config, tier, DeviceAccess.allocator(device));
+  }
+
+  static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
     return new EmbeddingTable(TableRows.create(config, Optional.of(tier.shared), allocator));
   }
 
@@ -164,11 +175,19 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.found.fill(ids, count);
+    find(ids, count, into.found, insert);
+  }
+
+  void find(long[] ids, int count, RowLookup into, boolean insert) {
+    into.fill(ids, count);
+    find(into, insert);
+  }
+
+  private void find(RowLookup filled, boolean insert) {
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(into.found, insert);
+      rows.find(filled, insert);
     } finally {
       lock.end(use);
     }
@@ -218,74 +237,51 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalArgumentException if they were not, of this table and since the last find
    */
   public void find(Lookup ahead, boolean insert) {
-    requireAhead(ahead);
-    Use use = insert ? Use.CHANGE : Use.READ;
-    lock.begin(use);
-    try {
-      rows.find(ahead.found, insert);
-    } finally {
-      lock.end(use);
-    }
-  }
-
-  private void requireAhead(Lookup lookup) {
-    if (!lookup.found.ahead.isOf(rows)) {
+    if (!ahead.found.ahead.isOf(rows)) {
       throw new IllegalArgumentException(
           "table %s: got a lookup without ids, expected one that this table looked up ahead"
               .formatted(config.name()));
     }
+    find(ahead.found, insert);
   }
 
   /**
-   * {@link #find}, then {@link #pool} of bags {@code [0, bags)}, with no change of the table
-   * between. So threads that train one table together pool what they found; with single calls
-   * another's update may come between, and the lookup is refused.
+   * {@link #find}, then {@link #pool} of all bags, with no change of the table between. So threads
+   * that train one table together pool what they found: with single calls, another thread's update
+   * may come between, and the lookup is refused.
    */
   public void findAndPool(
       long[] ids,
       int count,
       Lookup into,
       boolean insert,
-      int[] offsets,
-      int bags,
-      Combiner combiner,
-      long out,
+      Bags bags,
+      MemorySegment out,
       long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    RowParts whole = target(out, bags.count(), outStride);
+    PooledBags pooled = bags.pooled(config.name(), count);
     into.found.fill(ids, count);
-    findAndPool(into.found, insert, PooledBags.of(offsets, bags, combiner), whole);
+    findAndPool(into.found, insert, pooled, whole);
+  }
+
+  private RowParts target(MemorySegment out, int bags, long stride) {
+    String what = "table " + config.name() + " pool";
+    return RowParts.whole(
+        config.width(), NativeFloats.toWrite(what, out, floats(bags, stride)), stride);
+  }
+
+  /** Floats from the first of bag 0 to the last of the last bag. */
+  private long floats(int bags, long stride) {
+    if (stride < 0) {
+      throw new IllegalArgumentException(
+          "table %s: got %d floats from one bag to the next, expected 0 or more"
+              .formatted(config.name(), stride));
+    }
+    return bags == 0 ? 0 : Math.addExact(Math.multiplyExact(bags - 1L, stride), config.width());
   }
 
   /**
-   * Likewise, of rows times weights.
-   *
-   * @param weights one for each id
-   */
-  public void findAndPool(
-      long[] ids,
-      int count,
-      Lookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      long out,
-      long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    PooledBags weighted = weighted(offsets, weights, bags, combiner, count);
-    into.found.fill(ids, count);
-    findAndPool(into.found, insert, weighted, whole);
-  }
-
-  private PooledBags weighted(
-      int[] offsets, float[] weights, int bags, Combiner combiner, int positions) {
-    float[] all = PooledBags.requireWeights(config.name(), weights, positions);
-    return new PooledBags(combiner).set(offsets, all, bags);
-  }
-
-  /**
-   * Likewise, of a lookup that was filled, perhaps {@link #lookAhead ahead}.
+   * Finds and pools a lookup that was filled, perhaps {@link #lookAhead ahead}.
    *
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
@@ -319,39 +315,19 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Combines the rows of each bag into one vector: bag {@code b} in {@code [from, to)} holds the
-   * positions {@code offsets[b]} to {@code offsets[b + 1] - 1} of the lookup.
+   * Combines the rows of each of the bags {@code [from, to)} into one vector.
    *
-   * @param out address of bag 0's {@code W} floats; only bags {@code [from, to)} are written
-   * @param outStride floats from one bag to the next
+   * @param out vector {@code b} goes to the {@code W} floats from {@code b * outStride} on; other
+   *     bags are not written
+   * @param outStride floats from one vector to the next, 0 or more
    * @throws IllegalStateException if rows were updated or evicted since they were found
    */
-  public void pool(
-      Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup.found, PooledBags.of(offsets, to, combiner), from, to, whole);
+  public void pool(Lookup lookup, Bags bags, int from, int to, MemorySegment out, long outStride) {
+    PooledBags pooled = bags.pooled(config.name(), lookup.count());
+    pool(lookup.found, pooled, from, to, target(out, Math.max(0, to), outStride));
   }
 
-  /**
-   * Likewise, of rows times weights.
-   *
-   * @param weights one for each position of the lookup
-   */
-  public void pool(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      long out,
-      long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    PooledBags weighted = weighted(offsets, weights, to, combiner, lookup.count());
-    pool(lookup.found, weighted, from, to, whole);
-  }
-
-  /** Likewise, to a target that may be in parts. */
+  /** Combines rows into a target that may be in parts. */
   void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     lock.begin(Use.READ);
     try {
@@ -362,67 +338,45 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Copies the row of every position: {@code out} is the address of {@code N x W} floats.
+   * Copies the row of every position.
    *
+   * @param out {@code [N, W]} floats
    * @throws IllegalStateException if rows were updated or evicted since they were found
    */
-  public void ragged(Lookup lookup, long out) {
+  public void ragged(Lookup lookup, MemorySegment out) {
+    long floats = (long) lookup.count() * config.width();
+    long address = NativeFloats.toWrite("table " + config.name() + " ragged", out, floats);
     lock.begin(Use.READ);
     try {
-      rows.ragged(lookup.found, out);
+      rows.ragged(lookup.found, address);
     } finally {
       lock.end(Use.READ);
     }
   }
 
   /**
-   * Applies gradients: those of all bags that hold an id, or one of a bucket, are added up in order
-   * of position (times the factor as of {@link Combiner} there), then the row takes one step of the
-   * optimizer. Ids that were found without either, or whose row went, are skipped. Ends the step:
-   * rows go that were unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2
-   * ... and SUM.
+   * Applies the gradients of pooled vectors, and ends the step. For each id, the gradients of all
+   * bags that hold it are added up in order of position, each times the factor by which the row
+   * counts in the bag; then its row takes one step of the optimizer. The ids of one bucket ({@link
+   * UnknownRow.Hashed}) share a row and so one step. Ids without a row, or whose row went since,
+   * are skipped. At the end of the step, rows go that were unseen for too long. For the gradient of
+   * {@link #ragged} pass {@link Bags#single}.
    *
-   * @param offsets bags as given to {@link #pool}
-   * @param bags bags, {@code B}
-   * @param grad address of bag 0's {@code W} floats
-   * @param gradStride floats from one bag to the next
+   * @param bags as given to {@link #pool}
+   * @param gradients gradient {@code b} lies in the {@code W} floats from {@code b * stride} on
+   * @param stride floats from one gradient to the next, 0 or more
    * @param lr learning rate of this step, 0 or more; with FTRL 0 changes nothing
    * @param step the step, counted from 1
    */
   public void apply(
-      Lookup lookup,
-      int[] offsets,
-      int bags,
-      Combiner combiner,
-      long grad,
-      long gradStride,
-      float lr,
-      long step) {
-    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup.found, PooledBags.of(offsets, bags, combiner), whole, lr, step);
+      Lookup lookup, Bags bags, MemorySegment gradients, long stride, float lr, long step) {
+    String what = "table " + config.name() + " apply";
+    long address = NativeFloats.toRead(what, gradients, floats(bags.count(), stride));
+    RowParts whole = RowParts.whole(config.width(), address, stride);
+    apply(lookup.found, bags.pooled(config.name(), lookup.count()), whole, lr, step);
   }
 
-  /**
-   * Likewise, of what was pooled with weights; these get no gradient.
-   *
-   * @param weights as given to {@link #pool}
-   */
-  public void apply(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      long grad,
-      long gradStride,
-      float lr,
-      long step) {
-    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    PooledBags weighted = weighted(offsets, weights, bags, combiner, lookup.count());
-    apply(lookup.found, weighted, whole, lr, step);
-  }
-
-  /** Likewise, of gradients that may be in parts and in another order than the bags. */
+  /** Applies gradients that may be in parts and in another order than the bags. */
   void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     lock.begin(Use.CHANGE);
     try {

@@ -5,6 +5,7 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowParts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -342,11 +343,10 @@ public final class SelectedRows {
     long gradients = allocator.allocate(Math.max(4, 4L * values.length), "selected rows");
     try {
       Memory.copyIn(values, 0, gradients, values.length);
-      int[] offsets = new int[rows.length + 1];
-      Arrays.setAll(offsets, i -> i);
-      Lookup lookup = new Lookup();
+      RowLookup lookup = new RowLookup();
       table.find(rows, rows.length, lookup, false);
-      table.apply(lookup, offsets, rows.length, Combiner.SUM, gradients, width, lr, step);
+      PooledBags bags = Bags.single(rows.length).pooled(table.config().name(), rows.length);
+      table.apply(lookup, bags, RowParts.whole(width, gradients, width), lr, step);
     } finally {
       allocator.free(gradients);
     }

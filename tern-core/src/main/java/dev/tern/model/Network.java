@@ -9,8 +9,6 @@ import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.internal.memory.Allocator;
-import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -54,7 +52,10 @@ public final class Network implements AutoCloseable {
     return create(device, schema, factory, options, Optional.empty(), seed);
   }
 
-  /** The same with tables whose rows lie in files where the memory of {@code tier} has no room. */
+  /**
+   * Makes a model whose tables share the memory of {@code tier}, if there is one, and keep rows
+   * without room in its files.
+   */
   public static Network create(
       Device device,
       Schema schema,
@@ -72,7 +73,7 @@ public final class Network implements AutoCloseable {
       for (String name : names) {
         int width = model.embeddingWidth();
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
-        tables.add(newTable(config, tier, DeviceAccess.allocator(device)));
+        tables.add(newTable(config, tier, device));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
@@ -109,10 +110,10 @@ public final class Network implements AutoCloseable {
   }
 
   private static EmbeddingTable newTable(
-      TableConfig config, Optional<FileTier> tier, Allocator allocator) {
+      TableConfig config, Optional<FileTier> tier, Device device) {
     return tier.isPresent()
-        ? EmbeddingTable.create(config, tier.get(), allocator)
-        : EmbeddingTable.create(config, allocator);
+        ? EmbeddingTable.create(config, tier.get(), device)
+        : EmbeddingTable.create(config, device);
   }
 
   public Device device() {

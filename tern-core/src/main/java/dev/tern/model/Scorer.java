@@ -8,6 +8,7 @@ import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 
@@ -22,7 +23,7 @@ public final class Scorer implements AutoCloseable {
   private final Variable dense;
   private final List<Variable> embedded;
   private final long denseAddress;
-  private final long[] rows;
+  private final List<MemorySegment> rows;
   private final Computation computation;
   private final BatchLookup lookup;
   private final float[] logits;
@@ -35,7 +36,7 @@ public final class Scorer implements AutoCloseable {
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = network.newEmbedded(capacity);
     denseAddress = dense.memory().address();
-    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
+    rows = embedded.stream().map(Variable::memory).toList();
     List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
     Features features = new Features(dense.tensor(), parts, Pass.scoring());
     Tensor scores = network.logits(features);

@@ -16,11 +16,12 @@ import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * One training step for batches of one size: rows are looked up, the model computes forward and
@@ -41,8 +42,8 @@ final class TrainStep implements AutoCloseable {
   private final List<Variable> embedded;
   private final long denseAddress;
   private final long labelsAddress;
-  private final long[] rows;
-  private final long[] gradients;
+  private final List<MemorySegment> rows;
+  private final List<MemorySegment> gradients;
   private final Variable seed;
   private final Computation computation;
   private final BatchLookup lookup;
@@ -63,8 +64,7 @@ final class TrainStep implements AutoCloseable {
     embedded = network.newEmbedded(batch);
     denseAddress = dense.memory().address();
     labelsAddress = labels.memory().address();
-    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
-    gradients = new long[rows.length];
+    rows = embedded.stream().map(Variable::memory).toList();
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
     List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
@@ -78,7 +78,8 @@ final class TrainStep implements AutoCloseable {
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
     computation = Computation.of(device, outputs, updates, search);
-    Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
+    gradients =
+        IntStream.range(0, rows.size()).mapToObj(p -> computation.output(GRADIENT + p)).toList();
     this.logits = new float[batch];
   }
 

@@ -109,7 +109,7 @@ final class ByteTableTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, false);
     try (Floats out = new Floats(allocator, ids.length * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -265,7 +265,8 @@ final class ByteTableTest {
     long[] ids = ids(3000);
     float[] weights = read(exact, ids);
     int[] at = {0};
-    narrow.importFrom((block, values) -> {
+    narrow.importFrom((block, segment) -> {
+      long values = segment.address();
       int count = Math.min(block.length, ids.length - at[0]);
       for (int i = 0; i < count; i++, at[0]++) {
         block[i] = ids[at[0]];
@@ -305,8 +306,8 @@ final class ByteTableTest {
     int bags = offsets.length - 1;
     int width = table.config().width();
     try (Floats out = new Floats(allocator, bags * width)) {
-      table.findAndPool(
-          ids, ids.length, new Lookup(), false, offsets, bags, combiner, out.address, width);
+      ByAddress.findAndPool(
+          table, ids, ids.length, new Lookup(), false, offsets, bags, combiner, out.address, width);
       return out.toArray();
     }
   }
@@ -349,7 +350,9 @@ final class ByteTableTest {
           Map.of(
               "find with insert", () -> narrow.find(ids, 10, new Lookup(), true),
               "apply",
-                  () -> narrow.apply(lookup, one, 1, Combiner.SUM, gradient.address, 4, 0.1f, 1),
+                  () ->
+                      ByAddress.apply(
+                          narrow, lookup, one, 1, Combiner.SUM, gradient.address, 4, 0.1f, 1),
               "trackChanges", narrow::trackChanges,
               "export", () -> narrow.exportTo((_, _, _) -> {}));
       calls.forEach(ByteTableTest::assertRefused);

@@ -89,7 +89,8 @@ final class ClickWeightsTest {
     Map<Long, Float> scores = new TreeMap<>();
     int floats = table.config().rowFloats();
     boolean keeps = table.config().metadata() > 2;
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         scores.put(ids[i], keeps ? Memory.getFloat(values + 4L * ((i + 1) * floats - 1)) : 0);
       }
@@ -176,11 +177,11 @@ final class ClickWeightsTest {
           for (int i = step; i < step + 20; i++) {
             Batch batch = next;
             next = batch(random);
-            lookup.find(workers, batch, true, new long[] {vectors});
+            lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
             if (random.nextBoolean()) {
               lookup.lookAhead(next);
             }
-            lookup.apply(workers, new long[] {vectors}, 0, i);
+            lookup.apply(workers, ByAddress.segments(ROWS * 3 * WIDTH, vectors), 0, i);
             long before = shared.scores.size() + single.scores.size();
             shared.step(batch, 0, 2);
             single.step(batch, 1);
@@ -253,7 +254,8 @@ final class ClickWeightsTest {
       Batch batch = new Batch(schema("click", "other"), 3);
       batch.resize(3);
       batch.labels()[4] = label;
-      assertThatThrownBy(() -> lookup.find(workers, batch, true, new long[] {vectors}))
+      assertThatThrownBy(() ->
+              lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(
               "got label " + label + " of sample 2 of the batch, expected 0 or 1");
@@ -266,7 +268,7 @@ final class ClickWeightsTest {
           .hasMessageContaining("got 1 labels for 2 bags");
       assertThat(first.statistics().misses() + second.statistics().misses()).isZero();
       // Scoring asks for none.
-      lookup.find(workers, batch, false, new long[] {vectors});
+      lookup.find(workers, batch, false, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
     }
   }
 
@@ -281,8 +283,9 @@ final class ClickWeightsTest {
                 .newLookup(List.of(WIDTH))) {
       Batch batch = new Batch(schema(), 3);
       batch.resize(3);
-      lookup.find(workers, batch, false, new long[] {vectors});
-      assertThatThrownBy(() -> lookup.find(workers, batch, true, new long[] {vectors}))
+      lookup.find(workers, batch, false, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
+      assertThatThrownBy(() ->
+              lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got a batch without labels");
     }

@@ -69,7 +69,7 @@ final class ConcurrentLookupTest {
       for (int batch = 0; batch < 20; batch++) {
         long[] ids = random.longs(2 * bags, 0, 2 * KNOWN).toArray();
         table.find(ids, ids.length, lookup, false);
-        table.pool(lookup, offsets, 0, bags, Combiner.MEAN, out.address, WIDTH);
+        ByAddress.pool(table, lookup, offsets, 0, bags, Combiner.MEAN, out.address, WIDTH);
         for (int i = 0; i < out.length; i++) {
           sum += (i % 13) * out.get(i);
         }
@@ -97,15 +97,15 @@ final class ConcurrentLookupTest {
         Floats out = new Floats(allocator, bags * WIDTH)) {
       Lookup lookup = new Lookup();
       table.find(ids, count, lookup, true);
-      table.pool(lookup, offsets, 0, bags, combiner, expected.address, WIDTH);
+      ByAddress.pool(table, lookup, offsets, 0, bags, combiner, expected.address, WIDTH);
       for (int round = 0; round < 10; round++) {
         List<Future<?>> parts = new ArrayList<>();
         for (int part = 0; part < 4; part++) {
           int from = part * bags / 4;
           int to = (part + 1) * bags / 4;
           parts.add(
-              threads.submit(
-                  () -> table.pool(lookup, offsets, from, to, combiner, out.address, WIDTH)));
+              threads.submit(() ->
+                  ByAddress.pool(table, lookup, offsets, from, to, combiner, out.address, WIDTH)));
         }
         long first = 10_000 + 20_000L * round;
         table.find(LongStream.range(first, first + 20_000).toArray(), 20_000, new Lookup(), true);

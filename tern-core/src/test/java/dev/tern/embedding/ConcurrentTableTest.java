@@ -180,7 +180,7 @@ final class ConcurrentTableTest {
       offsets[i] = i;
     }
     try (Floats out = new Floats(allocator, count * WIDTH)) {
-      table.pool(lookup, offsets, 0, count, Combiner.SUM, out.address, WIDTH);
+      ByAddress.pool(table, lookup, offsets, 0, count, Combiner.SUM, out.address, WIDTH);
       return out.toArray();
     }
   }
@@ -210,7 +210,8 @@ final class ConcurrentTableTest {
       table.find(new long[] {1}, 1, lookup, false);
       threads.submit(() -> with(table, 0, CountedRows::train)).get();
       assertThatThrownBy(() -> pooled(table, lookup)).hasMessageContaining("refresh it");
-      assertThatThrownBy(() -> table.ragged(lookup, 0)).hasMessageContaining("refresh it");
+      assertThatThrownBy(() -> ByAddress.ragged(table, lookup, 0))
+          .hasMessageContaining("refresh it");
       table.refresh(lookup);
       assertThat(pooled(table, lookup)).hasSize(WIDTH);
     }

@@ -66,7 +66,7 @@ final class FileTierDiskTest {
     for (int i = 0; i < BATCH * WIDTH; i++) {
       Memory.setFloat(gradients + 4L * i, (i % 13) - 6);
     }
-    table.apply(lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, 1 + first);
+    ByAddress.apply(table, lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, 1 + first);
     allocator.free(gradients);
   }
 
@@ -79,8 +79,8 @@ final class FileTierDiskTest {
     Lookup other = new Lookup();
     file.find(ids, bound, one, false);
     plain.find(ids, bound, other, false);
-    file.ragged(one, got);
-    plain.ragged(other, expected);
+    ByAddress.ragged(file, one, got);
+    ByAddress.ragged(plain, other, expected);
     int same = 0;
     for (int i = 0; i < bound; i++) {
       boolean equal = one.isComplete();

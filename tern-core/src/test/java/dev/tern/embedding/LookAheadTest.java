@@ -95,7 +95,7 @@ final class LookAheadTest {
   }
 
   private List<Integer> pooledBits(EmbeddingTable table, Lookup lookup) {
-    table.ragged(lookup, pooled);
+    ByAddress.ragged(table, lookup, pooled);
     return IntStream.range(0, BATCH * WIDTH).mapToObj(i -> Memory.getInt(pooled + 4L * i)).toList();
   }
 
@@ -105,7 +105,7 @@ final class LookAheadTest {
       Memory.setFloat(gradients + 4L * i, (float) random.nextGaussian());
     }
     int[] offsets = IntStream.rangeClosed(0, BATCH).toArray();
-    table.apply(lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, number);
+    ByAddress.apply(table, lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, number);
   }
 
   private void train(EmbeddingTable table, long[] ids, long number) {
@@ -117,7 +117,8 @@ final class LookAheadTest {
   private static List<String> rows(EmbeddingTable table) {
     List<String> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -230,7 +231,7 @@ final class LookAheadTest {
       assertThatThrownBy(
               () -> {
                 table.lookAhead(new long[] {1}, 1, lookup);
-                table.pool(lookup, new int[] {0, 1}, 0, 1, Combiner.SUM, pooled, WIDTH);
+                ByAddress.pool(table, lookup, new int[] {0, 1}, 0, 1, Combiner.SUM, pooled, WIDTH);
               })
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("never filled");
@@ -298,10 +299,10 @@ final class LookAheadTest {
           Workers workers = Workers.of(2)) {
         BatchLookup lookup = tables(first, second).newLookup(List.of(WIDTH));
         lookup.lookAhead(batch(1, 2, 3));
-        lookup.find(workers, batch(4, 5), true, new long[] {pooled});
+        lookup.find(workers, batch(4, 5), true, ByAddress.segments(BATCH * WIDTH, pooled));
         lookup.lookAhead(batch(6));
         lookup.forgetAhead();
-        lookup.apply(workers, new long[] {gradients}, 0, 1);
+        lookup.apply(workers, ByAddress.segments(BATCH * WIDTH, gradients), 0, 1);
         lookup.lookAhead(batch(7));
         lookup.close();
         assertThatThrownBy(() -> lookup.lookAhead(batch(8)))

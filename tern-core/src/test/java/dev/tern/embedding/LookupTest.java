@@ -89,7 +89,8 @@ final class LookupTest {
 
   @Test
   void aLookupNeverFilledIsRefused() {
-    assertThatThrownBy(() -> table.pool(new Lookup(), new int[1], 0, 0, Combiner.SUM, 0, 4))
+    assertThatThrownBy(
+            () -> ByAddress.pool(table, new Lookup(), new int[1], 0, 0, Combiner.SUM, 0, 4))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("call find first");
   }

@@ -54,7 +54,7 @@ final class RowLimitsTest {
   private float[] rows(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * table.config().width())) {
       table.refresh(lookup);
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -164,8 +164,10 @@ final class RowLimitsTest {
           }
           table.find(ids, BAGS, lookup, true);
           plain.find(ids, BAGS, same, true);
-          table.apply(lookup, oneHot(BAGS), BAGS, Combiner.SUM, grad.address, width, 0.1f, step);
-          plain.apply(same, oneHot(BAGS), BAGS, Combiner.SUM, clipped.address, width, 0.1f, step);
+          ByAddress.apply(
+              table, lookup, oneHot(BAGS), BAGS, Combiner.SUM, grad.address, width, 0.1f, step);
+          ByAddress.apply(
+              plain, same, oneHot(BAGS), BAGS, Combiner.SUM, clipped.address, width, 0.1f, step);
         }
         requireClose(exported(table), exported(plain), optimizer);
       }
@@ -176,7 +178,8 @@ final class RowLimitsTest {
   private static List<Float> exported(EmbeddingTable table) {
     List<Float> all = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((_, values, count) -> {
+    table.exportTo((_, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count * floats; i++) {
         all.add(Memory.getFloat(values + 4L * i));
       }
@@ -216,8 +219,9 @@ final class RowLimitsTest {
           table.find(ids, BAGS, bounded, true);
           other.find(ids, BAGS, free, true);
           int[] offsets = oneHot(BAGS);
-          table.apply(bounded, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
-          other.apply(free, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          ByAddress.apply(
+              table, bounded, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          ByAddress.apply(other, free, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
           float[] expected = rows(other, free);
           float[] got = rows(table, bounded);
           float above = limits.low(storage);
@@ -280,7 +284,7 @@ final class RowLimitsTest {
       }
       Lookup lookup = new Lookup();
       table.find(new long[] {5, 6}, 2, lookup, true);
-      table.apply(lookup, oneHot(2), 2, Combiner.SUM, grad.address, width, 1, 1);
+      ByAddress.apply(table, lookup, oneHot(2), 2, Combiner.SUM, grad.address, width, 1, 1);
       float[] rows = rows(table, lookup);
       float expected = (float) (1 / Math.sqrt(width));
       for (int j = 0; j < width; j++) {
@@ -310,7 +314,8 @@ final class RowLimitsTest {
           Lookup lookup = new Lookup();
           each.find(ids, ids.length, lookup, true);
           int[] offsets = oneHot(ids.length);
-          each.apply(lookup, offsets, ids.length, Combiner.SUM, grad.address, 9, 0.01f, step);
+          ByAddress.apply(
+              each, lookup, offsets, ids.length, Combiner.SUM, grad.address, 9, 0.01f, step);
           Lookup untouched = new Lookup();
           each.find(new long[] {1}, 1, untouched, false);
           float[] before = rows;
@@ -351,13 +356,14 @@ final class RowLimitsTest {
         }
         Lookup lookup = new Lookup();
         table.find(ids, ids.length, lookup, true);
-        table.apply(lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 4, 1, t);
+        ByAddress.apply(
+            table, lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 4, 1, t);
       }
       assertThat(table.size()).isEqualTo(1);
       Lookup unknown = new Lookup();
       table.find(new long[] {99}, 1, unknown, false);
       try (Floats out = new Floats(allocator, 4)) {
-        table.ragged(unknown, out.address);
+        ByAddress.ragged(table, unknown, out.address);
         assertThat(out.toArray()).containsOnly(0.5f);
       }
     }

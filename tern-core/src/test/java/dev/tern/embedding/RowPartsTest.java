@@ -177,7 +177,8 @@ final class RowPartsTest {
   private List<Integer> rows(EmbeddingTable table) {
     List<Integer> bits = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, rows, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long rows = segment.address();
       for (int i = 0; i < count * floats; i++) {
         bits.add(Memory.getInt(rows + 4L * i));
       }

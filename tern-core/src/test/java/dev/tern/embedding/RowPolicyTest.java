@@ -90,7 +90,7 @@ final class RowPolicyTest {
     Arrays.fill(gradients, gradient);
     try (Floats grad = Floats.of(allocator, gradients)) {
       int[] offsets = IntStream.rangeClosed(0, count).toArray();
-      table.apply(lookup, offsets, count, Combiner.SUM, grad.address, 2, 0.1f, step);
+      ByAddress.apply(table, lookup, offsets, count, Combiner.SUM, grad.address, 2, 0.1f, step);
     }
   }
 
@@ -102,7 +102,7 @@ final class RowPolicyTest {
 
   private float[] read(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * 2)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -111,7 +111,8 @@ final class RowPolicyTest {
   private static Map<Long, List<Integer>> rows(EmbeddingTable table) {
     Map<Long, List<Integer>> rows = new TreeMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         List<Integer> row = new ArrayList<>();
         for (int j = 0; j < floats; j++) {
@@ -204,7 +205,7 @@ final class RowPolicyTest {
     float[] gradients = {1000, 1000, 1, 2, 1000, 1000, 4, 8, 16, 32, 64, 128};
     try (Floats grad = Floats.of(allocator, gradients)) {
       int[] offsets = IntStream.rangeClosed(0, 6).toArray();
-      table.apply(lookup, offsets, 6, Combiner.SUM, grad.address, 2, 0.5f, 2);
+      ByAddress.apply(table, lookup, offsets, 6, Combiner.SUM, grad.address, 2, 0.5f, 2);
     }
     float[] after = read(table, 1, 2, 3);
     float[] steps = {65, 130, 4, 8, 16, 32};
@@ -559,7 +560,8 @@ final class RowPolicyTest {
       table.history().restore(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
       int[] left = {1};
       assertThatThrownBy(() ->
-              table.importFrom((ids, values) -> {
+              table.importFrom((ids, segment) -> {
+                long values = segment.address();
                 ids[0] = 77;
                 Memory.setInt(values + 8, marks[0]);
                 Memory.setInt(values + 12, marks[1]);

@@ -81,7 +81,8 @@ final class RowRuleTest {
   private static List<int[]> rows(EmbeddingTable table) {
     List<int[]> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         long at = values + 4L * i * floats;
         rows.add(IntStream.range(0, floats).map(j -> Memory.getInt(at + 4L * j)).toArray());
@@ -97,7 +98,8 @@ final class RowRuleTest {
     TableConfig config = table.config();
     int[] at = {0};
     float[] state = config.rule().initialState(config.width());
-    table.importFrom((ids, values) -> {
+    table.importFrom((ids, segment) -> {
+      long values = segment.address();
       int count = 0;
       for (; count < ids.length && at[0] < IDS; count++, at[0]++) {
         long row = values + 4L * count * config.rowFloats();
@@ -115,7 +117,7 @@ final class RowRuleTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, grad, stride, lr, step);
+    ByAddress.apply(table, lookup, offsets, ids.length, Combiner.SUM, grad, stride, lr, step);
   }
 
   @ParameterizedTest(name = "{0} of {2}, {1} of {3}, {4}")

@@ -157,7 +157,7 @@ final class RowUpdatesTest {
             grad.set(i, (float) random.nextDouble(-1, 1));
           }
           table.find(ids, ids.length, lookup, true);
-          table.apply(lookup, offsets, bags, combiner, grad.address, stride, lr, t);
+          ByAddress.apply(table, lookup, offsets, bags, combiner, grad.address, stride, lr, t);
           step(reference, config, initial, ids, offsets, combiner, grad, stride, lr, t);
         }
       }
@@ -228,7 +228,8 @@ final class RowUpdatesTest {
     int floats = table.config().rowFloats();
     assertThat(table.size()).isEqualTo(reference.size());
     int[] doubtful = {0};
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         Row row = reference.get(ids[i]);
         for (int j = 0; j < row.w.length; j++) {
@@ -259,9 +260,10 @@ final class RowUpdatesTest {
         Floats out = new Floats(allocator, 1)) {
       Lookup lookup = new Lookup();
       table.find(new long[] {4, 4, 4, 4, 4}, 5, lookup, true);
-      table.apply(lookup, new int[] {0, 1, 2, 3, 4, 5}, 5, Combiner.SUM, grad.address, 1, 1, 1);
+      ByAddress.apply(
+          table, lookup, new int[] {0, 1, 2, 3, 4, 5}, 5, Combiner.SUM, grad.address, 1, 1, 1);
       table.find(new long[] {4}, 1, lookup, false);
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       assertThat(out.get(0)).isEqualTo(-inOrder);
     }
   }
@@ -289,9 +291,10 @@ final class RowUpdatesTest {
             grad.set(j, t == 1 ? 2 : -1);
           }
           table.find(new long[] {4}, 1, lookup, true);
-          table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 9, LR, t);
+          ByAddress.apply(table, lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 9, LR, t);
         }
-        table.exportTo((ids, row, count) -> {
+        table.exportTo((ids, segment, count) -> {
+          long row = segment.address();
           for (int j = 0; j < 18; j++) {
             double expected = moments[j / 9];
             assertThat((double) Memory.getFloat(row + 36 + 4L * j))
@@ -313,10 +316,10 @@ final class RowUpdatesTest {
         Floats out = new Floats(allocator, 2)) {
       Lookup lookup = new Lookup();
       table.find(new long[] {4}, 1, lookup, true);
-      table.ragged(lookup, out.address);
-      table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 1, 0, 1);
+      ByAddress.ragged(table, lookup, out.address);
+      ByAddress.apply(table, lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 1, 0, 1);
       table.refresh(lookup);
-      table.ragged(lookup, out.address + 4);
+      ByAddress.ragged(table, lookup, out.address + 4);
       assertThat(out.get(1)).isEqualTo(out.get(0));
     }
   }

@@ -35,7 +35,7 @@ final class RowsFoundAnewTest {
   /** A step on one id with gradient 1. */
   private void apply(EmbeddingTable table, Lookup lookup, long step) {
     try (Floats grad = Floats.of(allocator, 1)) {
-      table.apply(lookup, ONE, 1, Combiner.SUM, grad.address, 1, 0.5f, step);
+      ByAddress.apply(table, lookup, ONE, 1, Combiner.SUM, grad.address, 1, 0.5f, step);
     }
   }
 
@@ -43,7 +43,7 @@ final class RowsFoundAnewTest {
     Lookup lookup = new Lookup();
     table.find(new long[] {id}, 1, lookup, false);
     try (Floats out = new Floats(allocator, 1)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.get(0);
     }
   }

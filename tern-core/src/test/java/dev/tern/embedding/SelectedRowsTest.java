@@ -241,10 +241,10 @@ final class SelectedRowsTest {
       float[] weights = {1, 3, 0.25f, 2, 0, 0.5f, 9};
       SelectedRows gradient;
       if (weighted) {
-        one.apply(lookup, offsets, weights, 4, combiner, near.address, width, 0.1f, 1);
+        ByAddress.apply(one, lookup, offsets, weights, 4, combiner, near.address, width, 0.1f, 1);
         gradient = SelectedRows.ofBags(ids, offsets, weights, combiner, width, gradients);
       } else {
-        one.apply(lookup, offsets, 4, combiner, near.address, width, 0.1f, 1);
+        ByAddress.apply(one, lookup, offsets, 4, combiner, near.address, width, 0.1f, 1);
         gradient = SelectedRows.ofBags(ids, offsets, combiner, width, gradients);
       }
       assertThat(gradient.size()).isEqualTo(6);
@@ -266,7 +266,7 @@ final class SelectedRowsTest {
     Lookup lookup = new Lookup();
     table.find(ids, 6, lookup, false);
     try (Floats out = new Floats(allocator, 6 * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }

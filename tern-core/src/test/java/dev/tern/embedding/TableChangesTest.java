@@ -54,13 +54,14 @@ final class TableChangesTest {
       Memory.setFloat(gradients + 4L * i, 0.25f);
     }
     int[] offsets = IntStream.rangeClosed(0, count).toArray();
-    table.apply(lookup, offsets, count, Combiner.SUM, gradients, 2, 0.1f, ++step);
+    ByAddress.apply(table, lookup, offsets, count, Combiner.SUM, gradients, 2, 0.1f, ++step);
   }
 
   private static Map<Long, String> rows(EmbeddingTable table) {
     Map<Long, String> rows = new HashMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -77,7 +78,8 @@ final class TableChangesTest {
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adagrad(1))) {
       table.trackChanges();
       List<long[]> ids = new ArrayList<>(List.of(new long[] {5, 6, 7}));
-      table.importFrom((block, values) -> {
+      table.importFrom((block, segment) -> {
+        long values = segment.address();
         long[] next = ids.isEmpty() ? new long[0] : ids.removeFirst();
         System.arraycopy(next, 0, block, 0, next.length);
         Memory.zero(values, 4L * table.config().rowFloats() * next.length);

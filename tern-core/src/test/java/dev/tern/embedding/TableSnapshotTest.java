@@ -113,7 +113,8 @@ final class TableSnapshotTest {
       Memory.setFloat(gradients + 4L * i, 0.25f + (i + step) % 7);
     }
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, gradients, WIDTH, 0.1f, ++step);
+    ByAddress.apply(
+        table, lookup, offsets, ids.length, Combiner.SUM, gradients, WIDTH, 0.1f, ++step);
   }
 
   private void trainAtRandom(EmbeddingTable table, SplittableRandom random) {
@@ -517,8 +518,8 @@ final class TableSnapshotTest {
     AtomicInteger calls = new AtomicInteger();
     return (ids, values) -> {
       ids[0] = id;
-      Memory.zero(values, 4L * WIDTH);
-      Memory.setInt(values + 4L * WIDTH, 1);
+      values.asSlice(0, 4L * WIDTH).fill((byte) 0);
+      values.set(ValueLayout.JAVA_INT, 4L * WIDTH, 1);
       return calls.getAndIncrement() == 0 ? 1 : 0;
     };
   }

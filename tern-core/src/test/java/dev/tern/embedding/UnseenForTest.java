@@ -72,14 +72,15 @@ final class UnseenForTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, zeros, WIDTH, 0.1f, step);
+    ByAddress.apply(table, lookup, offsets, ids.length, Combiner.SUM, zeros, WIDTH, 0.1f, step);
   }
 
   /** The step in which each row was seen last, by its id. */
   private static Map<Long, Integer> rows(EmbeddingTable table) {
     Map<Long, Integer> rows = new TreeMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         rows.put(ids[i], Memory.getInt(values + 4L * ((i + 1) * floats - 1)));
       }

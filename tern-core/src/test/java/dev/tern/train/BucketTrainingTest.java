@@ -26,7 +26,6 @@ import dev.tern.internal.checkpoint.BucketColumns;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
-import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -168,8 +167,7 @@ final class BucketTrainingTest {
         assertThat(stayed).hasSizeLessThanOrEqualTo(1);
         EmbeddingTable like = fresh.network().tables().tables().get(t);
         for (TableShard shard : TableShard.allOf(2)) {
-          try (Allocator allocator = Allocator.of(1L << 24);
-              EmbeddingTable table = EmbeddingTable.create(like.config(), allocator)) {
+          try (EmbeddingTable table = EmbeddingTable.create(like.config(), device)) {
             Checkpoint.open(four).restore(t, shard, table);
             Path again = folder.resolve("again");
             try (TableSnapshot snapshot = table.snapshot()) {

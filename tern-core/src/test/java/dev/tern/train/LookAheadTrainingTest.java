@@ -143,7 +143,8 @@ final class LookAheadTrainingTest {
     for (EmbeddingTable table : network.tables().tables()) {
       // What is read ahead and looked for again is read twice.
       weights.add(table.statistics().toString().replaceFirst("bytesRead=\\d+", ""));
-      table.exportTo((ids, values, count) -> {
+      table.exportTo((ids, segment, count) -> {
+        long values = segment.address();
         for (int i = 0; i < count; i++) {
           weights.add(ids[i]);
           for (int j = 0; j < table.config().rowFloats(); j++) {

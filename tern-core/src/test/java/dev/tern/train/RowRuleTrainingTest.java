@@ -206,7 +206,8 @@ final class RowRuleTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), _ -> trainer.requestStop());
       assertThat(trainer.step()).isOne();
       for (EmbeddingTable table : trainer.network().tables().tables()) {
-        table.exportTo((ids, values, count) -> {
+        table.exportTo((ids, segment, count) -> {
+          long values = segment.address();
           for (int i = 0; i < count * table.config().rowFloats(); i++) {
             weights.add(Memory.getFloat(values + 4L * i));
           }

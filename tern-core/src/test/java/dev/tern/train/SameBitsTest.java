@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * length that this machine has and in scalar code. Each length is a process of its own, in which
  * vector kernels serve from the first call on.
  */
+@Tag("unchecked") // Its processes have vectors, which are not checked.
 final class SameBitsTest {
   private static final List<ModelConfig.Type> MODELS =
       List.of(ModelConfig.Type.DEEPFM, ModelConfig.Type.DLRM, ModelConfig.Type.DCNV2);

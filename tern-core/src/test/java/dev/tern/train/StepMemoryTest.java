@@ -28,6 +28,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>Code that the JIT has not compiled yet allocates what compiled code does not. So steps go on
  * until some pass without allocating; where each step allocates, none ever do.
  */
+@Tag("unchecked") // Checks take heap memory.
 final class StepMemoryTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private static final Optimizer ADAM = Optimizer.lazyAdam(0.01f);

@@ -9,6 +9,7 @@ import dev.tern.internal.checkpoint.RowWriter;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.checkpoint.TableFile;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /** Writes the changes of a table's weights between two checkpoints. */
@@ -73,7 +74,8 @@ final class ChangesExport {
     }
 
     @Override
-    public int next(long[] ids, long values) {
+    public int next(long[] ids, MemorySegment rows) {
+      long values = rows.address();
       int count = 0;
       while (count < ids.length && pairs.next()) {
         if (!pairs.inSecond()) {

@@ -116,7 +116,8 @@ final class ImportedRows {
    */
   RowSource source(RowShape shape, float[] state, int[] metadata) {
     int[] at = {0};
-    return (blockIds, values) -> {
+    return (blockIds, rows) -> {
+      long values = rows.address();
       int length = Math.min(blockIds.length, count - at[0]);
       for (int i = 0; i < length; i++) {
         int row = at[0]++;

@@ -3,6 +3,7 @@ package dev.tern.checkpoint.tools;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Adds metadata to the rows of a source that has none.
@@ -13,8 +14,9 @@ import dev.tern.internal.memory.Memory;
  */
 record WithMetadata(RowSource rows, RowShape shape, int[] metadata) implements RowSource {
   @Override
-  public int next(long[] ids, long values) {
-    int count = rows.next(ids, values);
+  public int next(long[] ids, MemorySegment into) {
+    int count = rows.next(ids, into);
+    long values = into.address();
     long without = shape.packedBytes() - 4L * shape.metadata();
     // From the last row to the first, since rows move apart in the same memory.
     for (int i = count - 1; i >= 0 && shape.metadata() > 0; i--) {

@@ -38,7 +38,7 @@ public final class TableOptions implements Cloneable {
 
   /**
    * Sum pooling, initial weights with a deviation of 0.01, zeros for unknown ids, F32, a row for
-   * each id, no limits, all rows in memory.
+   * each id, no limits.
    */
   public static TableOptions of(Optimizer optimizer) {
     return new TableOptions(RowRule.of(optimizer));

@@ -3,6 +3,7 @@ package dev.tern.internal.checkpoint;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** Walks over the rows of a source, one at a time. */
 public final class RowWalk implements AutoCloseable {
@@ -11,7 +12,7 @@ public final class RowWalk implements AutoCloseable {
   private final RowShape shape;
   private final RowSource source;
   private final Arena arena = Arena.ofConfined();
-  private final long values;
+  private final MemorySegment values;
   private final long[] ids = new long[BLOCK];
   private int count;
   private int at;
@@ -19,7 +20,7 @@ public final class RowWalk implements AutoCloseable {
   public RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
-    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read").address();
+    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read");
   }
 
   /** Goes to the next row; the first call goes to the first. Returns whether there is one. */
@@ -55,7 +56,7 @@ public final class RowWalk implements AutoCloseable {
 
   /** Address of the packed row; its weights come first. */
   public long row() {
-    return values + at * shape.packedBytes();
+    return values.address() + at * shape.packedBytes();
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** Writes the rows of a table's file, block after block. */
 public final class RowWriter {
@@ -39,11 +40,10 @@ public final class RowWriter {
   /** Writes all rows of {@code source}. */
   public void appendAll(RowSource source) {
     try (Arena arena = Arena.ofConfined()) {
-      long values =
-          Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written").address();
+      MemorySegment values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written");
       long[] block = new long[BLOCK];
       for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
-        append(block, values, count);
+        append(block, values.address(), count);
       }
     }
     requireAll();

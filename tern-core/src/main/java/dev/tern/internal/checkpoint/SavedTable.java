@@ -5,6 +5,7 @@ import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -104,7 +105,8 @@ public final class SavedTable implements RowSource, AutoCloseable {
   }
 
   @Override
-  public int next(long[] ids, long values) {
+  public int next(long[] ids, MemorySegment rows) {
+    long values = rows.address();
     int count = 0;
     while (count < ids.length && advanceTo(ids, count)) {
       TableReader latest = latest(ids[count]);

@@ -1,7 +1,7 @@
 package dev.tern.internal.eager;
 
 import dev.tern.base.Workers;
-import dev.tern.internal.kernel.CompiledKernel;
+import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.runtime.Execution;
 import java.util.List;

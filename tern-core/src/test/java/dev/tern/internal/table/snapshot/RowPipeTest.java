@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
-import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.table.rows.PlacedBlock;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -80,8 +80,8 @@ final class RowPipeTest {
   @Test
   void anImportOfIdsThatDoNotAscendIsRefused() {
     for (List<Long> ids : List.of(List.of(5L, 5L), List.of(5L, 4L), List.of(-1L, 7L, 0L))) {
-      try (Allocator allocator = Allocator.of(1L << 26);
-          EmbeddingTable table = EmbeddingTable.create(CONFIG, allocator)) {
+      try (Device device = Device.cpu(1, 1L << 26);
+          EmbeddingTable table = EmbeddingTable.create(CONFIG, device)) {
         AtomicInteger at = new AtomicInteger();
         assertThatThrownBy(() ->
                 table.importBlocks(
