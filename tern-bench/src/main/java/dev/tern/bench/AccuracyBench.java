@@ -154,16 +154,16 @@ final class AccuracyBench {
   static final class Evaluation implements AutoCloseable {
     private final Op.Unary op;
     private final float[] result;
-    private final Engine interpreter = new Engine(1, BUDGET);
+    private final Engine engine = new Engine(1, BUDGET);
     private final Node input;
     private final Engine.Bound bound;
 
     Evaluation(Op.Unary op, int size) {
       this.op = op;
       result = new float[size];
-      input = interpreter.allocate(Shape.of(size), DType.F32, "input");
+      input = engine.allocate(Shape.of(size), DType.F32, "input");
       Node output = Nodes.unary(op, input);
-      bound = interpreter.bind(Program.of(List.of(output), List.of()));
+      bound = engine.bind(Program.of(List.of(output), List.of()));
     }
 
     /** The first {@code count} of {@code x}, which has as many as this was made for. */
@@ -194,7 +194,7 @@ final class AccuracyBench {
     @Override
     public void close() {
       bound.close();
-      interpreter.close();
+      engine.close();
     }
   }
 }

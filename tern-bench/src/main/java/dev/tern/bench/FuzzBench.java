@@ -38,7 +38,7 @@ final class FuzzBench implements AutoCloseable {
   private static final double[] LIMITS = {0.5, 0.6, 0.7, 0.8, 0.9};
   private static final long BUDGET = 1L << 30;
 
-  private final List<Engine> interpreters = new ArrayList<>();
+  private final List<Engine> engines = new ArrayList<>();
   private final Map<String, Integer> ops = new TreeMap<>();
   private long elements;
   private long exact;
@@ -54,7 +54,7 @@ final class FuzzBench implements AutoCloseable {
 
   FuzzBench() {
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
-      interpreters.add(new Engine(threads, BUDGET));
+      engines.add(new Engine(threads, BUDGET));
     }
   }
 
@@ -164,9 +164,9 @@ final class FuzzBench implements AutoCloseable {
     for (Program.Update update : program.updates()) {
       before.put(update.leaf(), bytes(address(update.leaf()), update.leaf()));
     }
-    List<byte[]> first = run(program, interpreters.get(threads));
+    List<byte[]> first = run(program, engines.get(threads));
     before.forEach(FuzzBench::restore);
-    Engine other = interpreters.get((threads + 1) % MOST_THREADS);
+    Engine other = engines.get((threads + 1) % MOST_THREADS);
     List<byte[]> second = isLimited ? runLimited(program, other) : run(program, other);
     before.forEach(FuzzBench::restore);
     for (int i = 0; i < results.size(); i++) {
@@ -194,28 +194,28 @@ final class FuzzBench implements AutoCloseable {
     return bytes;
   }
 
-  private List<byte[]> run(Program program, Engine interpreter) {
-    return run(program, interpreter, BUDGET);
+  private List<byte[]> run(Program program, Engine engine) {
+    return run(program, engine, BUDGET);
   }
 
   /** In the least share of the memory that the first run had in which the program fits. */
-  private List<byte[]> runLimited(Program program, Engine interpreter) {
+  private List<byte[]> runLimited(Program program, Engine engine) {
     long whole = leastMemory;
     for (double share : LIMITS) {
       try {
-        List<byte[]> results = run(program, interpreter, (long) (share * whole));
+        List<byte[]> results = run(program, engine, (long) (share * whole));
         limited++;
         return results;
       } catch (OutOfBudgetException _) {
         // One of its steps takes more than that.
       }
     }
-    return run(program, interpreter);
+    return run(program, engine);
   }
 
-  private List<byte[]> run(Program program, Engine interpreter, long limit) {
+  private List<byte[]> run(Program program, Engine engine, long limit) {
     List<byte[]> results = new ArrayList<>();
-    try (Engine.Bound bound = interpreter.bind(program, limit)) {
+    try (Engine.Bound bound = engine.bind(program, limit)) {
       leastMemory = bound.sizes().bytes();
       bound.run();
       for (int i = 0; i < program.outputs().size(); i++) {
@@ -308,6 +308,6 @@ final class FuzzBench implements AutoCloseable {
 
   @Override
   public void close() {
-    interpreters.forEach(Engine::close);
+    engines.forEach(Engine::close);
   }
 }

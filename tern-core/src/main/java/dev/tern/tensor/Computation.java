@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tensors made ready to be computed again and again: planned and fused once, with memory of its
- * own. Each {@link #run} reads the variables as they are, computes the outputs and stores the
- * updates; after the first it allocates nothing. One thread at a time.
+ * Tensors that are planned and fused once and computed many times, in memory of their own. Each
+ * {@link #run} reads the variables, computes the outputs and stores the updates. After the first it
+ * allocates nothing. For one thread at a time.
  */
 public final class Computation implements AutoCloseable {
   private final Engine.Bound bound;
@@ -57,7 +57,7 @@ public final class Computation implements AutoCloseable {
                 new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
     return new Computation(
-        device, device.interpreter().bind(program, search.finder()), List.copyOf(outputs));
+        device, device.engine().bind(program, search.finder()), List.copyOf(outputs));
   }
 
   /**

@@ -14,15 +14,15 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class Device implements AutoCloseable {
   static {
-    DeviceAccess.register(device -> ((Device) device).interpreter);
+    DeviceAccess.register(device -> ((Device) device).engine);
   }
 
-  private final Engine interpreter;
+  private final Engine engine;
   private final AtomicLong variables = new AtomicLong();
   private final Set<LentMemory> lent = ConcurrentHashMap.newKeySet();
 
-  private Device(Engine interpreter) {
-    this.interpreter = interpreter;
+  private Device(Engine engine) {
+    this.engine = engine;
   }
 
   /**
@@ -47,27 +47,27 @@ public final class Device implements AutoCloseable {
 
   /** Threads that compute. */
   public int threads() {
-    return interpreter.workers().threads();
+    return engine.workers().threads();
   }
 
   /** The threads that compute; they end when the device is closed. */
   public Workers workers() {
-    return interpreter.workers();
+    return engine.workers();
   }
 
   /** The hard limit, in bytes. */
   public long memoryBudget() {
-    return interpreter.allocator().budget();
+    return engine.allocator().budget();
   }
 
   /** Bytes in use. */
   public long memoryInUse() {
-    return interpreter.allocator().live();
+    return engine.allocator().live();
   }
 
   /** Most bytes that were ever in use. */
   public long memoryPeak() {
-    return interpreter.allocator().peak();
+    return engine.allocator().peak();
   }
 
   /**
@@ -87,7 +87,8 @@ public final class Device implements AutoCloseable {
    * @param queued most ops that wait; who asks for more is held up
    */
   public Session session(long bytes, Session.Level level, int queued) {
-    return new Session(new Eager(interpreter, bytes, Eager.Level.valueOf(level.name()), queued));
+    return new Session(
+        new Eager(engine, bytes, queued, level == Session.Level.ERRORS_SYNCHRONOUS), level);
   }
 
   /**
@@ -97,7 +98,7 @@ public final class Device implements AutoCloseable {
    * @param events 0 to 16 million
    */
   public void recordMemoryHistory(int events) {
-    interpreter.allocator().recordHistory(events);
+    engine.allocator().recordHistory(events);
   }
 
   /**
@@ -106,11 +107,11 @@ public final class Device implements AutoCloseable {
    * its viewers read: {@code segments}, {@code device_traces}; and {@code statistics} beside them.
    */
   public String memorySnapshot() {
-    return interpreter.memorySnapshot();
+    return engine.memorySnapshot();
   }
 
-  Engine interpreter() {
-    return interpreter;
+  Engine engine() {
+    return engine;
   }
 
   /** Numbers variables in the order in which they are made. */
@@ -130,6 +131,6 @@ public final class Device implements AutoCloseable {
   @Override
   public void close() {
     lent.forEach(LentMemory::close);
-    interpreter.close();
+    engine.close();
   }
 }

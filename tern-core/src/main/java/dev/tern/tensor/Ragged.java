@@ -14,19 +14,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Sequences of any lengths: rows of values, one sequence after the other, and levels of offsets
- * that part them, the outermost first, see {@link Levels}. Rows may have weights. Immutable;
- * methods record ops, with gradients, as those of {@link Tensor} do.
+ * A batch of sequences of different lengths. All rows lie in one tensor, one sequence after the
+ * other; offsets say where each sequence starts. Several levels of offsets nest sequences, the
+ * outermost first, see {@link Levels}. Rows may have weights. Immutable. Methods record ops with
+ * gradients, like the methods of {@link Tensor}.
  *
  * <p>Offsets are tensors, so a {@link Computation} serves batches of any lengths: values {@code [n,
  * ...]} and offsets {@code [s + 1]} are room, not what is in use. Rows from the last offset on
  * belong to no sequence: no result depends on them, no gradient goes into them, and ops that move
- * rows leave zeros there. Elementwise ops compute on them too, so they should hold numbers, and
- * such at which slopes are finite: 0 times infinity is not a number, and it would spread through
- * the gradient of a weight, which sums over all rows. Room is mostly zeros, so ops whose slope at 0
- * is infinite, as a root, a logarithm or a quotient, need {@link #filled} first. Sequences that are
- * not in use are empty, at the end of their level: the last offset repeats. {@link RaggedVariable}
- * fills such room batch by batch. {@link #of(Tensor, Levels)} has no room to spare.
+ * rows leave zeros there. Elementwise ops compute on them too. Their slopes must be finite there,
+ * because the gradient of a weight sums over all rows and 0 times infinity is NaN. Room is mostly
+ * zeros: before a root, a logarithm or a quotient, whose slopes at 0 are infinite, call {@link
+ * #filled}. Unused sequences are empty and stand at the end of their level: the last offset
+ * repeats. {@link RaggedVariable} fills such room batch by batch. {@link #of(Tensor, Levels)} has
+ * no room to spare.
  *
  * <pre>{@code
  * Tensor rows = Tensor.of(Shape.of(5, 1), 1, 2, 3, 4, 5);
@@ -35,8 +36,8 @@ import java.util.Optional;
  * x.reverse().toArray(); // 2, 1, 5, 4, 3
  * }</pre>
  *
- * <p>Where nothing else is said, an op is about the sequences of the last level, and the levels
- * above stay. What only values decide is checked when they are computed.
+ * <p>Unless its description says otherwise, an op works on the sequences of the last level and
+ * leaves the levels above. Checks that depend on values happen when they are computed.
  *
  * <p>PaddlePaddle's {@code sequence_} ops: expand is {@link #repeat}, expand_as {@link #expand},
  * topk_avg_pooling {@link #topMeans}, and lod_reset {@link #reset}; the others have their names.

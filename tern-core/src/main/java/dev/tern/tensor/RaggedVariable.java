@@ -10,11 +10,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Room for ragged values that are filled anew for each run of a {@link Computation}: as many rows
- * and sequences as the largest batch has, and less in the others. The computation is planned once.
- * Values are F32. Off-heap, in its device's memory; filling it while a computation runs is the
- * caller's race. Rows without use are zeros: where slopes at 0 are infinite, see {@link
- * Ragged#filled}.
+ * Room for ragged values that are filled anew for each run of a {@link Computation}. It holds the
+ * largest batch; others use less. So the computation is planned once. Values are F32, off-heap, in
+ * the memory of its device. Do not fill it while a computation runs. Unused rows are zeros: where
+ * slopes at 0 are infinite, see {@link Ragged#filled}.
  *
  * <pre>{@code
  * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
@@ -160,7 +159,7 @@ public final class RaggedVariable implements AutoCloseable {
     }
   }
 
-  /** Zeros what earlier rows left behind those of now. */
+  /** Zeros rows of an earlier, longer batch behind the present rows. */
   private void clear(long address, int rows) {
     long bytes = 4L * values.shape().elements() / Math.max(1, values.shape().size(0));
     if (rows < used) {

@@ -1,14 +1,16 @@
 package dev.tern.tensor;
 
-/** How {@link Ragged#pool} makes one row of the rows of a sequence. */
+/** How {@link Ragged#pool} reduces the rows of a sequence to one row. */
 public enum SequencePooling {
   /** Their sum, weighted where there are weights. */
   SUM,
-  /** Their mean; the weighted sum by the sum of the weights. */
+  /** Their mean; with weights, the weighted sum divided by the sum of the weights. */
   MEAN,
-  /** Their sum by the square root of their number, or of the sum of the squared weights. */
+  /**
+   * Their sum divided by sqrt(n) for n rows; with weights, by sqrt of the sum of squared weights.
+   */
   SQRT,
-  /** The largest of each column. */
+  /** The maximum of each column. */
   MAX,
   /** The first row. */
   FIRST,

@@ -1,15 +1,16 @@
 package dev.tern.tensor;
 
 import dev.tern.internal.eager.Eager;
+import dev.tern.internal.ir.Node;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Computes tensors op by op as they are asked for, and keeps what it computed: for programs whose
- * shapes or control flow depend on values. Each tensor, and each it needs, is computed once; its
- * value is that of the moment it was asked for. Values lie within a fixed budget: where there is no
- * room some are dropped, and computed again when they are needed, which gives the same bits.
+ * Computes tensors op by op when they are asked for, and keeps the values. It is for programs whose
+ * shapes or control flow depend on values. Each tensor and each that it needs is computed once,
+ * from what variables hold at the moment of the call. Values take a fixed budget of memory. Where
+ * room is short, some are dropped and computed again when they are needed, to the same bits.
  *
  * <pre>{@code
  * try (Session session = device.session(64 << 20)) {
@@ -22,8 +23,8 @@ import java.util.Map;
  * }
  * }</pre>
  *
- * <p>Ops run one by one, not fused, so a {@link Computation}, planned as a whole, is faster where
- * shapes are known; and sums over several dimensions may there be added up in another order.
+ * <p>Ops are not fused, so a {@link Computation} is faster where shapes are known. It may add up
+ * sums over several dimensions in another order.
  *
  * <p>Ops run on a thread of the session's own while the caller goes on. An op that failed fails
  * what needs it; the error names the op and the line that asked for it. Writing a {@link Variable},
@@ -37,11 +38,13 @@ import java.util.Map;
  * #release}. Any number of threads may call.
  */
 public final class Session implements AutoCloseable {
-  /** When callers get to know of errors. */
+  /** When callers learn of errors. */
   public enum Level {
-    /** All is done, and errors are thrown, before a call returns. */
+    /** A call returns when its ops are done, and throws their errors. */
     SYNCHRONOUS,
-    /** An op that cannot fit into the budget is refused at the call. */
+    /**
+     * The call throws if an op cannot fit into the budget; other errors show when values are read.
+     */
     ERRORS_SYNCHRONOUS,
     /** All errors show when values are read. */
     ASYNCHRONOUS,
@@ -68,19 +71,26 @@ public final class Session implements AutoCloseable {
       int recipes) {}
 
   private final Eager eager;
+  private final Level level;
 
-  Session(Eager eager) {
+  Session(Eager eager, Level level) {
     this.eager = eager;
+    this.level = level;
   }
 
-  /** Has tensors computed. */
+  /** Asks for tensors. At level SYNCHRONOUS, returns when they are computed. */
   public void run(Tensor... tensors) {
     run(List.of(tensors));
   }
 
-  /** Has tensors computed. */
+  /** Asks for tensors. At level SYNCHRONOUS, returns when they are computed. */
   public void run(List<Tensor> tensors) {
-    eager.run(tensors.stream().map(Tensor::node).toList());
+    List<Node> nodes = tensors.stream().map(Tensor::node).toList();
+    if (level == Level.SYNCHRONOUS) {
+      eager.runToEnd(nodes);
+    } else {
+      eager.run(nodes);
+    }
   }
 
   /**
@@ -109,6 +119,9 @@ public final class Session implements AutoCloseable {
    * @throws IllegalStateException when one of them cannot be computed
    */
   public void store(Map<Variable, Tensor> updates) {
+    if (level == Level.SYNCHRONOUS) {
+      run(List.copyOf(updates.values()));
+    }
     eager.store(
         updates.entrySet().stream()
             .sorted(Comparator.comparingLong(update -> update.getKey().number()))
@@ -117,21 +130,27 @@ public final class Session implements AutoCloseable {
             .toList());
   }
 
-  /** Gives up the values of tensors; asked for again, they are computed anew. */
+  /** Drops the values of tensors. Asked for again, a tensor is computed anew. */
   public void release(Tensor... tensors) {
     eager.release(List.of(tensors).stream().map(Tensor::node).toList());
   }
 
-  /** Returns when all that was asked for is done. */
+  /** Returns when all ops asked for so far are done. */
   public void sync() {
     eager.sync();
   }
 
-  /** What was done; ops that wait are not in it. */
+  /** What was done so far, without the ops that wait. */
   public Statistics statistics() {
-    Eager.Statistics s = eager.statistics();
+    Eager.Counts c = eager.counts();
     return new Statistics(
-        s.runs(), s.runsAgain(), s.evictions(), s.bytes(), s.peakBytes(), s.budget(), s.recipes());
+        c.runs(),
+        c.runsAgain(),
+        c.evictions(),
+        c.bytes().current(),
+        c.bytes().peak(),
+        eager.budget(),
+        c.ops());
   }
 
   /**

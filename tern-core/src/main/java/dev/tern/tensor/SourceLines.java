@@ -4,15 +4,15 @@ import dev.tern.internal.ir.Origin;
 import java.util.function.Supplier;
 
 /**
- * Has tensors remember the line of source that made them, for {@link StepProfile}. Off unless asked
- * for, as that takes some microseconds for each op that is recorded.
+ * Makes tensors remember the line of source that made them, for {@link StepProfile}. Off by
+ * default, because it costs some microseconds for each recorded op.
  */
 public final class SourceLines {
   private SourceLines() {}
 
   /**
-   * Does {@code work}; the tensors that this thread makes in it remember where. Gradients remember
-   * the lines of what they are gradients of.
+   * Runs {@code work}. Tensors that this thread makes meanwhile remember their lines; gradients
+   * remember the lines of the tensors that they belong to.
    */
   public static <T> T recorded(Supplier<T> work) {
     return Origin.recorded(work);

@@ -15,12 +15,12 @@ import java.util.Locale;
  */
 public record StepTime(
     String what, String state, long runs, long nanos, double flops, double bytes) {
-  /** The same without what had been spent at {@code before}. */
+  /** The cost since {@code before}, an earlier reading of the same step. */
   public StepTime since(StepTime before) {
     return new StepTime(what, state, runs - before.runs, nanos - before.nanos, flops, bytes);
   }
 
-  /** The same with what {@code other}, of the same step, has cost. */
+  /** The sum with {@code other}, a reading of the same step elsewhere. */
   public StepTime plus(StepTime other) {
     return new StepTime(what, state, runs + other.runs, nanos + other.nanos, flops, bytes);
   }

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Tensors of any kind under names, for what is passed on without a look at it. Whoever uses one
- * says what it expects and gets that or an error. Immutable; views, not copies.
+ * Tensors of any kind under names, for code that passes them on without looking at them. A reader
+ * states the kind and sizes that it expects and gets them or an error. Immutable; does not copy.
  *
  * <pre>{@code
  * TensorBag bag = TensorBag.empty().with("dense", dense).with("clicks", clicks);
@@ -26,7 +26,7 @@ public final class TensorBag {
     this.held = held;
   }
 
-  /** A bag of nothing. */
+  /** An empty bag. */
   public static TensorBag empty() {
     return EMPTY;
   }

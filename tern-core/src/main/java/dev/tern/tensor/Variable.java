@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
- * filled anew for each run of a {@link Computation}. Off-heap, in its device's memory. Writing
- * while a computation runs is the caller's race. Closing it, or its device, frees it; reading and
- * writing it are an IllegalStateException from then on.
+ * filled anew for each run of a {@link Computation}. Off-heap, in the memory of its device. Do not
+ * write it while a computation runs. Closing it or its device frees it; reading and writing it then
+ * throws an IllegalStateException.
  */
 public final class Variable implements AutoCloseable {
   private final Device device;
@@ -38,7 +38,7 @@ public final class Variable implements AutoCloseable {
 
   /** A variable of zeros. */
   public static Variable of(Device device, String name, Shape shape, DType type) {
-    Node node = device.interpreter().allocate(shape, type, name);
+    Node node = device.engine().allocate(shape, type, name);
     Variable variable = new Variable(device, name, new Tensor(node));
     Memory.zero(variable.address(), (long) shape.elements() * type.bytes());
     return variable;
@@ -75,7 +75,7 @@ public final class Variable implements AutoCloseable {
   }
 
   long address() {
-    device.interpreter().requireOpen(name);
+    device.engine().requireOpen(name);
     if (closed) {
       throw new IllegalStateException(
           name + ": got a closed variable, expected an open one; close it after its last user");
@@ -83,7 +83,7 @@ public final class Variable implements AutoCloseable {
     return ((Op.Leaf) tensor.node().op()).buffer().address();
   }
 
-  /** Sessions keep what they need of the old content. */
+  /** The address, once no session needs the old content. */
   long addressToWrite() {
     long address = address();
     Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
@@ -130,8 +130,8 @@ public final class Variable implements AutoCloseable {
     if (lent != null) {
       lent.close();
     }
-    if (!closed && !device.interpreter().isClosed()) {
-      device.interpreter().allocator().free(addressToWrite());
+    if (!closed && !device.engine().isClosed()) {
+      device.engine().allocator().free(addressToWrite());
     }
     closed = true;
   }

@@ -21,70 +21,49 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Computes nodes op by op, each once, on a thread of its own, and keeps their values within a
- * budget ({@link Evaluator}): for programs whose shapes or control flow depend on values. A node is
- * computed when it is first asked for or another needs it; its value stays that of this moment
- * until it is released or the node becomes unreachable.
+ * budget ({@link Evaluator}). It serves programs whose shapes or control flow depend on values. A
+ * node is computed when a caller asks for it or another node needs it. It keeps that value until it
+ * is released or the node becomes unreachable.
  *
- * <p>Callers put commands into a queue of limited length, in one order for all; a full queue holds
- * them up. A failure belongs to the values it concerns and shows when they are read. Who writes
- * memory that ops read says so before ({@link Engine#beforeWrite}): ops that were asked for run
- * first.
+ * <p>All callers put commands into one queue of limited length; a full queue makes them wait. A
+ * failure belongs to the values it concerns and shows when they are read. Whoever writes memory
+ * that ops read must first call {@link Engine#beforeWrite}, which runs the ops asked for before.
  *
- * <p>The order: whatever is noted about nodes and leaves ({@code values}, {@code used}, {@code
- * isWanted}) is noted under {@code recording} together with the commands that it is about, so that
- * a leaf's expiry comes before all of an op or after all of it. Nobody waits for a command under
- * that lock. A session is a reader of its devices until its thread has ended; who finds it closed
- * before waits for that end, and then no op runs any more.
+ * <p>Locking: one hold of {@code recording} covers both the notes about nodes and leaves ({@code
+ * values}, {@code used}, {@code isWanted}) and the commands that belong to them, so a leaf's expiry
+ * comes before all commands of an op or after all of them. No thread waits for a command while it
+ * holds that lock. A session is a reader of its devices until its thread has ended; a writer that
+ * finds it closed earlier waits for that end, after which no op runs.
  *
  * <p>Any number of threads may call.
  */
 public final class Eager implements MemoryReader, AutoCloseable {
-  /** When callers get to know of errors. */
-  public enum Level {
-    /** All is done, and errors are thrown, before a call returns. */
-    SYNCHRONOUS,
-    /** An op that cannot fit into the budget is refused at the call. */
-    ERRORS_SYNCHRONOUS,
-    /** All errors show when values are read. */
-    ASYNCHRONOUS,
-  }
+  /** Bytes of values in memory, with what ops take while they run; and the most at any time. */
+  public record Bytes(long current, long peak) {}
 
   /**
    * What was done so far.
    *
-   * @param runs of ops
-   * @param runsAgain of these, those that computed what had been dropped
-   * @param evictions values dropped for want of room
-   * @param bytes of values in memory, in steps of 64
-   * @param peakBytes most of them at any time, with what ops take while they run
-   * @param budget most there may be
-   * @param recipes ops that are remembered
+   * @param ops that are remembered
    */
-  public record Statistics(
-      long runs,
-      long runsAgain,
-      long evictions,
-      long bytes,
-      long peakBytes,
-      long budget,
-      int recipes) {}
+  public record Counts(long runs, long runsAgain, long evictions, int ops, Bytes bytes) {}
 
   /** {@code node} becomes the content of {@code leaf}. */
   public record Update(Node leaf, Node node) {}
 
   private static final StackWalker STACK = StackWalker.getInstance();
 
-  private final Engine interpreter;
-  private final Level level;
+  private final Engine engine;
+  private final boolean refusesAtOnce;
   private final long budget;
   private final OpPlans plans;
   private final NodeValues values = new NodeValues();
   private final EagerWorker worker;
 
-  /** Held while commands are put into the queue, and what they are about is noted. */
+  /** The lock for notes about nodes and leaves, and for the commands that belong to them. */
   private final Object recording = new Object();
 
-  /** Leaves that may be written, and that commands since their last expiry use. */
+  /** Leaves that may be written and that commands have used since the last expiry of the leaf. */
   private final Set<Buffer> used = new HashSet<>();
 
   /** Devices that tell this of writes, until it is closed. */
@@ -92,44 +71,57 @@ public final class Eager implements MemoryReader, AutoCloseable {
 
   private boolean isClosed;
 
-  /** The last expiry in the queue; once it is done, so are those before it. */
+  /** The last expiry in the queue. When it is done, all earlier ones are done too. */
   private CompletableFuture<Optional<Failure>> expiry =
       CompletableFuture.completedFuture(Optional.empty());
 
   /**
    * A session of its own thread.
    *
-   * @param budget bytes of the interpreter's memory, in steps of 64, for values and for what ops
-   *     take while they run
+   * @param budget bytes of the engine's memory, in steps of 64, for values and for what ops take
+   *     while they run
    * @param queued most ops that wait
+   * @param refusesAtOnce whether an op that cannot fit into the budget is refused at the call
    * @throws IllegalArgumentException for less than 64 bytes
-   * @throws OutOfBudgetException when the interpreter has not that much
+   * @throws OutOfBudgetException when the engine has not that much
    */
-  public Eager(Engine interpreter, long budget, Level level, int queued) {
-    interpreter.requireOpen("session");
+  public Eager(Engine engine, long budget, int queued, boolean refusesAtOnce) {
+    engine.requireOpen("session");
     if (budget < BlockArena.rounded(1)) {
       throw new IllegalArgumentException(
           "session: got a budget of %d bytes, expected at least %d; pass what its values take"
               .formatted(budget, BlockArena.rounded(1)));
     }
-    this.interpreter = interpreter;
-    this.level = level;
+    this.engine = engine;
+    this.refusesAtOnce = refusesAtOnce;
     this.budget = budget & -BlockArena.rounded(1);
-    plans = new OpPlans(interpreter.workers().threads());
-    worker =
-        new EagerWorker(
-            interpreter.workers(), interpreter.allocator(), this.budget, values, queued);
+    plans = new OpPlans(engine.workers().threads());
+    worker = new EagerWorker(engine.workers(), engine.allocator(), this.budget, values, queued);
     try {
-      interpreter.addReader(this);
-      read.add(interpreter);
+      engine.addReader(this);
+      read.add(engine);
     } catch (IllegalStateException e) {
       worker.close();
       throw e;
     }
   }
 
-  /** Has nodes computed, and what they need; their values stay while there is room for others. */
+  /** Asks for nodes and what they need. Returns before they are computed. */
   public void run(List<Node> nodes) {
+    ask(nodes);
+  }
+
+  /**
+   * As {@link #run}, and returns when it is done.
+   *
+   * @throws IllegalStateException when one of them cannot be computed
+   */
+  public void runToEnd(List<Node> nodes) {
+    List<SessionValue> wanted = ask(nodes);
+    EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
+  }
+
+  private List<SessionValue> ask(List<Node> nodes) {
     Object place = place();
     List<SessionValue> wanted = new ArrayList<>();
     synchronized (recording) {
@@ -137,13 +129,11 @@ public final class Eager implements MemoryReader, AutoCloseable {
         record(OpPlans.base(node), place).ifPresent(wanted::add);
       }
     }
-    if (level == Level.SYNCHRONOUS) {
-      EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
-    }
+    return wanted;
   }
 
   /**
-   * The numbers of a node, computed if need be, row-major, converted to float.
+   * The numbers of a node, row-major, converted to float. Computes it unless its value is there.
    *
    * @throws IllegalStateException when an op failed that it takes, naming the op and who ran it
    */
@@ -159,9 +149,9 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   /**
-   * Writes the numbers of nodes into leaves of their shapes and types, one after the other; nodes
-   * that need what was in the leaves keep their values. All numbers are those from before the first
-   * write. Returns when it is done.
+   * Writes the numbers of nodes into leaves of their shapes and types, one after the other. All
+   * numbers are computed before the first write. Nodes that were asked for before keep their
+   * values, even if they read the leaves. Returns when all is written.
    *
    * @throws IllegalArgumentException when a shape or type is not that of the leaf; none is written
    * @throws IllegalStateException when a node has no value; the leaves before it are written
@@ -208,7 +198,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
     EagerWorker.await(done);
   }
 
-  /** Gives up the values of nodes; asked for again, they are computed anew. */
+  /** Drops the values of nodes. Asked for again, a node is computed anew. */
   public void release(List<Node> nodes) {
     synchronized (recording) {
       for (Node node : nodes) {
@@ -225,19 +215,24 @@ public final class Eager implements MemoryReader, AutoCloseable {
     }
   }
 
-  /** Returns when all that was asked for is done. */
+  /** Returns when all commands so far are done. */
   public void sync() {
     EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of()));
   }
 
-  /** What was done; commands that wait are not in it. */
-  public Statistics statistics() {
-    return worker.statistics();
+  /** Most bytes of values. */
+  public long budget() {
+    return budget;
+  }
+
+  /** What was done so far, without the commands that wait. */
+  public Counts counts() {
+    return worker.counts();
   }
 
   @Override
   public void beforeClose(Engine device) {
-    if (device == interpreter) {
+    if (device == engine) {
       close();
     } else {
       expire(leaf -> leaf.owner() == device);
@@ -270,7 +265,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
                 },
                 List.of());
       }
-      // Where another thread has just had the same leaf expire, that is to be waited for.
+      // Another thread may just have asked for the expiry of the same leaf: wait for it.
       done = expiry;
     }
     try {
@@ -280,7 +275,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
     }
   }
 
-  /** Puts an op, and those it needs, into the queue, unless they were; nothing for leaves. */
+  /** Puts an op and those it needs into the queue, except those already asked for. */
   private Optional<SessionValue> record(Node root, Object place) {
     if (hasMemory(root)) {
       return Optional.empty();
@@ -311,7 +306,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
     return held;
   }
 
-  /** Whether nothing is to be computed. */
+  /** Whether the node needs no computation. */
   private static boolean hasMemory(Node base) {
     return base.op() instanceof Op.Leaf || base.op() instanceof Op.Constant;
   }
@@ -323,8 +318,8 @@ public final class Eager implements MemoryReader, AutoCloseable {
       sources.add(source(operand));
     }
     SessionValue held = new SessionValue();
-    Recipe recipe = new Recipe(node.op(), node.shape(), node.type(), plan, sources, held, place);
-    if (level == Level.ERRORS_SYNCHRONOUS) {
+    Recipe recipe = new Recipe(plan, sources, held, place);
+    if (refusesAtOnce) {
       requireRoom(recipe, operands);
     }
     worker.put(
@@ -356,8 +351,9 @@ public final class Eager implements MemoryReader, AutoCloseable {
   }
 
   private void requireRoom(Recipe recipe, List<Node> operands) {
-    long bytes = BlockArena.rounded(recipe.bytes());
-    bytes += recipe.plan().workspace() > 0 ? BlockArena.rounded(recipe.plan().workspace()) : 0;
+    OpPlan plan = recipe.plan();
+    long bytes = BlockArena.rounded(plan.bytes());
+    bytes += plan.workspace() > 0 ? BlockArena.rounded(plan.workspace()) : 0;
     for (Node operand : operands) {
       if (!hasMemory(operand)) {
         bytes += BlockArena.rounded((long) operand.shape().elements() * operand.type().bytes());
@@ -371,17 +367,17 @@ public final class Eager implements MemoryReader, AutoCloseable {
     }
   }
 
-  /** What to do with a value. */
+  /** Uses a value on the thread of the worker. */
   private interface Use {
     Optional<Failure> of(Evaluator evaluator, Recipe.Operand value);
   }
 
-  /** Has something done in turn with the value of a node, in memory without gaps. */
+  /** Queues a use of the value of a node, dense in memory. */
   private CompletableFuture<Optional<Failure>> withValue(Node node, Use use) {
     synchronized (recording) {
       boolean isCopied = !OpPlans.isDense(node);
       Object place = place();
-      // What a copy shows was asked for no less than the copy.
+      // The caller asked for the node itself, not only for the copy.
       record(OpPlans.base(node), place);
       Node base = isCopied ? copy(node) : OpPlans.base(node);
       record(base, place);
@@ -399,7 +395,7 @@ public final class Eager implements MemoryReader, AutoCloseable {
     return view.type().isFloatLike() ? Nodes.unary(Op.Unary.COPY, view) : Nodes.recast(view);
   }
 
-  /** The line outside of Tern that calls; prints as in a stack trace. */
+  /** The innermost line of the caller outside of Tern, as in a stack trace. */
   private static Object place() {
     StackWalker.@Nullable StackFrame frame =
         STACK.walk(frames ->

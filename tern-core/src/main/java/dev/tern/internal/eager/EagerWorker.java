@@ -14,24 +14,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread of an {@link Eager}, which has an {@link Evaluator} do one thing after the other, and
- * the queue of limited length before it.
+ * The thread of an {@link Eager}: takes commands from a queue of limited length and runs them, one
+ * after the other, on an {@link Evaluator}.
  */
 final class EagerWorker {
-  /** What to do; says why it could not be done. */
+  /** A command on the evaluator; returns why it failed, if it did. */
   interface Task extends Function<Evaluator, Optional<Failure>> {}
 
   /**
-   * @param keeps nodes that must be reachable until it is done
-   * @param done completed with why it could not be done, or by an exception when it never will be
+   * @param keeps nodes that must stay reachable until it is done
+   * @param done completed with the failure, if any, or exceptionally when the session ends first
    */
   private record Command(
       Task task, List<?> keeps, @Nullable CompletableFuture<Optional<Failure>> done) {}
 
-  /** How soon values of unreachable nodes go when there is nothing to do. */
+  /** An idle worker drops values of unreachable nodes this often. */
   private static final int IDLE_MILLIS = 100;
 
-  /** How soon one who waits for a place in the queue sees that the session was closed. */
+  /** A caller waiting for a place in the queue looks this often whether the session was closed. */
   private static final int PUT_MILLIS = 20;
 
   private static final int LOOKS = 50;
@@ -45,14 +45,14 @@ final class EagerWorker {
   private final Thread thread;
   private volatile boolean closed;
 
-  /** What ended the thread, unless a caller did; set before {@code closed}. */
+  /** The error that ended the thread, if one did; set before {@code closed}. */
   private volatile @Nullable Throwable death;
 
-  private volatile Eager.Statistics statistics;
+  private volatile Eager.Counts counts;
 
   /**
    * @param budget bytes of the allocator for values
-   * @param values of nodes; those of unreachable ones are given up
+   * @param values of nodes; values of unreachable nodes are dropped
    * @param queued most commands that wait
    */
   EagerWorker(Workers workers, Allocator allocator, long budget, NodeValues values, int queued) {
@@ -66,24 +66,24 @@ final class EagerWorker {
     this.values = values;
     queue = new ArrayBlockingQueue<>(queued);
     memory = allocator.allocate(budget, "session");
-    statistics = new Eager.Statistics(0, 0, 0, 0, 0, budget, 0);
+    counts = new Eager.Counts(0, 0, 0, 0, new Eager.Bytes(0, 0));
     thread = Thread.ofPlatform().daemon().name("tern-session").unstarted(this::serve);
     thread.start();
   }
 
-  /** Has something done in turn, for which nobody waits. */
+  /** Queues a task that nobody waits for. */
   void put(Task task, List<?> keeps) {
     enqueue(new Command(task, keeps, null));
   }
 
-  /** Has something done in turn, to be waited for. */
+  /** Queues a task; the result completes when it is done. */
   CompletableFuture<Optional<Failure>> submit(Task task, List<?> keeps) {
     CompletableFuture<Optional<Failure>> done = new CompletableFuture<>();
     enqueue(new Command(task, keeps, done));
     return done;
   }
 
-  /** Waits until it is done; throws why it could not be. */
+  /** Waits until a task is done; throws its failure. */
   static void await(CompletableFuture<Optional<Failure>> done) {
     Optional<Failure> failure;
     try {
@@ -97,11 +97,11 @@ final class EagerWorker {
   }
 
   /** As of the last command. */
-  Eager.Statistics statistics() {
-    return statistics;
+  Eager.Counts counts() {
+    return counts;
   }
 
-  /** Ends the thread after the op that runs; what waits is refused, memory freed. */
+  /** Ends the thread after the running op, refuses waiting commands and frees the memory. */
   void close() {
     closed = true;
     queue.offer(new Command(_ -> Optional.empty(), List.of(), null));
@@ -116,7 +116,7 @@ final class EagerWorker {
     });
   }
 
-  /** What was asked of a closed session. */
+  /** A call on a session that is closed or died. */
   static final class Closed extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
@@ -137,7 +137,7 @@ final class EagerWorker {
   private void enqueue(Command command) {
     uninterrupted(() -> closed || queue.offer(command, PUT_MILLIS, TimeUnit.MILLISECONDS));
     if (closed) {
-      // The worker may have looked into the queue for the last time.
+      // The worker may never look into the queue again.
       refuse(command);
       if (!thread.isAlive()) {
         refuseAll();
@@ -148,7 +148,7 @@ final class EagerWorker {
     }
   }
 
-  /** Waits for something. */
+  /** A condition that a thread waits for. */
   private interface Wait {
     boolean isOver() throws InterruptedException;
   }
@@ -175,13 +175,13 @@ final class EagerWorker {
         Command command = queue.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
         values.removeUnreachable().forEach(evaluator::release);
         if (command == null) {
-          statistics = evaluator.statistics();
+          counts = evaluator.counts();
         } else {
           run(command, evaluator);
         }
       }
     } catch (InterruptedException _) {
-      // Nobody has the thread to interrupt it.
+      // No other code has the thread, so nothing interrupts it.
     } catch (RuntimeException | Error e) {
       end(e);
     } finally {
@@ -194,7 +194,7 @@ final class EagerWorker {
   private void run(Command command, Evaluator evaluator) {
     try {
       Optional<Failure> failure = command.task.apply(evaluator);
-      statistics = evaluator.statistics();
+      counts = evaluator.counts();
       if (command.done != null) {
         command.done.complete(failure);
       }
@@ -204,7 +204,7 @@ final class EagerWorker {
     }
   }
 
-  /** Has those who call from here on get to know why. */
+  /** Ends the session; later calls report {@code thrown} as the cause. */
   private void end(Throwable thrown) {
     if (!closed) {
       death = thrown;
@@ -213,14 +213,14 @@ final class EagerWorker {
   }
 
   /**
-   * Values of nodes that nobody can reach, for which it has the JVM look: when there is no room,
-   * and only then, that pays.
+   * Values of unreachable nodes, found by a garbage collection. That is slow, so it is for the
+   * moment when there is no room otherwise.
    */
   private List<SessionValue> findUnreachable() {
     System.gc();
     List<SessionValue> found = values.removeUnreachable();
     for (int i = 0; found.isEmpty() && i < LOOKS; i++) {
-      // They are told of by another thread.
+      // A thread of the JVM puts the references into their queue.
       LockSupport.parkNanos(1_000_000);
       found = values.removeUnreachable();
     }

@@ -25,9 +25,9 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Runs single ops in a block of memory of fixed size and keeps their values; those for which there
- * is no room are dropped and computed again when they are read. What a run of an op takes is
- * measured. For one thread, the worker of an {@link Eager}.
+ * Runs single ops in a block of memory of fixed size and keeps their values. Where room is short it
+ * drops values, by measured cost of computing them again, and does so when they are read. Not
+ * thread-safe: only the worker of an {@link Eager} uses it.
  */
 final class Evaluator {
   private static final int FEW_OPS = 1024;
@@ -49,8 +49,8 @@ final class Evaluator {
 
   /**
    * @param memory address of {@code bytes} bytes
-   * @param isClosed asked before each run of an op; where it says so no more are run
-   * @param unreachable finds values, at some cost, that may be given up
+   * @param isClosed checked before each op; no op runs once it is true
+   * @param unreachable finds values of unreachable nodes; slow
    */
   Evaluator(
       Workers workers,
@@ -75,7 +75,7 @@ final class Evaluator {
             this::execute);
   }
 
-  /** Runs an op; where that fails, or one of its operands has, its value is a failure. */
+  /** Runs an op. If it or one of its operands fails, its value is a failure. */
   void apply(Recipe recipe) {
     try {
       try {
@@ -95,7 +95,7 @@ final class Evaluator {
     }
   }
 
-  /** Runs an op unless an operand has failed, as one may have whose memory was reclaimed. */
+  /** Runs an op unless an operand failed; reclaiming memory makes operands fail. */
   private void runUnlessFailed(Recipe recipe) {
     Optional<Failure> failed = failedOperand(recipe);
     if (failed.isPresent()) {
@@ -125,7 +125,7 @@ final class Evaluator {
     recipes.name(op, recipe);
     recipes.setWorkspace(op, recipe.plan().workspace());
     byOp.add(recipe);
-    int value = recipes.addOutput(recipe.bytes());
+    int value = recipes.addOutput(recipe.plan().bytes());
     recipe.result().number = value;
     boolean isDone = false;
     try {
@@ -184,7 +184,7 @@ final class Evaluator {
     void read(long address);
   }
 
-  /** Makes a value resident and has it read; returns why there is none. */
+  /** Makes a value resident and passes its address to the reader; returns why there is none. */
   Optional<Failure> read(Recipe.Operand operand, Reader reader) {
     return switch (operand) {
       case Recipe.Operand.Leaf(Buffer buffer) -> {
@@ -217,7 +217,7 @@ final class Evaluator {
     return Optional.empty();
   }
 
-  /** Writes a value into a leaf; what was computed from its old content expires. */
+  /** Writes a value into a leaf, after {@link #expire} of the leaf. */
   Optional<Failure> store(Recipe.Operand value, Buffer leaf, long bytes) {
     return read(
         value,
@@ -237,7 +237,7 @@ final class Evaluator {
         .findFirst();
   }
 
-  /** Keeps a value resident until it is unpinned, unless it has failed when room was made. */
+  /** Keeps a value resident until it is unpinned. Making room for it may fail it. */
   private void pin(SessionValue held) {
     try {
       residency.pin(held.number);
@@ -251,7 +251,7 @@ final class Evaluator {
     }
   }
 
-  /** Gives up a value that nobody can ask for any more; what was computed from it stays. */
+  /** Drops a value that no caller can ask for. Values computed from it stay. */
   void release(SessionValue held) {
     if (held.isReferred) {
       held.isReferred = false;
@@ -260,8 +260,8 @@ final class Evaluator {
   }
 
   /**
-   * Notes that leaves are about to be written. What was computed from them cannot be computed again
-   * from here on: values that were asked for are kept, the others go when nobody needs them.
+   * Prepares for a write of leaves. Values computed from them cannot be computed again afterwards:
+   * those that callers asked for are kept, the others go when no op needs them.
    */
   void expire(Predicate<Buffer> leaves) {
     int[] readers = readers(leaves);
@@ -288,7 +288,7 @@ final class Evaluator {
         .toArray();
   }
 
-  /** Lets go of what came up on the way and was computed from leaves. */
+  /** Drops intermediate values that were computed from the leaves. */
   private void disownStale(Predicate<Buffer> leaves) {
     Set<SessionValue> stale = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int op = 0; op < byOp.size(); op++) {
@@ -320,8 +320,8 @@ final class Evaluator {
   }
 
   /**
-   * Frees memory of what nobody needs any more and cannot be evicted, as it cannot be computed
-   * again; false where there is none.
+   * Frees memory of values that no caller needs but that cannot be evicted, because they cannot be
+   * computed again. Returns false if there are none.
    */
   private boolean reclaim() {
     boolean isFreed = forget();
@@ -341,7 +341,7 @@ final class Evaluator {
     return false;
   }
 
-  /** Forgets how to compute what nobody needs any more; true where that freed memory. */
+  /** Forgets ops whose values no caller needs; returns whether that freed memory. */
   private boolean forget() {
     long bytes = arena.statistics().allocatedBytes().current();
     int[] numbers = residency.forget();
@@ -365,16 +365,11 @@ final class Evaluator {
   }
 
   /** What was done so far. */
-  Eager.Statistics statistics() {
+  Eager.Counts counts() {
     var bytes = arena.statistics().allocatedBytes();
-    return new Eager.Statistics(
-        runs,
-        runsAgain,
-        residency.evictionsForRoom(),
-        bytes.current(),
-        bytes.peak(),
-        arena.capacity(),
-        recipes.ops());
+    long evictions = residency.evictionsForRoom();
+    return new Eager.Counts(
+        runs, runsAgain, evictions, recipes.ops(), new Eager.Bytes(bytes.current(), bytes.peak()));
   }
 
   /** Copies numbers out, converted to float. */

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The values of nodes, by identity, for as long as the nodes are reachable. Thread-safe. */
+/** A weak identity map from nodes to their values. Thread-safe. */
 final class NodeValues {
-  /** A node that it does not keep alive. */
+  /** A weak key. */
   private static final class Key extends WeakReference<Node> {
     final int hash;
     final SessionValue held;
@@ -35,7 +35,7 @@ final class NodeValues {
     }
   }
 
-  /** Finds keys; one serves all searches. */
+  /** Looks up keys without making one. */
   private static final class Probe {
     @Nullable Node node;
 
@@ -63,12 +63,12 @@ final class NodeValues {
     return Optional.ofNullable(held);
   }
 
-  /** Gives a node without a value one. */
+  /** Adds the value of a node that has none. */
   synchronized void put(Node node, SessionValue held) {
     values.put(new Key(node, unreachable, held), held);
   }
 
-  /** Takes the value off a node, if it has one. */
+  /** Removes and returns the value of a node, if it has one. */
   synchronized Optional<SessionValue> remove(Node node) {
     probe.node = node;
     SessionValue held = values.remove(probe);
@@ -76,7 +76,7 @@ final class NodeValues {
     return Optional.ofNullable(held);
   }
 
-  /** Takes out and returns the values of nodes that became unreachable. */
+  /** Removes and returns the values of nodes that became unreachable. */
   List<SessionValue> removeUnreachable() {
     Reference<? extends Node> key = unreachable.poll();
     if (key == null) {
@@ -92,7 +92,7 @@ final class NodeValues {
     return found;
   }
 
-  /** Values there are. */
+  /** Number of values. */
   synchronized int size() {
     return values.size();
   }

@@ -1,16 +1,27 @@
 package dev.tern.internal.eager;
 
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
 import dev.tern.base.Workers;
+import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.runtime.Execution;
 import java.util.List;
 import java.util.Optional;
 
-/** The plan of one op on operands of known sizes, and what a run of it takes. */
+/** The plan of one op on operands of known sizes, and the measured time of a run. */
 final class OpPlan {
+  /**
+   * What tells structures of ops apart.
+   *
+   * @param inputs views, constants and operands in turn
+   */
+  record Key(Op op, Shape shape, DType type, List<Object> inputs) {}
+
   private static final double NEWEST = 0.25;
 
+  private final Key key;
   private final Plan plan;
   private final List<Optional<CompiledKernel>> kernels;
   private final int[] slots;
@@ -18,14 +29,21 @@ final class OpPlan {
   private double nanos;
 
   /**
+   * @param key what it is the plan of
    * @param slots by leaf of the plan, which of the op's operands it is
    * @param scratch bytes of {@link Execution#scratchBytes}
    */
-  OpPlan(Plan plan, int[] slots, long scratch) {
+  OpPlan(Key key, Plan plan, int[] slots, long scratch) {
+    this.key = key;
     this.plan = plan;
     kernels = Execution.kernels(plan);
     this.slots = slots;
     this.scratch = scratch;
+  }
+
+  /** Bytes of the result. */
+  long bytes() {
+    return (long) key.shape().elements() * key.type().bytes();
   }
 
   /** By leaf of the plan, which of the op's operands it is. */
@@ -38,7 +56,7 @@ final class OpPlan {
     return plan.arenaBytes() + scratch;
   }
 
-  /** What a run takes, as far as measured: the latest runs count most. */
+  /** Nanoseconds of a run, a moving average that weighs the newest run 1/4; 0 before the first. */
   double nanos() {
     return nanos;
   }
@@ -55,5 +73,11 @@ final class OpPlan {
     execution.run();
     double took = System.nanoTime() - start;
     nanos = nanos == 0 ? took : nanos + NEWEST * (took - nanos);
+  }
+
+  /** The op and its result. */
+  @Override
+  public String toString() {
+    return key.op() + " " + key.type() + key.shape();
   }
 }

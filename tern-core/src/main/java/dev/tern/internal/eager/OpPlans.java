@@ -17,27 +17,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Plans of single ops, one for each structure. Views and constants are part of the op that reads
- * them, so that they take neither time nor memory of their own: a product of a transposed matrix is
- * one op on the matrix. Thread-safe.
+ * Plans of single ops, one for each structure, the 4,096 used last. Views and constants are part of
+ * the op that reads them and cost nothing themselves: {@code a.transpose(0, 1).matmul(b)} is one op
+ * on {@code a} and {@code b}. Thread-safe.
  */
 final class OpPlans {
   private static final int KEPT = 4096;
 
-  /**
-   * What tells structures apart; {@code inputs} holds the views, constants and operands in turn.
-   */
-  private record Key(Op op, Shape shape, DType type, List<Object> inputs) {}
-
   private record Slot(int number, Shape shape, DType type) {}
 
   private final int threads;
-  private final Map<Key, OpPlan> plans =
+  private final Map<OpPlan.Key, OpPlan> plans =
       new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, OpPlan> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<OpPlan.Key, OpPlan> eldest) {
           return size() > KEPT;
         }
       };
@@ -46,7 +41,7 @@ final class OpPlans {
     this.threads = threads;
   }
 
-  /** What a node shows: itself, or the node that it is a view of or another name for. */
+  /** The node whose memory this node shows: itself, or what it is a view or alias of. */
   static Node base(Node node) {
     Node base = node;
     while (base.op().isView() || isAlias(base)) {
@@ -55,7 +50,7 @@ final class OpPlans {
     return base;
   }
 
-  /** Whether the node's elements lie in memory just as those of its base. */
+  /** Whether the node has the same elements in the same order in memory as its base. */
   static boolean isDense(Node node) {
     Node at = node;
     while (at.op() instanceof Op.Reshape || isAlias(at)) {
@@ -64,7 +59,7 @@ final class OpPlans {
     return at == base(node) && !(at.op() instanceof Op.Constant);
   }
 
-  /** Whether the node is its first input, to all but gradients. */
+  /** Whether the value of the node is its first input; only gradients differ. */
   private static boolean isAlias(Node node) {
     return node.op() instanceof Op.Ruled
         || node.op() == Op.Unary.DETACH && node.type() == node.input(0).type();
@@ -95,16 +90,16 @@ final class OpPlans {
       boolean isConstant = at.op() instanceof Op.Constant;
       inputs.add(isConstant ? at.op() : new Slot(operands.indexOf(at), at.shape(), at.type()));
     }
-    Key key = new Key(node.op(), node.shape(), node.type(), inputs);
+    OpPlan.Key key = new OpPlan.Key(node.op(), node.shape(), node.type(), inputs);
     OpPlan known = plans.get(key);
     if (known == null) {
-      known = plan(node, operands);
+      known = plan(key, node, operands);
       plans.put(key, known);
     }
     return known;
   }
 
-  private OpPlan plan(Node node, List<Node> operands) {
+  private OpPlan plan(OpPlan.Key key, Node node, List<Node> operands) {
     List<Node> leaves = new ArrayList<>();
     for (Node operand : operands) {
       leaves.add(Nodes.leaf(new Buffer(0, 0, "operand"), operand.shape(), operand.type()));
@@ -119,7 +114,7 @@ final class OpPlans {
     for (int i = 0; i < slots.length; i++) {
       slots[i] = leaves.indexOf(program.leaves().get(plan.leaves()[i]));
     }
-    return new OpPlan(plan, slots, Execution.scratchBytes(plan, threads));
+    return new OpPlan(key, plan, slots, Execution.scratchBytes(plan, threads));
   }
 
   private static Node onLeaves(Node input, List<Node> operands, List<Node> leaves) {

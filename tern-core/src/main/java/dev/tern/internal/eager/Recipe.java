@@ -1,27 +1,17 @@
 package dev.tern.internal.eager;
 
-import dev.tern.base.DType;
-import dev.tern.base.Shape;
-import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Buffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * How an {@link Evaluator} computes a value.
+ * How an {@link Evaluator} computes a value, the first time and again.
  *
  * @param operands what the plan reads, by its slots: the value of another recipe, or a leaf
  * @param place the user's line that had it run, as it prints
  */
-record Recipe(
-    Op op,
-    Shape shape,
-    DType type,
-    OpPlan plan,
-    List<Operand> operands,
-    SessionValue result,
-    Object place) {
+record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object place) {
   /** What an op reads. */
   sealed interface Operand {
     /** A value. */
@@ -31,9 +21,9 @@ record Recipe(
     record Leaf(Buffer buffer) implements Operand {}
   }
 
-  /** The same for nobody. */
+  /** The same without operands and result, for messages: it keeps no value alive. */
   Recipe abandoned() {
-    return new Recipe(op, shape, type, plan, List.of(), new SessionValue(), place);
+    return new Recipe(plan, List.of(), new SessionValue(), place);
   }
 
   /** Numbers of the values that it reads. */
@@ -46,11 +36,6 @@ record Recipe(
       }
     }
     return Arrays.copyOf(numbers, count);
-  }
-
-  /** Bytes of the result. */
-  long bytes() {
-    return (long) shape.elements() * type.bytes();
   }
 
   /** Whether it reads a leaf that is one of these. */
@@ -66,6 +51,6 @@ record Recipe(
   /** The op and its result. */
   @Override
   public String toString() {
-    return op + " " + type + shape;
+    return plan.toString();
   }
 }

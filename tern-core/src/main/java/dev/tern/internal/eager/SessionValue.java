@@ -2,17 +2,19 @@ package dev.tern.internal.eager;
 
 import org.jspecify.annotations.Nullable;
 
-/** The value of a node that an {@link Eager} was asked to compute. Does not keep the node alive. */
+/** The state of one node's value in a session. Does not keep the node alive. */
 final class SessionValue {
   static final int NONE = -1;
 
-  /** Set by callers: whether it was asked for, or came up on the way to another. */
+  /** Whether a caller asked for it; otherwise it is an intermediate value. Set by callers. */
   volatile boolean isWanted;
 
-  /** The rest is the worker's. Number of the value in the residency, or {@link #NONE}. */
+  /**
+   * Number of the value in {@code Residency}, or {@link #NONE}. The worker alone uses what follows.
+   */
   int number = NONE;
 
-  /** Whether this is a reference by which the residency keeps the value. */
+  /** Whether the session still holds a reference to the value in {@code Residency}. */
   boolean isReferred;
 
   /** Why there is no value. */

@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What each rule of {@link Op.Index} means. The interpreter and {@link Reference} both call it, the
- * one on its memory, the other on arrays. Reads and writes are checked by the segments; offsets are
- * checked before they are used, so that no result points outside. Allocates nothing.
+ * What each rule of {@link Op.Index} means. Executions call it on their memory, {@link Reference}
+ * on arrays. Reads and writes are checked by the segments; offsets are checked before they are
+ * used, so that no result points outside. Allocates nothing.
  */
 public final class IndexRules {
   /**
@@ -65,10 +65,10 @@ public final class IndexRules {
   /**
    * Checks offsets.
    *
-   * @param op names who reads them
-   * @param count of the offsets
-   * @param rows that they may speak of
-   * @return the last
+   * @param op the name of the reader, for messages
+   * @param count number of offsets
+   * @param rows number of rows that they may cover
+   * @return the last offset
    */
   public static int check(String op, MemorySegment offsets, int count, int rows) {
     int before = 0;

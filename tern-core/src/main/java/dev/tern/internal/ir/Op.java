@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What to compute. Each op has one line in each pass, and the passes switch over it without a
- * default, so the compiler lists what a new op still lacks: shapes ({@link Nodes}), gradients
- * ({@link Gradients}), reference evaluation ({@link Reference}) and emission.
+ * What to compute. Each pass switches over all ops without a default, so the compiler lists what a
+ * new op still lacks: shapes ({@link Nodes}), gradients ({@link Gradients}), reference evaluation
+ * ({@link Reference}) and code.
  */
 public sealed interface Op {
   /** Elementwise functions of one float. */
@@ -71,7 +71,7 @@ public sealed interface Op {
   record Constant(float value) implements Op {}
 
   /**
-   * Uniform numbers in [0, 1), a pure function of the 64-bit seed (its one input), {@code stream}
+   * Uniform numbers in [0, 1): a pure function of the 64-bit seed (its one input), {@code stream}
    * and the element's index.
    */
   record Uniform(int stream) implements Op {}
@@ -113,82 +113,86 @@ public sealed interface Op {
   /**
    * Rows of {@code [n, ...]} picked by an I32 or I64 index of any shape.
    *
-   * @param gaps whether -1 picks zeros; else it is an error, as any other index outside
+   * @param gaps whether index -1 picks zeros. Without it, -1 is an error like other indices outside
    */
   record Gather(boolean gaps) implements Op {}
 
   /**
    * Sums rows of the second input into {@code rows} zero rows at the index, the first input.
    *
-   * @param gaps whether a row at -1 is left out; else it is an error
+   * @param gaps whether a row at index -1 is left out. Without it, -1 is an error
    */
   record ScatterAdd(int rows, boolean gaps) implements Op {}
 
   /**
-   * Sums or maxima of runs of rows: of {@code [n, ...]} and offsets, I32 {@code [s + 1]}, that
-   * start with 0 and never descend, {@code [s, ...]}. Rows from the last offset on are not read. A
-   * sum of no rows is 0, a maximum negative infinity.
+   * Sums or maxima of runs of rows. Inputs are values {@code [n, ...]} and offsets, I32 {@code [s +
+   * 1]}, that start with 0 and never descend; the result is {@code [s, ...]}. Rows from the last
+   * offset on are not read. The sum of no rows is 0, their maximum negative infinity. For example,
+   * the sums of rows 1, 2, 3 with offsets 0, 2, 2, 3 are 3, 0, 3.
    */
   record SegmentReduce(Reduce.Kind kind) implements Op {}
 
   /**
-   * Whole numbers, I32, that say where the rows of sequences lie: made of offsets and the like by
-   * {@link IndexRules}. No gradient goes through.
+   * Integers, I32, that say where the rows of sequences lie, computed from offsets and similar
+   * inputs by {@link IndexRules}. No gradient passes through.
    *
    * @param size rows of the result, or what the rule says
    * @param width what the rule says, else 0
    */
   record Index(Rule rule, int size, int width) implements Op {
     /**
-     * What is computed. There are {@code s} sequences with offsets {@code [s + 1]}, I32, over
-     * {@code n} rows; rows from the last offset on belong to none.
+     * What is computed. Offsets {@code [s + 1]}, I32, divide {@code n} rows into {@code s}
+     * sequences; rows from the last offset on belong to none. Each description names the inputs,
+     * then the result.
      */
     public enum Rule {
-      /** Of offsets: how many of {@code size} rows each sequence has, {@code [s]}. */
+      /** Offsets: the length of each sequence, {@code [s]}. */
       LENGTHS,
-      /** Of lengths {@code [s]}: their offsets. */
+      /** Lengths {@code [s]}: their offsets. */
       OFFSETS,
-      /** Of offsets: the sequence of each of {@code size} rows, -1 for none. */
+      /** Offsets: the sequence of each of {@code size} rows, -1 for none. */
       SEQUENCES,
-      /** Of offsets: the place of each of {@code size} rows in its sequence, -1 for none. */
+      /** Offsets: the place of each of {@code size} rows in its sequence, -1 for none. */
       POSITIONS,
-      /** Of offsets: for each of {@code size} rows the one as far from the other end, or -1. */
+      /** Offsets: for each of {@code size} rows its mirror row in the reversed sequence, or -1. */
       MIRROR,
-      /** Of offsets over {@code size} rows: the first of each, {@code [s, width]}, then -1. */
+      /** Offsets: the first {@code width} rows of each sequence, {@code [s, width]}, then -1. */
       HEADS,
       /** As HEADS, but a sequence of more than {@code width} rows is an error. */
       ALL,
-      /** As HEADS, but the last rows of each sequence, the last first, then -1. */
+      /** As HEADS, but the last rows of each sequence, in reverse order. */
       TAILS,
       /**
-       * Of offsets: each of {@code size} rows and the next in its sequence, {@code [size, width]},
-       * then {@code size}, which is no row.
+       * Offsets: each of {@code size} rows and those that follow in its sequence, {@code [size,
+       * width]}; past the end {@code size}, which is no row.
        */
       WINDOWS,
-      /** Of starts {@code [s]} and offsets: counts up from each start, {@code [size]}, then -1. */
+      /** Starts {@code [s]}, offsets: counts up from each start, {@code [size]}, then -1. */
       RANGES,
       /**
-       * Of offsets over {@code size} rows, firsts and lengths {@code [s]}: starts of these parts.
+       * Offsets, firsts {@code [s]}, lengths {@code [s]}: the first row of that part of each
+       * sequence.
        */
       STARTS,
-      /** Of marks {@code [n]} and offsets: how many rows of each sequence have nonzero marks. */
+      /** Marks {@code [n]}, offsets: the number of rows with nonzero marks in each sequence. */
       KEPT_LENGTHS,
-      /** Of marks {@code [n]} and offsets: the rows with nonzero marks, {@code [n]}, then -1. */
+      /** Marks {@code [n]}, offsets: the rows with nonzero marks, {@code [n]}, then -1. */
       KEPT,
-      /** Of ids {@code [n]} and others {@code [t]}: 0 where the id is one of the others, else 1. */
+      /** Ids {@code [n]}, others {@code [t]}: 0 where the id is one of the others, else 1. */
       NOT_AMONG,
-      /** Of columns {@code [n]} and offsets: cells of {@code [s, width]}, -1 for no sequence. */
+      /** Columns {@code [n]}, offsets: {@code sequence * width + column}, -1 for no sequence. */
       CELLS,
       /**
-       * Of numbers {@code [n, w]} and offsets: elements of the largest of each sequence and column,
-       * {@code [s, width, w]}, largest first, the earlier of equal ones first, then -1.
+       * Numbers {@code [n, w]}, offsets: the element numbers of the {@code width} largest of each
+       * sequence and column, {@code [s, width, w]}, the largest first, of equal ones the earlier
+       * first, then -1.
        */
       LARGEST,
-      /** Of numbers: each plus {@code size}. */
+      /** Numbers: each plus {@code size}. */
       SHIFT,
       /**
-       * Of offsets: each times {@code size} by {@code width}; a remainder is an error. Not checked
-       * for rows: those past them stay so, and are found where the result is read.
+       * Offsets: each times {@code size}, divided by {@code width}; a remainder is an error.
+       * Offsets past the rows stay past them, so the reader of the result finds them.
        */
       SCALE;
 
@@ -204,29 +208,30 @@ public sealed interface Op {
   /** Dot products of all pairs {@code i > j} of {@code [b, n, d]}: {@code [b, n (n - 1) / 2]}. */
   record DotInteraction() implements Op {}
 
-  /** Gradient of {@link DotInteraction}: of its input and the result's gradient. */
+  /** Gradient of {@link DotInteraction}. Inputs: its input, the gradient of its result. */
   record DotInteractionGradient() implements Op {}
 
   /** The sum of the dot products of all pairs of {@code [b, n, d]}: {@code [b]}. */
   record PairSums() implements Op {}
 
-  /** Gradient of {@link PairSums}: of its input and the result's gradient. */
+  /** Gradient of {@link PairSums}. Inputs: its input, the gradient of its result. */
   record PairSumsGradient() implements Op {}
 
   /**
-   * The first input. Gradients do not go through what computed it but to the second, by a rule that
-   * needs less: of the result {@code y}, its gradient {@code g} and further inputs.
+   * The first input. Its gradient goes to the second input by a rule, not through the ops that
+   * computed the first. The rule needs only the result {@code y}, its gradient {@code g} and
+   * further inputs, so those ops need not be kept.
    *
-   * @param axis the dimension that sums and means go over
+   * @param axis the dimension of the sums and means
    */
   record Ruled(Rule rule, int axis) implements Op {
-    /** What the first input is of the second. */
+    /** The function that made the first input of the second, with its gradient. */
     public enum Rule {
       /** {@code y (g - sum(g y))}. */
       SOFTMAX,
       /** {@code g - exp(y) sum(g)}. */
       LOG_SOFTMAX,
-      /** {@code s (g - mean(g) - y mean(g y))}, where s, the third input, is one by deviation. */
+      /** {@code s (g - mean(g) - y mean(g y))}, where s, the third input, is 1 / deviation. */
       NORMALIZE,
     }
   }

@@ -6,10 +6,10 @@ import java.util.function.Function;
 /**
  * Gives Tern's packages the memory of a {@code dev.tern.tensor.Device}, which no exported method
  * shows. {@code Device} lies above this package, so a device is an {@code Object} here; its class
- * registers the way to its interpreter when it is initialized, before there is any device.
+ * registers the way to its engine when it is initialized, before there is any device.
  */
 public final class DeviceAccess {
-  private static volatile Function<Object, Engine> interpreters =
+  private static volatile Function<Object, Engine> engines =
       device -> {
         throw new IllegalStateException("device: got " + device + " before its class registered");
       };
@@ -17,8 +17,8 @@ public final class DeviceAccess {
   private DeviceAccess() {}
 
   /** Called once, by {@code Device}. */
-  public static void register(Function<Object, Engine> interpreterOfDevice) {
-    interpreters = interpreterOfDevice;
+  public static void register(Function<Object, Engine> engineOfDevice) {
+    engines = engineOfDevice;
   }
 
   /**
@@ -27,6 +27,6 @@ public final class DeviceAccess {
    * @param device a {@code dev.tern.tensor.Device}
    */
   public static Allocator allocator(Object device) {
-    return interpreters.apply(device).allocator();
+    return engines.apply(device).allocator();
   }
 }

@@ -19,9 +19,6 @@ import dev.tern.internal.plan.Planner;
 import dev.tern.internal.remat.NoRoomException;
 import dev.tern.internal.remat.Trace;
 import dev.tern.internal.remat.search.ScheduleFinder;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +28,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The only door to computation: compute threads, memory under one budget, and the plans made so
- * far, one for each structure of a program.
+ * What a device computes with: threads, memory under one budget, and the plans made so far, one for
+ * each structure of a program. {@link #bind} makes a program ready to run many times; {@link #get}
+ * computes one value. A session allocates from it and runs plans of single ops itself.
  */
 public final class Engine implements AutoCloseable {
   private static final int ALIGNMENT = 64;
@@ -46,7 +44,7 @@ public final class Engine implements AutoCloseable {
   /** Open sessions that compute with this or have read memory of it. */
   private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
 
-  /** Apart, so that the shared threads start only when first used. */
+  /** A class of its own, so that the shared threads start when they are first used. */
   private static final class Shared {
     static final Engine INSTANCE =
         new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
@@ -84,12 +82,12 @@ public final class Engine implements AutoCloseable {
     return allocator;
   }
 
-  /** What is in the memory, and its history as far as that was recorded, as JSON. */
+  /** The blocks in memory and the recorded history, as JSON. */
   public String memorySnapshot() {
     return MemoryJson.of(allocator.snapshot()).toString();
   }
 
-  /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
+  /** A resident tensor of undefined content in this engine's memory, for {@code holder}. */
   public Node allocate(Shape shape, DType type, String holder) {
     long bytes = (long) shape.elements() * type.bytes();
     long address = allocator.allocate(bytes, holder);
@@ -146,16 +144,16 @@ public final class Engine implements AutoCloseable {
   public static final class Bound implements AutoCloseable {
     private final Execution execution;
     private final Program program;
-    private final Engine interpreter;
+    private final Engine engine;
     private final long memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Engine interpreter, long memory, Sizes sizes) {
+    Bound(Execution execution, Program program, Engine engine, long memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
-      this.interpreter = interpreter;
+      this.engine = engine;
       this.memory = memory;
       this.sizes = sizes;
       written =
@@ -164,14 +162,14 @@ public final class Engine implements AutoCloseable {
               .toList();
     }
 
-    /** Of its memory. */
+    /** Sizes of its memory. */
     public Sizes sizes() {
       return sizes;
     }
 
     /** The execution; what it reads is kept alive by this object. */
     public Execution execution() {
-      interpreter.requireOpen("computation");
+      engine.requireOpen("computation");
       if (closed) {
         throw new IllegalStateException(
             "computation: got a closed one, expected an open one; close it after its last run");
@@ -191,7 +189,7 @@ public final class Engine implements AutoCloseable {
 
     /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
     public Trace recorded() {
-      Trace trace = Planner.trace(program, interpreter.workers.threads());
+      Trace trace = Planner.trace(program, engine.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
       List<String> names = new ArrayList<>();
@@ -210,8 +208,8 @@ public final class Engine implements AutoCloseable {
 
     @Override
     public void close() {
-      if (!closed && !interpreter.closed) {
-        interpreter.allocator.free(memory);
+      if (!closed && !engine.closed) {
+        engine.allocator.free(memory);
       }
       closed = true;
     }

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A snapshot of memory in the words of PyTorch's {@code torch.cuda.memory._snapshot()}, so that
- * whoever or whatever reads those reads this. The holder of a block is its only frame.
+ * A snapshot of memory in the format of PyTorch's {@code torch.cuda.memory._snapshot()}, for the
+ * viewers of that format. Each block has one frame, which names its holder.
  */
 final class MemoryJson {
   private MemoryJson() {}

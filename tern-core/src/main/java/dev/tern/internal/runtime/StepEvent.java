@@ -24,7 +24,7 @@ final class StepEvent extends Event {
   @Description("Its result was dropped for want of memory")
   boolean again;
 
-  /** Whether anybody records such events. */
+  /** Whether a recording wants these events. */
   static boolean isRecorded() {
     return TYPE.isEnabled();
   }

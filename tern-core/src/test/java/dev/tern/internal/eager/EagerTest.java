@@ -32,17 +32,17 @@ final class EagerTest {
   private static final Shape ROW = Shape.of(1024);
   private static final long ROW_BYTES = 4096;
 
-  private final Engine interpreter = new Engine(2, 64 << 20);
+  private final Engine engine = new Engine(2, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @AfterEach
   void close() {
     threads.shutdownNow();
-    interpreter.close();
+    engine.close();
   }
 
   private Eager eager(long budget, int queued) {
-    return new Eager(interpreter, budget, Eager.Level.ASYNCHRONOUS, queued);
+    return new Eager(engine, budget, queued, false);
   }
 
   private static Node row(float value) {
@@ -73,8 +73,7 @@ final class EagerTest {
   }
 
   private EagerWorker worker(int queued) {
-    return new EagerWorker(
-        interpreter.workers(), interpreter.allocator(), 1 << 16, new NodeValues(), queued);
+    return new EagerWorker(engine.workers(), engine.allocator(), 1 << 16, new NodeValues(), queued);
   }
 
   @Test
@@ -129,7 +128,7 @@ final class EagerTest {
     latch.countDown();
     closing.get();
     assertThatThrownBy(() -> EagerWorker.await(value)).hasMessageContaining("got a closed one");
-    assertThat(interpreter.allocator().live()).isZero();
+    assertThat(engine.allocator().live()).isZero();
   }
 
   @Test
@@ -150,7 +149,7 @@ final class EagerTest {
     assertThatThrownBy(() -> EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of())))
         .hasCause(reason);
     worker.close();
-    assertThat(interpreter.allocator().live()).isZero();
+    assertThat(engine.allocator().live()).isZero();
   }
 
   @Test
@@ -178,7 +177,7 @@ final class EagerTest {
             .hasCauseInstanceOf(IllegalStateException.class)
             .hasMessageContaining("got a closed one");
       }
-      assertThat(interpreter.allocator().live()).isZero();
+      assertThat(engine.allocator().live()).isZero();
     }
   }
 
@@ -228,25 +227,25 @@ final class EagerTest {
         caller.get();
       }
       eager.sync();
-      assertThat(eager.statistics().runsAgain()).isPositive();
+      assertThat(eager.counts().runsAgain()).isPositive();
     }
   }
 
   @Test
   void allocationsOfOtherThreadsNeverEvict() throws Exception {
     // MegEngine 0a6f4a880: parameters made on another thread triggered evictions there.
-    try (Eager eager = eager(interpreter.allocator().budget() - (1 << 20), 100)) {
+    try (Eager eager = eager(engine.allocator().budget() - (1 << 20), 100)) {
       Node value = Nodes.add(row(1), row(2));
       eager.run(List.of(value));
       threads
           .submit(() ->
-              assertThatThrownBy(() -> interpreter.allocate(Shape.of(1 << 20), DType.F32, "table"))
+              assertThatThrownBy(() -> engine.allocate(Shape.of(1 << 20), DType.F32, "table"))
                   .hasMessageContaining("table"))
           .get();
-      Node small = interpreter.allocate(ROW, DType.F32, "small");
+      Node small = engine.allocate(ROW, DType.F32, "small");
       assertThat(small.shape()).isEqualTo(ROW);
       assertThat(eager.get(value)).containsOnly(3);
-      assertThat(eager.statistics().evictions()).isZero();
+      assertThat(eager.counts().evictions()).isZero();
     }
   }
 
@@ -262,7 +261,7 @@ final class EagerTest {
       eager.run(List.of(at));
       eager.close();
     }
-    assertThat(interpreter.allocator().live()).isZero();
+    assertThat(engine.allocator().live()).isZero();
     assertThat(
             Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals("tern-session")))
@@ -280,15 +279,15 @@ final class EagerTest {
     try (Eager eager = eager(200 * 64, 10_000)) {
       assertThat(eager.get(chain.getLast())).containsOnly(length);
       assertThat(eager.get(chain.get(length / 2))).containsOnly(length / 2);
-      assertThat(eager.statistics().runsAgain()).isPositive();
-      assertThat(eager.statistics().peakBytes()).isLessThanOrEqualTo(200 * 64);
+      assertThat(eager.counts().runsAgain()).isPositive();
+      assertThat(eager.counts().bytes().peak()).isLessThanOrEqualTo(200 * 64);
     }
   }
 
   @Test
   void theBudgetIsALimitNotAHint() {
     // MegEngine issue 482: 6 GB in use where 2.5 GB were asked for.
-    long before = interpreter.allocator().live();
+    long before = engine.allocator().live();
     try (Eager eager = eager(5 * ROW_BYTES, 100)) {
       Node at = row(1);
       List<Node> all = new ArrayList<>();
@@ -298,8 +297,8 @@ final class EagerTest {
       }
       eager.run(all);
       eager.sync();
-      assertThat(eager.statistics().peakBytes()).isLessThanOrEqualTo(5 * ROW_BYTES);
-      assertThat(interpreter.allocator().live() - before).isEqualTo(5 * ROW_BYTES);
+      assertThat(eager.counts().bytes().peak()).isLessThanOrEqualTo(5 * ROW_BYTES);
+      assertThat(engine.allocator().live() - before).isEqualTo(5 * ROW_BYTES);
     }
   }
 

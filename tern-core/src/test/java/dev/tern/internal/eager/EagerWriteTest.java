@@ -32,19 +32,19 @@ final class EagerWriteTest {
   private static final Shape SQUARE = Shape.of(256, 256);
   private static final int ELEMENTS = 256 * 256;
 
-  private final Engine interpreter = new Engine(1, 64 << 20);
+  private final Engine engine = new Engine(1, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final Node x = interpreter.allocate(SQUARE, DType.F32, "x");
+  private final Node x = engine.allocate(SQUARE, DType.F32, "x");
   private final Buffer leaf = ((Op.Leaf) x.op()).buffer();
 
   @AfterEach
   void close() {
     threads.shutdownNow();
-    interpreter.close();
+    engine.close();
   }
 
   private Eager eager(long budget, int queued) {
-    return new Eager(interpreter, budget, Eager.Level.ASYNCHRONOUS, queued);
+    return new Eager(engine, budget, queued, false);
   }
 
   private static void write(Node row, float value) {
@@ -70,7 +70,7 @@ final class EagerWriteTest {
     int count = 300;
     List<Node> leaves = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      leaves.add(interpreter.allocate(ROW, DType.F32, "row"));
+      leaves.add(engine.allocate(ROW, DType.F32, "row"));
     }
     // With a queue of one op, who asks and who writes most often wait for a place in it.
     try (Eager eager = eager((count + 20L) * 4096, 1)) {
@@ -127,7 +127,7 @@ final class EagerWriteTest {
               threads.submit(() -> {
                 start.await();
                 Engine.beforeWrite(leaf);
-                return eager.statistics().runs();
+                return eager.counts().runs();
               }));
         }
         for (Future<Long> writer : writers) {
@@ -178,7 +178,7 @@ final class EagerWriteTest {
     for (int round = 0; round < 10; round++) {
       Engine other = new Engine(1, 64 << 20);
       Node operand = other.allocate(Shape.of(512, 512), DType.F32, "operand");
-      Eager eager = new Eager(other, 16 << 20, Eager.Level.ASYNCHRONOUS, 1000);
+      Eager eager = new Eager(other, 16 << 20, 1000, false);
       List<Node> asked = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         asked.add(Nodes.matmul(operand, operand));
@@ -198,7 +198,7 @@ final class EagerWriteTest {
   void aSessionOfAClosedDeviceIsRefused() {
     Engine other = new Engine(1, 1 << 20);
     other.close();
-    assertThatThrownBy(() -> new Eager(other, 4096, Eager.Level.ASYNCHRONOUS, 1))
+    assertThatThrownBy(() -> new Eager(other, 4096, 1, false))
         .isInstanceOf(IllegalStateException.class);
   }
 
@@ -249,7 +249,7 @@ final class EagerWriteTest {
   @SuppressWarnings("resource")
   private static WeakReference<Eager> forgotten() {
     Engine device = new Engine(1, 1 << 20);
-    Eager eager = new Eager(device, 1 << 16, Eager.Level.SYNCHRONOUS, 10);
+    Eager eager = new Eager(device, 1 << 16, 10, false);
     assertThat(eager.get(Nodes.mul(Leaves.of(ROW, new float[1024]), 2))).hasSize(1024);
     return new WeakReference<>(eager);
   }

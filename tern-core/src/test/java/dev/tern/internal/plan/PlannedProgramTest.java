@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs, planned and run, against the reference evaluator. */
 final class PlannedProgramTest {
-  private final Engine interpreter = new Engine(2, 1L << 30);
+  private final Engine engine = new Engine(2, 1L << 30);
 
   private void compare(Program program) {
     List<double[]> expected = Reference.evaluate(program);
     List<double[]> stored = Reference.evaluateUpdates(program);
-    try (Engine.Bound bound = interpreter.bind(program)) {
+    try (Engine.Bound bound = engine.bind(program)) {
       bound.execution().run();
       for (int i = 0; i < expected.size(); i++) {
         check(program, expected.get(i), bound.execution().output(i));
@@ -120,8 +120,8 @@ final class PlannedProgramTest {
     Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
     Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
     List<double[]> expected = Reference.evaluate(program);
-    try (Engine.Bound whole = interpreter.bind(program);
-        Engine.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
+    try (Engine.Bound whole = engine.bind(program);
+        Engine.Bound bound = engine.bind(program, whole.sizes().bytes() - 1)) {
       bound.run();
       check(program, expected.get(0), bound.execution().output(0));
     }

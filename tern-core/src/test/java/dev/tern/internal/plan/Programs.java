@@ -17,8 +17,8 @@ final class Programs {
 
   /** The same, with its values in so many bytes at most. */
   static List<float[]> run(Program program, int threads, long bytes) {
-    try (Engine interpreter = new Engine(threads, 1L << 30, bytes);
-        Engine.Bound bound = interpreter.bind(program)) {
+    try (Engine engine = new Engine(threads, 1L << 30, bytes);
+        Engine.Bound bound = engine.bind(program)) {
       bound.execution().run();
       List<float[]> results = new ArrayList<>();
       for (int i = 0; i < program.outputs().size(); i++) {
