@@ -98,7 +98,7 @@ public final class BucketRows {
       int u = lookup.inverse[i];
       if (lookup.rows[u] == RowLookup.BUCKET) {
         numbers[at] = bucket(lookup.hashes[u]);
-        scales[at++] = PooledBags.factor(bags.weights, scale, i);
+        scales[at++] = bags.factor(scale, i);
       }
     }
     return at;

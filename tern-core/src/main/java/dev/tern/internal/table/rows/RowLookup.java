@@ -114,6 +114,11 @@ public final class RowLookup {
   /** Open addressing by hash: 0, or index of a distinct id + 1. Under a quarter full. */
   private int[] seen = new int[slotsFor(0)];
 
+  /** Address of the row of a position. */
+  long row(int position) {
+    return addresses[inverse[position]];
+  }
+
   /** Positions, {@code N}. */
   public int count() {
     return count;
@@ -449,14 +454,13 @@ public final class RowLookup {
   /** As {@link #place}, and notes the factor by which each row counts in its bag. */
   private void placeScaled(PooledBags grouped) {
     int[] offsets = grouped.offsets;
-    float[] weights = grouped.weights;
     for (int b = 0; b < grouped.count; b++) {
       int end = offsets[b + 1];
       float scale = grouped.scale(b);
       for (int i = offsets[b]; i < end; i++) {
         int place = starts[inverse[i] + 1]++;
         bags[place] = b;
-        scales[place] = PooledBags.factor(weights, scale, i);
+        scales[place] = grouped.factor(scale, i);
       }
     }
   }
