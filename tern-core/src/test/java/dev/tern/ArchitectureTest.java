@@ -57,12 +57,12 @@ final class ArchitectureTest {
           "internal.plan",
           "internal.kernel",
           "internal.ir",
-          "internal.json",
           "internal.remat",
+          "internal.json",
           "internal.memory",
           "base");
 
-  /** Signatures that are about to go; no new ones. */
+  /** Signatures that are to go, with this list; it must not grow. */
   private static final Set<String> OLD_SIGNATURES =
       Set.of(
           "dev/tern/embedding/BatchLookup.apply",
@@ -72,14 +72,12 @@ final class ArchitectureTest {
           "dev/tern/embedding/EmbeddingTable.findAndPool",
           "dev/tern/embedding/EmbeddingTable.pool",
           "dev/tern/embedding/EmbeddingTable.ragged",
-          "dev/tern/embedding/RowSink.accept",
-          "dev/tern/embedding/RowSource.next",
-          "dev/tern/embedding/TableConfig.<init>",
-          "dev/tern/embedding/TableStatistics.<init>",
+          "dev/tern/embedding/config/TableConfig.<init>",
+          "dev/tern/embedding/config/TableStatistics.<init>",
           "dev/tern/model/ModelConfig.<init>",
           "dev/tern/model/Network$Tables.<init>",
           "dev/tern/train/Progress.<init>",
-          "dev/tern/train/TableSummary.<init>");
+          "dev/tern/checkpoint/tools/TableSummary.<init>");
 
   private static final int MOST_PARAMETERS = 7;
 
