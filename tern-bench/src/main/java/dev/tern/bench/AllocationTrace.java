@@ -3,12 +3,12 @@ package dev.tern.bench;
 import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.remat.Foresight;
 import dev.tern.internal.remat.Guide;
-import dev.tern.internal.remat.Lifetimes;
 import dev.tern.internal.remat.Policy;
 import dev.tern.internal.remat.Simulation;
 import dev.tern.internal.remat.StorageListener;
 import dev.tern.internal.remat.StorageMemory;
 import dev.tern.internal.remat.Trace;
+import dev.tern.internal.remat.search.Lifetimes;
 import java.util.Arrays;
 
 /**

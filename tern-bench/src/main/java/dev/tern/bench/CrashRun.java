@@ -78,8 +78,7 @@ final class CrashRun {
         .batch(BATCH)
         .epochs(Integer.MAX_VALUE)
         .shuffleRows(0)
-        .unknown(UnknownRow.INITIAL)
-        .rows(policy)
+        .tables(t -> t.unknown(UnknownRow.INITIAL).rows(policy))
         .reportEvery(1);
   }
 

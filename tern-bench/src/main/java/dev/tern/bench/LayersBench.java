@@ -2,7 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
-import dev.tern.internal.kernel.Kernels;
+import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;

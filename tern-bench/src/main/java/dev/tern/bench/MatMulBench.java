@@ -1,8 +1,8 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
-import dev.tern.internal.kernel.Kernels;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.tern.bench;
 
-import dev.tern.internal.kernel.Kernels;
+import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;

@@ -1,11 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.DeviceAccess;
@@ -70,8 +71,9 @@ final class Pooling {
       Memory.setFloat(upstream + 4L * i, (float) random.nextDouble(-1e-3, 1e-3));
     }
     try (EmbeddingTable table =
-        EmbeddingTable.create(
-            new TableConfig("bench", 0, WIDTH, Optimizer.sgd(LR), 0.01f, 1, 0, UnknownRow.ZEROS),
+        BenchTables.create(
+            new TableConfig(
+                "bench", 0, WIDTH, 1, TableOptions.of(Optimizer.sgd(LR)).initRange(0.01f)),
             allocator)) {
       Lookup[] lookups = new Lookup[BATCHES];
       Arrays.setAll(lookups, i -> new Lookup());
@@ -90,7 +92,8 @@ final class Pooling {
             }
             pool(workers, table, lookups[next], pooled);
             if (backward) {
-              table.apply(lookups[next], offsets, batch, combiner, upstream, WIDTH, LR, at[0]);
+              BenchTables.apply(
+                  table, lookups[next], offsets, batch, combiner, upstream, WIDTH, LR, at[0]);
             }
           };
       for (int i = 0; i < WARM_UP; i++) {
@@ -132,7 +135,7 @@ final class Pooling {
         (batch + TASK - 1) / TASK,
         (task, _) -> {
           int to = Math.min(batch, (task + 1) * TASK);
-          table.pool(lookup, offsets, task * TASK, to, combiner, pooled, WIDTH);
+          BenchTables.pool(table, lookup, offsets, task * TASK, to, combiner, pooled, WIDTH);
         });
   }
 
@@ -156,7 +159,7 @@ final class Pooling {
     Lookup lookup = new Lookup();
     table.find(batchIds, batchIds.length, lookup, true);
     pool(workers, table, lookup, pooled);
-    table.apply(lookup, offsets, batch, combiner, upstream, WIDTH, LR, 1);
+    BenchTables.apply(table, lookup, offsets, batch, combiner, upstream, WIDTH, LR, 1);
     double[] after = row(table, batchIds[0]);
     for (int j = 0; j < WIDTH; j++) {
       double got = Memory.getFloat(pooled + 4L * j);
@@ -173,7 +176,7 @@ final class Pooling {
     double[] values = new double[WIDTH];
     try (Allocator allocator = Allocator.of(1 << 20)) {
       long row = allocator.allocate(4L * WIDTH, "row");
-      table.ragged(one, row);
+      BenchTables.ragged(table, one, row);
       Arrays.setAll(values, j -> Memory.getFloat(row + 4L * j));
     }
     return values;

@@ -1,6 +1,6 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Admission;
@@ -8,8 +8,8 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -65,14 +65,9 @@ final class RowPolicyBench {
             "bench",
             0,
             width,
-            Optimizer.rowWiseAdagrad(0.01f),
-            0.01f,
             1,
-            0,
-            UnknownRow.ZEROS,
-            DType.F32,
-            policy);
-    return EmbeddingTable.create(config, allocator);
+            TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
+    return BenchTables.create(config, allocator);
   }
 
   private void admission() {
@@ -174,7 +169,7 @@ final class RowPolicyBench {
         }
         long start = System.nanoTime();
         table.find(batch, BATCH, lookup, true);
-        table.apply(lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
+        BenchTables.apply(table, lookup, offsets, BATCH, Combiner.SUM, grads, WIDTH, 0.01f, i + 1);
         nanos[i] = System.nanoTime() - start;
       }
       double[] half = Arrays.copyOfRange(nanos, draws / 2, draws);

@@ -7,6 +7,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
@@ -251,8 +252,8 @@ final class SnapshotBench implements AutoCloseable {
 
   private void train(int count) {
     table.find(ids, count, lookup, true);
-    table.pool(lookup, offsets, 0, count, Combiner.SUM, pooled, width);
-    table.apply(lookup, offsets, count, Combiner.SUM, gradients, width, LR, ++step);
+    BenchTables.pool(table, lookup, offsets, 0, count, Combiner.SUM, pooled, width);
+    BenchTables.apply(table, lookup, offsets, count, Combiner.SUM, gradients, width, LR, ++step);
   }
 
   /** What is read and written again has the same bytes. */

@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableSnapshot;
@@ -49,7 +50,7 @@ final class SoakUser {
       int first = from;
       Arrays.setAll(block, i -> first + i);
       table.find(block, BATCH, lookup, true);
-      table.ragged(lookup, rows);
+      BenchTables.ragged(table, lookup, rows);
       Memory.copyOut(rows, into, from * WIDTH, BATCH * WIDTH);
     }
     allocator.free(rows);
@@ -91,7 +92,7 @@ final class SoakUser {
     long step = soak.nextStep();
     // Up and down in turn: numbers stay so small that floats hold them beside the initial weights.
     long up = gradients + (step & 1) * BYTES;
-    table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, up, WIDTH, 1, step);
+    BenchTables.apply(table, lookup, ONE_EACH, BATCH, Combiner.SUM, up, WIDTH, 1, step);
   }
 
   /** Others change the table between looking up ahead, finding, reading and the update. */
@@ -101,7 +102,7 @@ final class SoakUser {
     table.find(lookup, true);
     for (boolean read = false; !read; ) {
       try {
-        table.ragged(lookup, out);
+        BenchTables.ragged(table, lookup, out);
         requireRows();
         read = true;
       } catch (IllegalStateException e) {
@@ -112,7 +113,8 @@ final class SoakUser {
   }
 
   private void findAndPool(boolean insert) {
-    table.findAndPool(ids, BATCH, lookup, insert, ONE_EACH, BATCH, Combiner.SUM, out, WIDTH);
+    BenchTables.findAndPool(
+        table, ids, BATCH, lookup, insert, ONE_EACH, BATCH, Combiner.SUM, out, WIDTH);
     requireRows();
   }
 
@@ -121,7 +123,7 @@ final class SoakUser {
     table.find(ids, BATCH, lookup, false);
     for (int i = 0; i < 3; i++) {
       try {
-        table.pool(lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out, WIDTH);
+        BenchTables.pool(table, lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out, WIDTH);
         requireRows();
       } catch (IllegalStateException e) {
         refreshRefused(e);
@@ -155,7 +157,8 @@ final class SoakUser {
   private void export() {
     int stride = table.config().rowFloats();
     long[] last = {Long.MIN_VALUE, 0};
-    table.exportTo((block, values, count) -> {
+    table.exportTo((block, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         SoakTable.require(block[i] > last[0], "id %d after id %d", block[i], last[0]);
         soak.requireRow(block[i], values + 4L * i * stride);

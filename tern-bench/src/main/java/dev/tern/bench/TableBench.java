@@ -2,12 +2,13 @@ package dev.tern.bench;
 
 import dev.tern.base.DType;
 import dev.tern.base.Workers;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.SelectedRows;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -217,7 +218,7 @@ final class TableBench {
         batches,
         ids -> {
           table.find(ids, batch, lookup, true);
-          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
+          BenchTables.apply(table, lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
         });
   }
 
@@ -234,7 +235,8 @@ final class TableBench {
           nanosPerCall(
               Math.max(200, (1 << 20) / count),
               call ->
-                  table.findAndPool(
+                  BenchTables.findAndPool(
+                      table,
                       batches[call % BATCHES],
                       count,
                       lookup,
@@ -265,9 +267,13 @@ final class TableBench {
 
   private EmbeddingTable table(int index, Optimizer optimizer) {
     EmbeddingTable table =
-        EmbeddingTable.create(
+        BenchTables.create(
             new TableConfig(
-                "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
+                "bench" + index,
+                index,
+                WIDTH,
+                1,
+                TableOptions.of(optimizer).initRange(0.01f).storage(storage)),
             allocator);
     open.add(table);
     return table;
@@ -329,7 +335,7 @@ final class TableBench {
       read(table, ids[i], one, row);
       require(Memory.getFloat(row) == Memory.getFloat(pooled + 4L * WIDTH * i), "pool");
     }
-    table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, 1, 1);
+    BenchTables.apply(table, lookup, offsets, batch, Combiner.SUM, grads, WIDTH, 1, 1);
     for (int i = 0; i < batch; i += batch / 16) {
       double expected = Memory.getFloat(pooled + 4L * WIDTH * i);
       for (int k = 0; k < batch; k++) {
@@ -344,12 +350,12 @@ final class TableBench {
 
   private static void read(EmbeddingTable table, long id, Lookup lookup, long row) {
     table.find(new long[] {id}, 1, lookup, false);
-    table.ragged(lookup, row);
+    BenchTables.ragged(table, lookup, row);
   }
 
   private void findAndPool(EmbeddingTable table, long[] ids, Lookup lookup, long target) {
     table.find(ids, batch, lookup, true);
-    table.pool(lookup, offsets, 0, batch, Combiner.SUM, target, WIDTH);
+    BenchTables.pool(table, lookup, offsets, 0, batch, Combiner.SUM, target, WIDTH);
   }
 
   private void update(String name, EmbeddingTable table, long[][] batches) {
@@ -364,7 +370,7 @@ final class TableBench {
         batches,
         _ -> {
           Lookup lookup = lookups[at[0] % BATCHES];
-          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
+          BenchTables.apply(table, lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, ++at[0]);
         });
   }
 
@@ -393,8 +399,16 @@ final class TableBench {
             (t, _) -> {
               long[] ids = batches[t][number % BATCHES];
               findAndPool(tables[t], ids, lookups[t], pools[t]);
-              tables[t].apply(
-                  lookups[t], offsets, batch, Combiner.SUM, grads, WIDTH, LR, number + 1);
+              BenchTables.apply(
+                  tables[t],
+                  lookups[t],
+                  offsets,
+                  batch,
+                  Combiner.SUM,
+                  grads,
+                  WIDTH,
+                  LR,
+                  number + 1);
             });
         nanos[i % nanos.length] = System.nanoTime() - start;
       }
@@ -443,7 +457,7 @@ final class TableBench {
     Runnable work =
         () -> {
           findAndPool(table, batches[at[0]++ % BATCHES], lookup, pooled);
-          table.apply(lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, at[0]);
+          BenchTables.apply(table, lookup, offsets, batch, Combiner.SUM, grads, WIDTH, LR, at[0]);
         };
     for (int i = 0; i < STEP_ROUNDS * BATCHES; i++) {
       work.run();

@@ -1,12 +1,13 @@
 package dev.tern.bench;
 
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -43,11 +44,11 @@ final class TierRun implements AutoCloseable {
     this.width = width;
     TableConfig config =
         new TableConfig(
-            "bench", 0, width, Optimizer.rowWiseAdagrad(RATE), 0.01f, 1, 0, UnknownRow.ZEROS);
+            "bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(RATE)).initRange(0.01f));
     table =
         memory == 0
-            ? EmbeddingTable.create(config, allocator)
-            : EmbeddingTable.create(config, FileTier.of(folder, memory), allocator);
+            ? BenchTables.create(config, allocator)
+            : BenchTables.create(config, FileTier.of(folder, memory), allocator);
     block = new long[batch];
     offsets = IntStream.rangeClosed(0, batch).toArray();
     gradients = allocator.allocate(4L * batch * width, "gradients");
@@ -102,8 +103,8 @@ final class TierRun implements AutoCloseable {
 
   private void step(int count) {
     table.find(block, count, lookup, true);
-    table.pool(lookup, offsets, 0, count, Combiner.SUM, pooled, width);
-    table.apply(lookup, offsets, count, Combiner.SUM, gradients, width, RATE, ++step);
+    BenchTables.pool(table, lookup, offsets, 0, count, Combiner.SUM, pooled, width);
+    BenchTables.apply(table, lookup, offsets, count, Combiner.SUM, gradients, width, RATE, ++step);
   }
 
   /** Every id once; nanoseconds an id. */
@@ -138,14 +139,15 @@ final class TierRun implements AutoCloseable {
       } else {
         table.find(block, batch, lookup, true);
       }
-      table.pool(lookup, offsets, 0, batch, Combiner.SUM, pooled, width);
+      BenchTables.pool(table, lookup, offsets, 0, batch, Combiner.SUM, pooled, width);
       long found = System.nanoTime();
       draw(stream);
       if (ahead) {
         table.lookAhead(block, batch, next);
       }
       long computed = System.nanoTime();
-      table.apply(lookup, offsets, batch, Combiner.SUM, gradients, width, RATE, ++step);
+      BenchTables.apply(
+          table, lookup, offsets, batch, Combiner.SUM, gradients, width, RATE, ++step);
       long end = System.nanoTime();
       nanos += 2 * s < steps ? 0 : found - start + end - computed;
       if (ahead) {
@@ -172,7 +174,8 @@ final class TierRun implements AutoCloseable {
           IntStream.range(0, Math.min(batch, ids - from)).mapToLong(i -> first + i).toArray();
       table.exportTo(
           next,
-          (_, values, count) -> {
+          (_, segment, count) -> {
+            long values = segment.address();
             for (int i = 0; i < count * floats; i++) {
               sum[0] = (sum[0] ^ Memory.getInt(values + 4L * i)) * 0x100000001B3L;
               sum[0] ^= sum[0] >>> 29;

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data convert}: the same rows in another format. */
+/** {@code tern data convert}: writes the same rows in another format. */
 @Command(
     name = "convert",
     description = {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern evaluate}: how well a checkpoint predicts labelled rows. */
+/** {@code tern evaluate}: metrics of a checkpoint on labelled rows. */
 @Command(
     name = "evaluate",
     description =

@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data inspect}: what the columns hold. */
+/** {@code tern data inspect}: statistics of the columns. */
 @Command(
     name = "inspect",
     description = "Prints the columns of files and what the first rows hold.",

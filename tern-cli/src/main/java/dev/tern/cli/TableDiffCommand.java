@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table diff}: how tables differ between two checkpoints. */
+/** {@code tern table diff}: differences of tables between two checkpoints. */
 @Command(
     name = "diff",
     description = "Counts rows added, removed and changed from one checkpoint to another.",

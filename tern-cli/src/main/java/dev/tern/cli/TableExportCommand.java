@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table export}: a table's rows for others to read. */
+/** {@code tern table export}: writes a table's rows as text, safetensors or HugeCTR files. */
 @Command(
     name = "export",
     description = "Writes the ids and weights of a table.",

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table import}: a checkpoint with the rows of a file in one table. */
+/** {@code tern table import}: writes a checkpoint in which one table has the rows of a file. */
 @Command(
     name = "import",
     description = "Writes a checkpoint whose table has the rows of a file, in place of its own.",
@@ -55,7 +55,8 @@ final class TableImportCommand implements Callable<Integer> {
   public Integer call() {
     Checkpoint checkpoint = choice.open();
     int slot = choice.slot(checkpoint);
-    long rows = TableImport.write(checkpoint, slot, format, record, from, out);
+    long rows =
+        TableImport.write(checkpoint, slot, new TableImport.Source(from, format, record), out);
     spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
     spec.commandLine().getOut().flush();
     return 0;

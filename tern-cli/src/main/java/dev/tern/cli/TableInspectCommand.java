@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table inspect}: what tables hold. */
+/** {@code tern table inspect}: statistics of tables. */
 @Command(
     name = "inspect",
     description =
@@ -59,11 +59,11 @@ final class TableInspectCommand implements Callable<Integer> {
         "%n%s: %s rows of %d weights in %s, %s a row in files%n",
         table.name(),
         Format.whole(table.rows()),
-        table.width(),
-        table.storage(),
-        Format.bytes(table.fileBytesPerRow()));
-    if (table.buckets() > 0) {
-      out.printf("  %s buckets for ids without a row%n", Format.whole(table.buckets()));
+        table.layout().width(),
+        table.layout().storage(),
+        Format.bytes(table.layout().fileBytesPerRow()));
+    if (table.layout().buckets() > 0) {
+      out.printf("  %s buckets for ids without a row%n", Format.whole(table.layout().buckets()));
     }
     if (table.rows() > 0) {
       TableSummary.Norms norms = table.norms();

@@ -11,7 +11,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table shard}: a checkpoint whose tables lie in another number of files. */
+/**
+ * {@code tern table shard}: splits each table of a checkpoint into N files by the hash of the id.
+ */
 @Command(
     name = "shard",
     description =

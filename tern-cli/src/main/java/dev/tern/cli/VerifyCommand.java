@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data verify}: reads everything and lists what is wrong. */
+/** {@code tern data verify}: reads all rows and lists the faults. */
 @Command(
     name = "verify",
     description = "Reads all rows and prints every fault; exits with 1 if there is one.",

@@ -8,9 +8,8 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
-import dev.tern.embedding.config.RowLimits;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowRule;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
@@ -32,14 +31,20 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A model as a folder: {@code dense.safetensors} (parameters, and statistics of layers), {@code
- * optimizer.safetensors} (the parameters' optimizer state), {@code tables/N.safetensors} for table
- * {@code N} (see {@link TableFile}), {@code encoders.json}, {@code manifest.json} with the format's
- * version, the model, the position of the run and digests of these files, and {@code
- * manifest.sha256} with that of the manifest. All are checked on opening.
+ * A saved model: a folder with these files, all of which are checked on opening.
  *
- * <p>One of changes holds of tables only what changed since the checkpoint that it follows, and no
- * encoders; it stands for what both are together.
+ * <ul>
+ *   <li>{@code dense.safetensors}: parameters, and statistics of layers;
+ *   <li>{@code optimizer.safetensors}: optimizer state of the parameters;
+ *   <li>{@code tables/N.safetensors}: table {@code N};
+ *   <li>{@code encoders.json}: the {@link FeatureEncoder};
+ *   <li>{@code manifest.json}: version of the format, model, settings and state of the run, and a
+ *       digest of each file above;
+ *   <li>{@code manifest.sha256}: SHA-256 of the manifest.
+ * </ul>
+ *
+ * <p>A delta checkpoint holds only the table rows that changed since the checkpoint that it
+ * follows, and no encoders. Opening it opens the whole chain.
  */
 public final class Checkpoint {
   static final String DENSE = "dense.safetensors";
@@ -55,16 +60,16 @@ public final class Checkpoint {
   }
 
   /**
-   * Opens a checkpoint, or of a folder of checkpoints (a run's folder, or its {@code checkpoints})
-   * the best; checks every file's hash.
+   * Opens a checkpoint and checks the digest of every file. In a folder of checkpoints (that of a
+   * run, or its {@code checkpoints}) it opens the best one.
    */
   public static Checkpoint open(Path path) {
     return read(locate(path, false));
   }
 
   /**
-   * As {@link #open}, but of several checkpoints the latest, where a run goes on: the best one only
-   * where it stands alone.
+   * As {@link #open}, but in a folder of checkpoints it opens the latest one, from which a run
+   * resumes; the best one only if there is no other.
    */
   public static Checkpoint openLatest(Path path) {
     return read(locate(path, true));
@@ -79,10 +84,8 @@ public final class Checkpoint {
     return find(path, latest)
         .orElseThrow(() ->
             new DataException(
-                path
-                    + ": got no checkpoint, expected a folder with "
-                    + Manifest.NAME
-                    + " or a run's folder; give the folder that training wrote"));
+                "%s: got no checkpoint, expected a folder with %s or a run's folder; give the folder that training wrote"
+                    .formatted(path, Manifest.NAME)));
   }
 
   private static Optional<Path> find(Path path, boolean latest) {
@@ -102,30 +105,27 @@ public final class Checkpoint {
         chain, FeatureEncoder.fromJson(Manifest.text(encoders), encoders.toString()));
   }
 
-  /** Turns raw rows into the model's features. */
+  /** The encoder that turns raw rows into the features of the model. */
   public FeatureEncoder encoder() {
     return encoder;
   }
 
-  /** Steps that the model was trained for. */
+  /** Training steps of the model. */
   public long step() {
     return chain.last().json().object("state").integer("step");
   }
 
-  /** Where it lies. */
+  /** The folder of the checkpoint. */
   public Path folder() {
     return chain.last().folder();
   }
 
-  /**
-   * The checkpoints that it is made of, in order: a full one, then those of changes, the last of
-   * which is itself.
-   */
+  /** The folders of its parts in order: a full checkpoint, then deltas; the last is its own. */
   public List<Path> parts() {
     return chain.parts().stream().map(Manifest::folder).toList();
   }
 
-  /** The model's name and sizes, if it is one of Tern's. */
+  /** Name and sizes of the model; empty for a model that is not one of Tern's. */
   public Optional<ModelConfig> model() {
     Json.Obj manifest = chain.last().json();
     return manifest.has("modelConfig")
@@ -133,14 +133,14 @@ public final class Checkpoint {
         : Optional.empty();
   }
 
-  /** The model's name and sizes as text; of one that is not Tern's its class. */
+  /** Name and sizes of the model as text; the class name of a model that is not Tern's. */
   public String modelText() {
     return model().map(ModelConfig::toString).orElseGet(() -> chain.last().json().text("model"));
   }
 
-  /** Whether equal values have equal ids in another. */
+  /** Whether equal values have equal ids in both checkpoints. */
   public boolean encodesAs(Checkpoint other) {
-    // Of a run, or one made from another, the files are the same; vocabularies as text are long.
+    // The digests settle most cases; comparing vocabularies as text is slow.
     return encodersDigest().equals(other.encodersDigest()) || encoder.encodesIdsAs(other.encoder);
   }
 
@@ -148,49 +148,48 @@ public final class Checkpoint {
     return chain.base().json().object("files").text(ENCODERS);
   }
 
-  /** The model with its weights, to score with. */
+  /** The model with its weights, for scoring. */
   public Network load(Device device) {
     return load(device, RowFormat.STORED);
   }
 
-  /** Likewise, with rows of tables that lie in memory in another way. */
+  /**
+   * The model with its weights, for scoring; tables keep their rows in memory as {@code format}.
+   */
   public Network load(Device device, RowFormat format) {
     return load(
         device,
         model()
             .orElseThrow(() ->
                 new DataException(
-                    folder()
-                        + ": got a checkpoint of "
-                        + modelText()
-                        + ", expected one of Tern's models; pass the model's factory")),
+                    "%s: got a checkpoint of %s, expected one of Tern's models; pass the model's factory"
+                        .formatted(folder(), modelText()))),
         format);
   }
 
-  /** As {@link #load(Device)} for a model of one's own. */
+  /** A model of another factory with its weights, for scoring. */
   public Network load(Device device, Model.Factory factory) {
     return load(device, factory, RowFormat.STORED);
   }
 
-  /** As {@link #load(Device, RowFormat)} for a model of one's own. */
+  /**
+   * A model of another factory with its weights, for scoring.
+   *
+   * @param format how tables keep their rows in memory
+   */
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
     Json.Obj tables = manifest.object("tables");
-    Network.Tables options =
-        new Network.Tables(
-            OptimizerJson.read(tables.object("optimizer")),
-            firstPart(tables),
-            (float) tables.number("initRange"),
-            (float) tables.number("l2"),
-            Combiner.valueOf(tables.text("combiner")),
-            UnknownRowJson.read(tables),
-            tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32,
-            // Scoring inserts, evicts and updates nothing.
-            RowPolicy.ALL,
-            Map.of(),
-            RowLimits.NONE,
-            format,
-            Optional.empty());
+    // Scoring inserts, evicts and updates nothing: it needs no row policy and no limits.
+    TableOptions plain =
+        TableOptions.of(OptimizerJson.read(tables.object("optimizer")))
+            .initRange((float) tables.number("initRange"))
+            .l2((float) tables.number("l2"))
+            .combiner(Combiner.valueOf(tables.text("combiner")))
+            .unknown(UnknownRowJson.read(tables))
+            .storage(storage(tables))
+            .format(format);
+    TableOptions options = firstPart(tables).map(plain::firstPart).orElse(plain);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -201,6 +200,10 @@ public final class Checkpoint {
       throw e;
     }
     return network;
+  }
+
+  private static DType storage(Json.Obj tables) {
+    return tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32;
   }
 
   /**
@@ -228,7 +231,7 @@ public final class Checkpoint {
     return encoder.schema().tables();
   }
 
-  /** Numbers of the slots that use a table, first of the one whose it is. */
+  /** Numbers of the slots that use a table; the slot that owns the table comes first. */
   public List<Integer> slotsOf(int table) {
     List<Slot> slots = encoder.schema().slots();
     String name = tables().get(table);
@@ -276,22 +279,22 @@ public final class Checkpoint {
         .orElse(RowRule.of(optimizer));
   }
 
-  /** The files of the table of a slot, the oldest first. */
-  public List<Path> tableFiles(int slot) {
+  /** The files of table {@code table}, the oldest first. */
+  public List<Path> tableFiles(int table) {
     List<Path> files = new ArrayList<>();
     for (Manifest part : chain.parts()) {
       for (TableShard shard : TableShard.allOf(part.shards())) {
-        files.add(part.file(tableName(slot, shard)));
+        files.add(part.file(tableName(table, shard)));
       }
     }
     return files;
   }
 
   /**
-   * Fills an empty table with the rows that the table of a slot has in one shard, whatever shards
-   * the checkpoint's tables lie in. Under a row policy the table takes the history of all.
+   * Fills an empty table with one shard of the rows of table {@code slot}. The tables of the
+   * checkpoint may be split otherwise. Under a row policy the table takes the history of all rows.
    *
-   * @throws DataException if the checkpoint is of a table of another kind
+   * @throws DataException if the checkpoint has a table of another kind
    */
   public void restore(int slot, TableShard shard, EmbeddingTable table) {
     TableFile.read(tableFiles(slot), table, shard);
@@ -299,8 +302,8 @@ public final class Checkpoint {
   }
 
   /**
-   * Writes it as one full checkpoint, the same bytes as if it had been written so: a full one and
-   * the changes after it become one folder. Holds no table in memory.
+   * Writes one full checkpoint of a full one and the deltas after it. The bytes are the same as if
+   * the run had written a full checkpoint at this step. Holds no table in memory.
    *
    * @param target a new folder
    * @throws DataException if something is there
@@ -310,8 +313,9 @@ public final class Checkpoint {
   }
 
   /**
-   * As {@link #compact}, with each table in so many files, one a {@link TableShard}. The bytes
-   * depend on what the tables hold and on the number of shards, not on how many they were in.
+   * As {@link #compact}, but splits each table into {@code shards} files by the hash of the id; see
+   * {@link TableShard}. A checkpoint that is already split may be split otherwise. The bytes depend
+   * only on the content of the tables and on {@code shards}.
    *
    * @param target a new folder
    * @param shards a power of two, of at most {@link TableShard#MOST}
@@ -324,13 +328,13 @@ public final class Checkpoint {
         (slot, shard, file) -> TableFile.merge(file, tableFiles(slot), tables().get(slot), shard));
   }
 
-  /** Writes a shard of the table of a slot into a file. */
+  /** Writes one shard of a table into a file. */
   @FunctionalInterface
   public interface TableWriting {
     void write(int slot, TableShard shard, Path file);
   }
 
-  /** Writes it as one full checkpoint with tables that {@code writing} writes. */
+  /** Writes one full checkpoint of this one; {@code writing} writes the files of its tables. */
   public void rewrite(Path target, int shards, TableWriting writing) {
     List<TableShard> all = TableShard.allOf(shards);
     AtomicFolder.writeNew(
@@ -367,7 +371,11 @@ public final class Checkpoint {
     return "tables/" + slot + ".safetensors";
   }
 
-  /** Throws if a run of this model and these options would not go on as this one stopped. */
+  /**
+   * Checks that a run of this model and these settings would continue as this one stopped.
+   *
+   * @throws IllegalArgumentException if a setting differs
+   */
   public void requireSame(Model.Factory factory, RunSettings options) {
     RunFacts.requireSame(chain.last().json(), folder(), factory, options);
   }

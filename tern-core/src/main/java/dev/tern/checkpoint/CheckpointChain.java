@@ -9,14 +9,14 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A full checkpoint and those of changes that follow it, in order: what the last of them stands
- * for. Each names the one before and the hash of its manifest, so none can be left out, exchanged
- * or put elsewhere.
+ * A full checkpoint and the deltas that follow it, in order. Together they make the state that the
+ * last of them stands for. Each delta names the checkpoint before it and the hash of its manifest,
+ * so that no part can be left out, exchanged or moved.
  *
- * @param parts from the full one to the last; one at least
+ * @param parts the full checkpoint first; at least one
  */
 record CheckpointChain(List<Manifest> parts) {
-  /** Reads the chain that ends in {@code folder}; all files of all its parts are checked. */
+  /** Reads the chain that ends in {@code folder} and checks all files of all parts. */
   static CheckpointChain read(Path folder) {
     Deque<Manifest> parts = new ArrayDeque<>();
     parts.addFirst(Manifest.read(folder));
@@ -27,15 +27,13 @@ record CheckpointChain(List<Manifest> parts) {
     return new CheckpointChain(List.copyOf(parts));
   }
 
-  /** Parts that changed places would give the weights of another step. */
+  /** Checks that a delta has its own name: exchanged parts would give weights of another step. */
   private static void requireName(Manifest part) {
     String name = CheckpointFolder.deltaName(RunFacts.state(part.json()).step());
     if (!AtomicFolder.nameOf(part.folder()).equals(name)) {
       throw new DataException(
-          part.folder()
-              + ": got the checkpoint of changes "
-              + name
-              + ", expected a folder of that name; give it its name back, beside the one before");
+          "%s: got the checkpoint of changes %s, expected a folder of that name; give it its name back, beside the one before"
+              .formatted(part.folder(), name));
     }
   }
 
@@ -43,48 +41,35 @@ record CheckpointChain(List<Manifest> parts) {
     Path manifest = part.file(Manifest.NAME);
     if (!CheckpointFolder.isName(previous.name())) {
       throw new DataException(
-          manifest
-              + ": got a checkpoint that follows "
-              + previous.name()
-              + ", expected the name of one beside it; the checkpoint was changed or damaged, use"
-              + " another one");
+          "%s: got a checkpoint that follows %s, expected the name of one beside it; the checkpoint was changed or damaged, use another one"
+              .formatted(manifest, previous.name()));
     }
     Path folder = AtomicFolder.current(part.folder().resolveSibling(previous.name()));
     if (!Files.isDirectory(folder)) {
       throw new DataException(
-          folder
-              + ": got no such folder, expected the checkpoint that "
-              + part.folder()
-              + " says the changes to; put it back, or use another checkpoint");
+          "%s: got no such folder, expected the checkpoint that %s says the changes to; put it back, or use another checkpoint"
+              .formatted(folder, part.folder()));
     }
     Manifest before = Manifest.read(folder);
     if (!before.hash().equals(previous.hash())) {
       throw new DataException(
-          manifest
-              + ": got changes to a checkpoint whose manifest has SHA-256 "
-              + previous.hash()
-              + ", expected "
-              + before.hash()
-              + " as "
-              + folder
-              + " has; the changes belong to another checkpoint, use a full one");
+          "%s: got changes to a checkpoint whose manifest has SHA-256 %s, expected %s as %s has; the changes belong to another checkpoint, use a full one"
+              .formatted(manifest, previous.hash(), before.hash(), folder));
     }
     return before;
   }
 
   /**
-   * Checks that what was read by now of its files was read of it: a run may put another checkpoint
-   * in the place of one while that is read.
+   * Checks that all that was read so far belongs to this chain: a run may replace a checkpoint
+   * while somebody reads it.
    *
    * @throws DataException if it did
    */
   void requireUnchanged() {
-    for (Manifest part : parts) {
-      part.requireUnchanged();
-    }
+    parts.forEach(Manifest::requireUnchanged);
   }
 
-  /** The part that says where the run stands. */
+  /** The last part, which holds the state of the run. */
   Manifest last() {
     return parts.getLast();
   }

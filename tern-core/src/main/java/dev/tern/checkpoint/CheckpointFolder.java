@@ -11,9 +11,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A run's checkpoints by their names: {@code step-N}, a full one, {@code step-N.delta}, one of what
- * changed since the one before, and {@code best}, of the evaluation with the highest AUC. Each is
- * renamed into place whole, and an older one goes only when a newer is there that does not need it.
+ * The checkpoints of a run, found by their names. {@code step-N} is a full checkpoint, {@code
+ * step-N.delta} holds what changed since the one before, and {@code best} is from the evaluation
+ * with the highest AUC. Each is renamed into place whole. An older one is deleted only when a newer
+ * one is there that does not need it.
  */
 final class CheckpointFolder {
   private static final String PREFIX = "step-";
@@ -31,9 +32,9 @@ final class CheckpointFolder {
   }
 
   /**
-   * Lets {@code save} write the full checkpoint of {@code state}, then removes those before.
+   * Lets {@code save} write the full checkpoint of {@code state}, then removes all earlier ones.
    *
-   * @return where it lies
+   * @return its folder
    */
   Path write(Consumer<Path> save, RunState state) {
     Path latest = folder.resolve(PREFIX + state.step());
@@ -43,10 +44,10 @@ final class CheckpointFolder {
   }
 
   /**
-   * Lets {@code save} write what changed since the last of {@code chain}, then removes what is not
-   * in that chain, such as halves that a crash left.
+   * Lets {@code save} write what changed since the last part of {@code chain}, then removes all
+   * that is not in that chain, such as the rest of a checkpoint that a crash left.
    *
-   * @return where it lies
+   * @return its folder
    */
   Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
     Path latest = folder.resolve(deltaName(state.step()));
@@ -75,14 +76,14 @@ final class CheckpointFolder {
   }
 
   /**
-   * The checkpoint of the latest step in {@code folder}, or the best where it stands alone, as in a
-   * run that fails in its first epoch: a run goes on from that as well.
+   * The checkpoint of the latest step in {@code folder}. If there is none, as after a failure in
+   * the first epoch, the best one: a run can resume from that as well.
    */
   static Optional<Path> latest(Path folder) {
     return ofSteps(folder).or(() -> ofBest(folder));
   }
 
-  /** The best checkpoint in {@code folder}, or the latest if none was evaluated. */
+  /** The best checkpoint in {@code folder}, or the latest if there was no evaluation. */
   static Optional<Path> best(Path folder) {
     return ofBest(folder).or(() -> ofSteps(folder));
   }
@@ -105,17 +106,17 @@ final class CheckpointFolder {
     return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
   }
 
-  /** The name of a checkpoint of what changed up to {@code step}. */
+  /** The name of the delta of {@code step}. */
   static String deltaName(long step) {
     return PREFIX + step + DELTA;
   }
 
-  /** Whether a checkpoint of a step may have this name. */
+  /** Whether {@code name} is that of a full checkpoint or a delta. */
   static boolean isName(String name) {
     return order(name) >= 0;
   }
 
-  /** Grows from one checkpoint of a run to the next; -1 for any other name. */
+  /** A number that grows from one checkpoint of a run to the next; -1 for any other name. */
   private static long order(String name) {
     boolean delta = name.endsWith(DELTA);
     String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;
@@ -124,7 +125,7 @@ final class CheckpointFolder {
         !digits.isEmpty()
             && digits.length() <= 18
             && digits.chars().allMatch(c -> c >= '0' && c <= '9');
-    // Of one step there is a delta at most, then perhaps a full one.
+    // One step has at most one delta; a full checkpoint of the same step comes after it.
     return number ? 2 * Long.parseLong(digits) + (delta ? 0 : 1) : -1;
   }
 }

@@ -1,6 +1,5 @@
 package dev.tern.checkpoint;
 
-import dev.tern.base.DataException;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.AtomicFolder;
@@ -8,7 +7,6 @@ import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,10 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A run as it was at one moment, to be written as a checkpoint, for which the run need not stop.
+ * The state of a run at one moment. It can be written as a checkpoint while the run goes on.
  *
- * @param facts what the manifest says of it
- * @param encoder absent where the checkpoint is one of changes
+ * @param facts what the manifest says about the run
+ * @param dense parameters, and statistics of layers
+ * @param optimizer optimizer state of the parameters
+ * @param encoder empty for a delta
+ * @param tables a snapshot of each table, in the order of their numbers
  */
 record CheckpointImage(
     Json.Obj facts,
@@ -30,15 +31,15 @@ record CheckpointImage(
     List<TableSnapshot> tables)
     implements AutoCloseable {
 
-  /** Whether the run has to wait until this is closed, by the thread that it was made in. */
+  /** Whether the run must wait until this is closed, by the thread that made it. */
   boolean holdsTables() {
     return tables.stream().anyMatch(TableSnapshot::holdsTable);
   }
 
   /**
-   * Writes it as folder {@code target}, complete or not at all.
+   * Writes folder {@code target}, complete or not at all.
    *
-   * @param previous the checkpoint beside it that it says the changes to; none of a full one
+   * @param previous the checkpoint beside it that this delta follows; empty for a full checkpoint
    */
   void write(Path target, Optional<Manifest.Previous> previous) {
     AtomicFolder.write(
@@ -46,19 +47,14 @@ record CheckpointImage(
         folder -> {
           try {
             Map<String, String> digests = writeFiles(folder);
-            Manifest.write(folder, digests, facts, previous);
+            Manifest.write(folder, digests, facts, previous, 1);
           } catch (IOException e) {
-            throw new UncheckedIOException(
-                target
-                    + ": got an error writing it ("
-                    + DataException.reason(e)
-                    + "), expected room on the disk; free some or choose another folder",
-                e);
+            throw AtomicFolder.unwritten(target, e);
           }
         });
   }
 
-  /** Writes all but the manifest; returns digests by name. */
+  /** Writes all files except the manifest; returns the digest of each by its name. */
   private Map<String, String> writeFiles(Path folder) throws IOException {
     List<String> names = new ArrayList<>(List.of(Checkpoint.DENSE, Checkpoint.OPTIMIZER));
     VariablesFile.write(folder.resolve(Checkpoint.DENSE), dense);

@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes checkpoints of a run, full ones or of what changed in its tables.
+ * Makes checkpoints of a run: full ones, or deltas of its tables.
  *
  * @param network the model and its tables
- * @param optimizer state of its parameters
- * @param factory what made the model
- * @param encoder what turns rows into its features
- * @param options what the run was told
+ * @param optimizer optimizer state of its parameters, in their order
+ * @param factory the factory of the model
+ * @param encoder turns rows into features of the model
+ * @param options settings of the run
  */
 public record CheckpointWriter(
     Network network,
@@ -28,7 +28,7 @@ public record CheckpointWriter(
     FeatureEncoder encoder,
     RunSettings options) {
 
-  /** Writes all of it as folder {@code target}, complete or not at all. */
+  /** Writes a full checkpoint as folder {@code target}, complete or not at all. */
   public void write(Path target, RunState state) {
     try (CheckpointImage image = image(state, false)) {
       image.write(target, Optional.empty());
@@ -36,10 +36,9 @@ public record CheckpointWriter(
   }
 
   /**
-   * The run as it is now.
+   * The state of the run now.
    *
-   * @param changes whether of tables it is to hold no more than what changed since {@link #track},
-   *     where that is listed
+   * @param changes whether it holds only the table rows that changed since {@link #track}
    */
   CheckpointImage image(RunState state, boolean changes) {
     List<TableSnapshot> tables = new ArrayList<>();
@@ -59,7 +58,7 @@ public record CheckpointWriter(
     }
   }
 
-  /** From now on notes what changes in the tables. */
+  /** Starts to note the rows that change in each table. */
   void track() {
     network.tables().tables().forEach(EmbeddingTable::trackChanges);
   }

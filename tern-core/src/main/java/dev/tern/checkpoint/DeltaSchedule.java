@@ -4,17 +4,18 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * When a run writes, between full checkpoints, such that hold of tables only what changed since the
- * one before. A full one is written in place of the next of them after {@code most}, and where
- * those since the last full one have become larger than it.
+ * When a run writes delta checkpoints, which hold only the table rows that changed since the
+ * checkpoint before. A full checkpoint takes the place of a delta after {@code most} deltas, or
+ * when the deltas together are larger than the last full checkpoint. The schedule changes no
+ * weight.
  *
- * @param steps steps from one to the next; 0 for none by steps
- * @param time from the end of one to the beginning of the next, at the end of a step; zero for none
- *     by time. When checkpoints are written changes no weight
- * @param most how many follow one full checkpoint, 1 or more
+ * @param steps steps between two deltas; 0 for none by steps
+ * @param time time between the end of one delta and the begin of the next, checked after each step;
+ *     zero for none by time
+ * @param most deltas after one full checkpoint, 1 or more
  */
 public record DeltaSchedule(long steps, Duration time, int most) {
-  /** Full checkpoints alone. */
+  /** No deltas: full checkpoints only. */
   public static final DeltaSchedule NEVER = new DeltaSchedule(0, Duration.ZERO, 1);
 
   public DeltaSchedule {
@@ -27,7 +28,7 @@ public record DeltaSchedule(long steps, Duration time, int most) {
     }
   }
 
-  /** Whether it writes none. */
+  /** Whether there are no deltas. */
   public boolean isNever() {
     return steps == 0 && time.isZero();
   }

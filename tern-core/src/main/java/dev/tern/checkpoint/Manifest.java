@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a checkpoint's folder says about itself: {@code manifest.json}, with the format's version
- * and the {@link FileDigest} of all other files (in format 1 their SHA-256), and {@code
- * manifest.sha256} with the SHA-256 of the manifest.
+ * The description of a checkpoint in its own folder. {@code manifest.json} holds the version of the
+ * format, the facts of the run, and the {@link FileDigest} of each other file (in format 1 its
+ * SHA-256). {@code manifest.sha256} holds the SHA-256 of the manifest.
  *
- * @param folder where it lies
- * @param json all of it
+ * @param folder folder of the checkpoint
+ * @param json content of {@code manifest.json}
  * @param hash SHA-256 of {@code manifest.json}
  */
 record Manifest(Path folder, Json.Obj json, String hash) {
@@ -28,19 +28,19 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   private static final String HASH = "manifest.sha256";
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
 
-  /** The version that is written. */
+  /** The version that Tern writes. */
   private static final long FORMAT = 2;
 
-  /** The version whose files have their SHA-256. */
+  /** The version that lists the SHA-256 of files. */
   private static final long FIRST_FORMAT = 1;
 
-  /** Fields that are not about the run. */
+  /** Fields that describe this checkpoint, not the run. */
   private static final List<String> OWN = List.of("format", "previous", "shards", "files");
 
   /**
-   * The checkpoint that one of changes follows.
+   * The checkpoint that a delta follows.
    *
-   * @param name of its folder, beside this one
+   * @param name name of its folder, which lies beside this one
    * @param hash SHA-256 of its manifest
    */
   record Previous(String name, String hash) {
@@ -54,7 +54,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     return Files.exists(folder.resolve(NAME));
   }
 
-  /** Reads the manifest of a folder and checks all that it names. */
+  /** Reads the manifest of a folder and checks every file that it names. */
   static Manifest read(Path folder) {
     Path file = folder.resolve(NAME);
     Json.Obj json = parse(file);
@@ -62,14 +62,8 @@ record Manifest(Path folder, Json.Obj json, String hash) {
         || format < FIRST_FORMAT
         || format > FORMAT) {
       throw new DataException(
-          file
-              + ": got checkpoint format "
-              + json.fields().get("format")
-              + ", expected "
-              + FIRST_FORMAT
-              + " or "
-              + FORMAT
-              + "; use the version of Tern that wrote it");
+          "%s: got checkpoint format %s, expected %d or %d; use the version of Tern that wrote it"
+              .formatted(file, json.fields().get("format"), FIRST_FORMAT, FORMAT));
     }
     String hash = text(folder.resolve(HASH)).strip();
     requireFile(file);
@@ -89,9 +83,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     return manifest;
   }
 
-  /**
-   * What is read of any checkpoint must be there; what depends on its kind names the file later.
-   */
+  /** Checks the fields that every checkpoint needs. */
   private void requireFields() {
     try {
       previous();
@@ -104,21 +96,21 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  /** The digests of {@code names}, files in {@code folder}, in order. */
+  /** The digest of each file {@code names} in {@code folder}, in order. */
   static Map<String, String> digests(Path folder, List<String> names) {
     Map<String, String> digests = new LinkedHashMap<>();
     names.forEach(name -> digests.put(name, digest(folder.resolve(name))));
     return digests;
   }
 
-  /** Writes the manifest of files in {@code folder} with these digests, last of all. */
-  static void write(
-      Path folder, Map<String, String> digests, Json.Obj facts, Optional<Previous> previous)
-      throws IOException {
-    write(folder, digests, facts, previous, 1);
-  }
-
-  /** Likewise, where each table lies in {@code shards} files. */
+  /**
+   * Writes the manifest of a folder whose other files are complete.
+   *
+   * @param digests digest of each file by its name
+   * @param facts what the manifest says about the run
+   * @param previous the checkpoint that a delta follows
+   * @param shards files of each table
+   */
   static void write(
       Path folder,
       Map<String, String> digests,
@@ -143,7 +135,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     Files.writeString(folder.resolve(HASH), sha256(folder.resolve(NAME)));
   }
 
-  /** Throws where another checkpoint, or none, lies in its place now. */
+  /** Throws if the folder holds another checkpoint by now, or none. */
   void requireUnchanged() {
     Path file = folder.resolve(HASH);
     if (!Files.exists(file) || !text(file).strip().equals(hash)) {
@@ -154,7 +146,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  /** The checkpoint that this one says the changes to; of a full one none. */
+  /** The checkpoint that this delta follows; empty for a full checkpoint. */
   Optional<Previous> previous() {
     if (!json.has("previous")) {
       return Optional.empty();
@@ -163,7 +155,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     return Optional.of(new Previous(before.text("folder"), before.text("sha256")));
   }
 
-  /** In how many files each table lies. */
+  /** Files of each table. */
   int shards() {
     long shards = json.has("shards") ? json.integer("shards") : 1;
     if (shards < 1 || shards > TableShard.MOST || Long.bitCount(shards) != 1) {
@@ -173,19 +165,15 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     return (int) shards;
   }
 
-  /** What it says of the run, apart from the files of this checkpoint. */
+  /** The fields about the run, without those about this checkpoint. */
   Json.Obj facts() {
     Json.Obj facts = Json.object();
-    json.fields()
-        .forEach((name, value) -> {
-          if (!OWN.contains(name)) {
-            facts.put(name, value);
-          }
-        });
+    json.fields().forEach(facts::put);
+    facts.fields().keySet().removeAll(OWN);
     return facts;
   }
 
-  /** The file {@code name} of this checkpoint. */
+  /** The path of file {@code name} of this checkpoint. */
   Path file(String name) {
     return folder.resolve(name);
   }
@@ -204,11 +192,8 @@ record Manifest(Path folder, Json.Obj json, String hash) {
       return Files.readString(file);
     } catch (IOException e) {
       throw new DataException(
-          file
-              + ": got an error reading it ("
-              + DataException.reason(e)
-              + "), expected a file of a checkpoint; "
-              + DAMAGED,
+          "%s: got an error reading it (%s), expected a file of a checkpoint; %s"
+              .formatted(file, DataException.reason(e), DAMAGED),
           e);
     }
   }

@@ -3,9 +3,10 @@ package dev.tern.checkpoint;
 import dev.tern.internal.json.Json;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Mlp;
 import java.util.List;
 
-/** A model's name and sizes as JSON, without what a model has no use for by default. */
+/** Name and sizes of a model as JSON. Fields that have their default are left out. */
 final class ModelJson {
   private ModelJson() {}
 
@@ -15,16 +16,16 @@ final class ModelJson {
             .put("type", config.type().name())
             .put("embedding", config.embedding())
             .put("hidden", sizes(config.hidden()))
-            .put("dropout", (double) config.dropout())
+            .put("dropout", (double) config.style().dropout())
             .put("bottom", sizes(config.bottom()))
-            .put("crossLayers", config.crossLayers());
-    if (config.crossRank() > 0) {
-      json.put("crossRank", config.crossRank()).put("crossExperts", config.crossExperts());
+            .put("crossLayers", config.cross().layers());
+    if (config.cross().rank() > 0) {
+      json.put("crossRank", config.cross().rank()).put("crossExperts", config.cross().experts());
     }
-    if (config.activation() != Activation.RELU) {
-      json.put("activation", config.activation().name());
+    if (config.style().activation() != Activation.RELU) {
+      json.put("activation", config.style().activation().name());
     }
-    if (config.batchNorm()) {
+    if (config.style().batchNorm()) {
       json.put("batchNorm", true);
     }
     if (config.heads() > 1) {
@@ -42,14 +43,20 @@ final class ModelJson {
         ModelConfig.Type.valueOf(json.text("type")),
         (int) json.integer("embedding"),
         sizes(json, "hidden"),
-        (float) json.number("dropout"),
         sizes(json, "bottom"),
-        (int) json.integer("crossLayers"),
-        json.has("crossRank") ? (int) json.integer("crossRank") : 0,
-        json.has("crossExperts") ? (int) json.integer("crossExperts") : 0,
-        json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
-        json.has("batchNorm") && json.flag("batchNorm"),
-        json.has("heads") ? (int) json.integer("heads") : 1);
+        new ModelConfig.Cross(
+            (int) json.integer("crossLayers"),
+            integer(json, "crossRank", 0),
+            integer(json, "crossExperts", 0)),
+        new Mlp.Style(
+            json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
+            json.has("batchNorm") && json.flag("batchNorm"),
+            (float) json.number("dropout")),
+        integer(json, "heads", 1));
+  }
+
+  private static int integer(Json.Obj json, String key, int otherwise) {
+    return json.has(key) ? (int) json.integer(key) : otherwise;
   }
 
   private static List<Integer> sizes(Json.Obj json, String key) {

@@ -7,7 +7,7 @@ import dev.tern.optim.Optimizer.Adam.Untouched;
 
 /** An update rule and its constants as JSON. */
 final class OptimizerJson {
-  /** Of lazy Adam: whether moments decay in steps that do not touch a row; absent for no. */
+  /** For lazy Adam: whether moments decay in steps that do not touch a row; absent for no. */
   private static final String DECAYS = "decays";
 
   private OptimizerJson() {}

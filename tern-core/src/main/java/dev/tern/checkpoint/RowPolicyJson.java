@@ -5,7 +5,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.json.Json;
 
-/** Which ids have rows, as JSON: what a resumed run is compared with. */
+/** A {@link RowPolicy} as JSON. It is only compared with that of a resumed run, never read. */
 final class RowPolicyJson {
   private RowPolicyJson() {}
 

@@ -13,27 +13,30 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The checkpoints that a run writes into its folder: when, and which of them are full. Another
- * thread writes them while training goes on, where tables allow for that, one after another: when
- * the next one is due before that, training waits.
+ * The checkpoints of a run: decides when to write one, and whether it is full or a delta. A thread
+ * writes one at a time while training continues, if the tables allow it. If the next one is due
+ * before that thread ends, training waits.
+ *
+ * <p>Called by the training thread. A failure to write is thrown by the next call of {@link #check}
+ * or {@link #finish}.
  */
 public final class RunCheckpoints {
   private final CheckpointFolder folder;
   private final CheckpointWriter writer;
   private final DeltaSchedule schedule;
 
-  /** The last full checkpoint and what follows it; empty before the first. */
+  /** The last full checkpoint and its deltas; empty before the first. */
   private final List<Path> chain = new ArrayList<>();
 
   private long fullBytes;
   private long deltaBytes;
 
-  /** Of the last checkpoint, or where the run went on from. */
+  /** The step of the last checkpoint, or of the one that the run resumed from. */
   private long lastStep;
 
   private long lastNanos = System.nanoTime();
 
-  // Another thread has all of the above while one is written.
+  // While a checkpoint is being written, all fields above belong to that thread.
   private Optional<Thread> writing = Optional.empty();
   private Optional<Throwable> failure = Optional.empty();
 
@@ -43,7 +46,10 @@ public final class RunCheckpoints {
     this.schedule = schedule;
   }
 
-  /** Goes on after a checkpoint that the run was resumed from, where that is one of this folder. */
+  /**
+   * Continues after the checkpoint that the run resumed from. If it lies in this folder, the next
+   * delta follows it.
+   */
   public void goOnFrom(Checkpoint resumed) {
     List<Path> parts = resumed.parts();
     lastStep = resumed.step();
@@ -62,7 +68,7 @@ public final class RunCheckpoints {
         && CheckpointFolder.isName(AtomicFolder.nameOf(part));
   }
 
-  /** Has a full checkpoint written. */
+  /** Writes a full checkpoint. */
   public void write(RunState state) {
     finish();
     CheckpointImage image = writer.image(state, false);
@@ -80,14 +86,14 @@ public final class RunCheckpoints {
         });
   }
 
-  /** Has a full checkpoint written beside the others, as of the best evaluation. */
+  /** Writes a full checkpoint of the best evaluation, beside the others. */
   public void writeBest(RunState state) {
     finish();
     CheckpointImage image = writer.image(state, false);
     start(image, false, () -> folder.writeBest(path -> image.write(path, Optional.empty())));
   }
 
-  /** Has what changed since the last checkpoint written, if the schedule says that it is time. */
+  /** Writes a delta, if the schedule says that it is time. */
   public void writeIfDue(RunState state) {
     boolean steps = schedule.steps() > 0 && state.step() - lastStep >= schedule.steps();
     if (steps || isTime()) {
@@ -101,14 +107,14 @@ public final class RunCheckpoints {
         && System.nanoTime() - lastNanos >= schedule.time().toNanos();
   }
 
-  /** Has the end of a run written, unless the last checkpoint is of that step. */
+  /** Writes the end of a run, unless the last checkpoint is of that step. */
   public void writeLast(RunState state) {
     if (state.step() != lastStep) {
       writeShort(state);
     }
   }
 
-  /** Has what changed since the last checkpoint written, or a full one where that is called for. */
+  /** Writes a delta, or a full checkpoint if the chain is empty, too long or too large. */
   private void writeShort(RunState state) {
     finish();
     if (chain.isEmpty() || chain.size() > schedule.most() || deltaBytes > fullBytes) {
@@ -137,9 +143,9 @@ public final class RunCheckpoints {
   }
 
   /**
-   * Runs {@code work}, which writes an image: on another thread, unless tables wait for it.
+   * Runs {@code work}, which writes {@code image}: on another thread, unless tables must wait.
    *
-   * @param track whether the next checkpoint of changes is to say those after this image
+   * @param track whether the next delta starts from this image
    */
   private void start(CheckpointImage image, boolean track, Runnable work) {
     Runnable whole =
@@ -147,7 +153,7 @@ public final class RunCheckpoints {
           try (image) {
             work.run();
           } catch (RuntimeException | Error e) {
-            // What changed since is not known any more: the next one is to be a full one.
+            // The changes since then are unknown: the next checkpoint must be full.
             chain.clear();
             failure = Optional.of(e);
           }
@@ -165,21 +171,21 @@ public final class RunCheckpoints {
         writing = Optional.of(Thread.ofPlatform().daemon().name("tern-checkpoint").start(whole));
       }
     } catch (RuntimeException | Error e) {
-      // No memory for lists of changes, or no thread.
+      // There is no memory for lists of changes, or no thread.
       chain.clear();
       image.close();
       throw e;
     }
   }
 
-  /** Fails where the last checkpoint could not be written. Does not wait for one that still is. */
+  /** Throws if the last checkpoint could not be written. Does not wait. */
   public void check() {
     if (writing.isPresent() && !writing.get().isAlive()) {
       finish();
     }
   }
 
-  /** Waits until no checkpoint is being written, and fails where one could not be. */
+  /** Waits until no checkpoint is being written; throws if one could not be. */
   public void finish() {
     writing.ifPresent(Workers::awaitEnd);
     writing = Optional.empty();

@@ -2,25 +2,26 @@ package dev.tern.checkpoint;
 
 import dev.tern.base.DType;
 import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import java.nio.file.Path;
 
-/** What checkpoints say of the run that wrote them. */
+/** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
 final class RunFacts {
-  /** How tables store weights; where it is absent, as F32. */
+  /** How tables store weights; absent for F32. */
   static final String STORAGE = "storage";
 
-  /** The optimizer of the first part of rows, and how wide that is; absent where it has none. */
+  /** The optimizer of the first part of rows, and the width of that part; absent without one. */
   static final String FIRST_PART = "firstPart";
 
   static final String FIRST_WIDTH = "firstPartWidth";
 
   private RunFacts() {}
 
-  /** The model, what the run was told, and where it stands. */
+  /** The model, the settings and the state of a run. */
   static Json.Obj of(Network network, Model.Factory factory, RunState state, RunSettings options) {
     Json.Obj facts = Json.object();
     if (factory instanceof ModelConfig config) {
@@ -29,7 +30,7 @@ final class RunFacts {
       facts.put("model", network.model().getClass().getName());
     }
     told(options).fields().forEach(facts::put);
-    if (options.firstPartOptimizer().isPresent()) {
+    if (options.tables().firstPart().isPresent()) {
       facts.put(FIRST_WIDTH, (long) network.model().embeddingParts().getFirst());
     }
     return facts.put(
@@ -43,7 +44,7 @@ final class RunFacts {
             .put("stale", state.stale()));
   }
 
-  /** Where the run stood. */
+  /** The state of the run. */
   static RunState state(Json.Obj facts) {
     Json.Obj state = facts.object("state");
     return new RunState(
@@ -55,7 +56,7 @@ final class RunFacts {
         (int) state.integer("stale"));
   }
 
-  /** What a resumed run must be told again, or its weights would be others. */
+  /** The settings that a resumed run must have, or its weights would differ. */
   private static Json.Obj told(RunSettings options) {
     Json.Obj optimizer = OptimizerJson.write(options.optimizer());
     if (options.weightDecay() > 0) {
@@ -64,18 +65,26 @@ final class RunFacts {
     if (options.clipNorm() > 0) {
       optimizer.put("clipNorm", (double) options.clipNorm());
     }
+    return Json.object()
+        .put("seed", options.seed())
+        .put("optimizer", optimizer)
+        .put("tables", told(options.tables()))
+        .put("schedule", options.schedule().toString())
+        .put("batch", (long) options.batch())
+        .put("shuffleRows", (long) options.shuffleRows());
+  }
+
+  private static Json.Obj told(TableOptions options) {
     Json.Obj tables =
         Json.object()
-            .put("optimizer", OptimizerJson.write(options.tableOptimizer()))
+            .put("optimizer", OptimizerJson.write(options.optimizer()))
             .put("initRange", (double) options.initRange())
             .put("l2", (double) options.l2())
             .put("combiner", options.combiner().name());
-    options
-        .firstPartOptimizer()
-        .ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
+    options.firstPart().ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
     UnknownRowJson.write(options.unknown(), tables);
-    if (options.tableStorage() != DType.F32) {
-      tables.put(STORAGE, options.tableStorage().name());
+    if (options.storage() != DType.F32) {
+      tables.put(STORAGE, options.storage().name());
     }
     if (!options.rows().isAll()) {
       tables.put("rows", RowPolicyJson.write(options.rows()));
@@ -85,16 +94,10 @@ final class RunFacts {
       options.rowsOf().forEach((table, policy) -> rowsOf.put(table, RowPolicyJson.write(policy)));
       tables.put("rowsOf", rowsOf);
     }
-    if (!options.rowLimits().equals(RowLimits.NONE)) {
-      tables.put("limits", limits(options.rowLimits()));
+    if (!options.limits().equals(RowLimits.NONE)) {
+      tables.put("limits", limits(options.limits()));
     }
-    return Json.object()
-        .put("seed", options.seed())
-        .put("optimizer", optimizer)
-        .put("tables", tables)
-        .put("schedule", options.schedule().toString())
-        .put("batch", (long) options.batch())
-        .put("shuffleRows", (long) options.shuffleRows());
+    return tables;
   }
 
   private static Json.Obj limits(RowLimits limits) {
@@ -111,7 +114,7 @@ final class RunFacts {
     return json;
   }
 
-  /** Throws if a run of this model and these options would not go on as that of {@code facts}. */
+  /** Throws if a run of this model and these settings would not continue as {@code facts} say. */
   static void requireSame(Json.Obj facts, Path folder, Model.Factory factory, RunSettings options) {
     Json.Obj given = told(options);
     if (factory instanceof ModelConfig config) {
@@ -123,15 +126,8 @@ final class RunFacts {
           String saved = String.valueOf(facts.fields().get(name));
           if (!saved.equals(value.toString())) {
             throw new IllegalArgumentException(
-                "resume: got "
-                    + name
-                    + " "
-                    + value
-                    + ", expected "
-                    + saved
-                    + " as in "
-                    + folder
-                    + "; give the options of the run, or start a new one");
+                "resume: got %s %s, expected %s as in %s; give the options of the run, or start a new one"
+                    .formatted(name, value, saved, folder));
           }
         });
   }

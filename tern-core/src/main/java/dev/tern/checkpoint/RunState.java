@@ -1,13 +1,13 @@
 package dev.tern.checkpoint;
 
 /**
- * Where a run stands between two steps; with weights, optimizer state and the options it determines
- * everything that follows.
+ * The position of a run between two steps. Together with weights, optimizer state and settings it
+ * determines all that follows.
  *
  * @param step steps done
  * @param epoch current epoch, from 0
  * @param rows rows used in this epoch
- * @param bestAuc best evaluation so far; NaN before the first
+ * @param bestAuc AUC of the best evaluation so far; NaN before the first
  * @param bestStep step of that evaluation
  * @param stale evaluations since the best one
  */
@@ -32,7 +32,7 @@ public record RunState(long step, int epoch, long rows, double bestAuc, long bes
         : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
   }
 
-  /** The epoch that the last row used belongs to: an epoch begins with its first row. */
+  /** The epoch of the last row used: an epoch begins with its first row. */
   public int epochOfLastRow() {
     return rows == 0 && epoch > 0 ? epoch - 1 : epoch;
   }

@@ -4,7 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.json.Json;
 
-/** What an id without a row reads as, among what a manifest says of tables. */
+/** What an id without a row reads as, in the table settings of a manifest. */
 final class UnknownRowJson {
   private static final String UNKNOWN = "unknown";
   private static final String HASH = "HASH";

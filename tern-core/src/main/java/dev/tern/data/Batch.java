@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  *       are the ids of row {@code b}.
  * </ul>
  *
- * The arrays are the batch's own and longer than what is in use; they are exposed for speed and
- * stay valid until the batch is closed or written to. Writers fill one row at a time: labels, dense
- * numbers and ids at index {@link #size()}, then {@link #endRow()}. Not thread-safe.
+ * The arrays are exposed for speed. They are longer than the part in use, and valid until the batch
+ * is closed or written to. Writers fill one row at a time: labels, dense numbers and ids at index
+ * {@link #size()}, then {@link #endRow()}. Not thread-safe.
  */
 public final class Batch implements AutoCloseable {
   private final Schema schema;
@@ -32,15 +32,16 @@ public final class Batch implements AutoCloseable {
 
   private int capacity;
   private int size;
+  private boolean closed;
   private float[] labels;
   private float[] dense;
   private final long[][] ids;
   private final int[][] offsets;
 
-  /** For each slot, how many rows from the first on are known to hold exactly one id. */
+  /** For each slot, the number of leading rows that are known to hold exactly one id. */
   private final int[] oneHotRows;
 
-  /** A batch of its own, with room for {@code capacity} rows before it grows. */
+  /** A batch that belongs to no pool, with room for {@code capacity} rows before it grows. */
   public Batch(Schema schema, int capacity) {
     this(schema, capacity, null);
   }
@@ -103,7 +104,7 @@ public final class Batch implements AutoCloseable {
     return dense;
   }
 
-  /** Ids of slot {@code slot}, all rows one after the other. */
+  /** The ids of slot {@code slot} in all rows, row after row. */
   public long[] ids(int slot) {
     return ids[slot];
   }
@@ -113,18 +114,24 @@ public final class Batch implements AutoCloseable {
     return offsets[slot];
   }
 
-  /** How the ids of slot {@code slot} are parted into rows; a copy. */
+  /** A copy of the row offsets of slot {@code slot}, as levels of a ragged tensor. */
   public Levels levels(int slot) {
     return Levels.ofOffsets(Arrays.copyOf(offsets[slot], size + 1));
   }
 
-  /** Ids of slot {@code slot} in all rows. */
+  /** The number of ids of slot {@code slot} in all rows. */
   public int idCount(int slot) {
     return offsets[slot][size];
   }
 
+  /** Whether {@link #close} was called since the rows were written. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** Removes all rows. */
   public void clear() {
+    closed = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
     abandonRow();
@@ -136,7 +143,7 @@ public final class Batch implements AutoCloseable {
     labels[size * labelDim + index] = value;
   }
 
-  /** Sets dense number {@code index} of the row being written; NaN says missing. */
+  /** Sets dense number {@code index} of the row being written; NaN for a missing one. */
   public void setDense(int index, float value) {
     ensureRow();
     dense[size * denseDim + index] = value;
@@ -156,7 +163,7 @@ public final class Batch implements AutoCloseable {
     slotOffsets[size + 1] = end + 1;
   }
 
-  /** Ends the row being written: all its labels and dense numbers must be set. */
+  /** Ends the row being written. All its labels and dense numbers must be set. */
   public void endRow() {
     ensureRow();
     size++;
@@ -168,7 +175,7 @@ public final class Batch implements AutoCloseable {
     }
   }
 
-  /** Drops what was written of the row not yet ended. */
+  /** Drops the row being written. */
   public void abandonRow() {
     if (size < capacity) {
       for (int[] slotOffsets : offsets) {
@@ -183,8 +190,8 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
-   * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns,
-   * or no label: labels are 0 then.
+   * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns.
+   * It may have no labels; they are 0 then.
    */
   public void appendRows(Batch source, int from, int to) {
     Objects.checkFromToIndex(from, to, source.size);
@@ -214,7 +221,7 @@ public final class Batch implements AutoCloseable {
     endRows(rows);
   }
 
-  /** Appends the rows {@code rows[from .. to)} of {@code source}, column by column. */
+  /** Appends those rows of {@code source} whose numbers are {@code rows[from .. to)}. */
   public void gatherRows(Batch source, int[] rows, int from, int to) {
     int count = to - from;
     ensureRows(count);
@@ -261,7 +268,7 @@ public final class Batch implements AutoCloseable {
     }
   }
 
-  /** Whether every row holds exactly one id in slot {@code slot}, which is then at its index. */
+  /** Whether each row holds exactly one id in slot {@code slot}: row {@code b} has id {@code b}. */
   private boolean isOneHot(int slot) {
     int[] slotOffsets = offsets[slot];
     int row = oneHotRows[slot];
@@ -272,7 +279,7 @@ public final class Batch implements AutoCloseable {
     return row == size;
   }
 
-  /** Makes room for {@code rows} more rows, so that writers may fill the arrays directly. */
+  /** Makes room for {@code rows} more rows. */
   private void ensureRows(int rows) {
     while (capacity - size < rows) {
       grow();
@@ -280,9 +287,9 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
-   * Sets the number of rows. Rows beyond {@code rows} are dropped; new ones have room but no
-   * content yet, for writers that go column by column: they fill labels, dense numbers, ids (with
-   * {@link #ensureIds}) and offsets through the arrays.
+   * Sets the number of rows. Rows beyond {@code rows} are dropped. New rows have no content yet:
+   * writers that go column by column fill labels, dense numbers, ids (with {@link #ensureIds}) and
+   * offsets in the arrays.
    */
   public void resize(int rows) {
     if (rows < 0) {
@@ -293,7 +300,7 @@ public final class Batch implements AutoCloseable {
     abandonRow();
   }
 
-  /** The ids of slot {@code slot}, with room for {@code count} in all rows. */
+  /** The ids of slot {@code slot}, with room for {@code count} ids in all rows. */
   public long[] ensureIds(int slot, int count) {
     if (count > ids[slot].length) {
       int doubled = (int) Math.min(2L * ids[slot].length, Integer.MAX_VALUE - 8);
@@ -302,7 +309,7 @@ public final class Batch implements AutoCloseable {
     return ids[slot];
   }
 
-  /** Ends {@code rows} rows whose labels, dense numbers, ids and offsets were filled directly. */
+  /** Ends {@code rows} rows that were filled in the arrays. */
   private void endRows(int rows) {
     size += rows;
     abandonRow();
@@ -333,6 +340,7 @@ public final class Batch implements AutoCloseable {
   /** Gives the batch back to its reader, which recycles its arrays. Closing twice is harmless. */
   @Override
   public void close() {
+    closed = true;
     if (lender != null) {
       lender.giveBack(this);
     }

@@ -5,41 +5,41 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Rows of a data set in a fixed order, pass after pass. Files, generators and decorators ({@link
- * Readers}) are all DataReaders, so they compose.
+ * The rows of a data set in a fixed order, pass after pass. Files, generators and decorators
+ * ({@link Readers}) are all DataReaders, so they compose.
  *
- * <p>A {@link #state()} taken between any two batches says which rows were delivered; {@link
- * #restore} in a new reader of the same data goes on with exactly the others. Rows in flight inside
- * decorators are not delivered, so they need no saving: they are read again. {@code start(epoch)}
- * then {@code skip(rows)} does the same for a consumer that counts rows itself, except above {@link
+ * <p>{@link #state()} between two batches says which rows were delivered. {@link #restore} in a new
+ * reader of the same data continues with exactly the other rows. Rows inside decorators are not
+ * delivered yet, so a restored reader reads them again. A consumer that counts rows itself can call
+ * {@code start(epoch)} and {@code skip(rows)} instead, except above {@link
  * Readers#mappedUnordered}, whose order only the state knows.
  *
- * <p>Bad data raises {@link DataException} naming file, row and byte offset. After an exception
- * {@code start} or {@code restore} begin anew, and the state is that before the call that threw.
- * Not thread-safe: one consumer.
+ * <p>Bad data raises a {@link DataException} that names file, row and byte offset. After an
+ * exception the state is the one before the failed call, and {@code start} or {@code restore} begin
+ * anew. Not thread-safe: a reader has one consumer.
  *
  * <p>To write a reader extend {@link PositionedReader}, which keeps the state.
  */
 public interface DataReader extends AutoCloseable {
-  /** What the rows hold; fixed for the life of the reader. */
+  /** The columns of the rows; fixed for the life of the reader. */
   Schema schema();
 
   /**
-   * The next rows, at least one, or empty at the end of the pass. The batch is the caller's until
-   * closed; it must be closed before the reader is.
+   * The next rows, at least one; empty at the end of the pass. The batch belongs to the caller
+   * until it is closed, which must be before the reader is closed.
    */
   Optional<Batch> next();
 
   /**
-   * As {@link #next}, for a caller that does not write to the batch: a reader that keeps its rows
-   * lends them without a copy.
+   * As {@link #next}, for a caller that only reads the batch. A reader that keeps its rows need not
+   * copy them.
    */
   default Optional<Batch> nextView() {
     return next();
   }
 
   /**
-   * As {@link #next}, but appends the rows to a batch of the caller, which saves a copy where the
+   * As {@link #next}, but appends the rows to a batch of the caller. This saves a copy if the
    * reader can write there.
    *
    * @param target an empty batch of this schema
@@ -50,24 +50,24 @@ public interface DataReader extends AutoCloseable {
   }
 
   /**
-   * Nanoseconds that {@link #next} has waited so far for rows that another thread reads ahead. A
-   * reader that does not read ahead says 0.
+   * Nanoseconds that {@link #next} has waited so far for a thread that reads ahead; 0 for a reader
+   * that does not read ahead.
    */
   default long waitedNanos() {
     return 0;
   }
 
   /**
-   * Whether {@link #next} would give rows at once, as they were read ahead. A reader that does not
-   * read ahead says no.
+   * Whether {@link #next} would give rows at once, because they were read ahead; false for a reader
+   * that does not read ahead.
    */
   default boolean isReady() {
     return false;
   }
 
   /**
-   * Goes to the first row of pass {@code epoch} (from 0). Only decorators that draw random numbers
-   * depend on the epoch. A new reader stands at epoch 0.
+   * Goes to the first row of pass {@code epoch}, counted from 0. Only decorators that draw random
+   * numbers depend on the epoch. A new reader is at the first row of pass 0.
    */
   default void start(int epoch) {
     restore(ReaderState.start(epoch));
@@ -80,20 +80,20 @@ public interface DataReader extends AutoCloseable {
    */
   long skip(long rows);
 
-  /** Where the reader stands: after the rows that were delivered or skipped. */
+  /** The position of the reader: after the rows that were delivered or skipped. */
   ReaderState state();
 
   /**
-   * Goes to where a reader of the same data, made in the same way, stood.
+   * Goes to the position of another reader of the same data that was made in the same way.
    *
-   * @throws DataException if the pass has fewer rows than were read of it
+   * @throws DataException if the pass has fewer rows than that reader had read
    */
   void restore(ReaderState state);
 
-  /** Rows of a pass where this is known without reading them all. */
+  /** Rows of a pass; empty if that is not known without reading them all. */
   OptionalLong rowCount();
 
-  /** Lets go of files and threads; never blocks for long. Closing twice is harmless. */
+  /** Releases files and threads; never blocks for long. Closing twice is harmless. */
   @Override
   void close();
 }

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The order in which a pass came where that depends on the speed of threads: batches that {@link
- * Readers#mappedUnordered} gave, and the same of the readers below. A reader that is restored with
- * it gives its first rows in this order again.
+ * The order of the batches of a pass, where it depends on the speed of threads: batches that {@link
+ * Readers#mappedUnordered} gave, and the orders of the readers below. A reader that is restored
+ * with it gives its first batches in this order again.
  *
- * @param turns for each batch given, how many older ones were not given yet; it stays below twice
- *     the number of threads
- * @param parts of readers below, or of their passes; empty where all are fixed
+ * @param turns for each batch given, the number of older batches that were not given yet; below
+ *     twice the number of threads
+ * @param parts orders of the readers below, or of their passes; empty if all are fixed
  */
 public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
-  /** An order that follows from seed, epoch and data. */
+  /** The order that follows from seed, epoch and data. */
   public static final PassOrder FIXED = new PassOrder(List.of(), List.of());
 
   public PassOrder {
@@ -27,7 +27,7 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
     }
   }
 
-  /** The order of a reader whose own order is fixed and that reads all of these. */
+  /** The order of a reader with a fixed order of its own, over readers of these orders. */
   public static PassOrder of(List<PassOrder> parts) {
     return parts.stream().allMatch(PassOrder::isFixed) ? FIXED : new PassOrder(List.of(), parts);
   }
@@ -37,12 +37,12 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
     return turns.isEmpty() && parts.isEmpty();
   }
 
-  /** The order of part {@code i}. */
+  /** The order of reader {@code i} below. */
   public PassOrder part(int i) {
     return i < parts.size() ? parts.get(i) : FIXED;
   }
 
-  /** {@code (turns parts)}, parts in the same form. */
+  /** This order as text: {@code (turns parts)}, each part in the same form. */
   String text() {
     StringBuilder text = new StringBuilder();
     write(text);
@@ -59,7 +59,7 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
   /**
    * The order that {@link #text} wrote.
    *
-   * @throws NumberFormatException if it is something else
+   * @throws NumberFormatException if the text is something else
    */
   static PassOrder parse(String text) {
     int[] at = {0};

@@ -6,40 +6,40 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link DataReader} to extend. It counts rows, keeps the part of a batch that a skip leaves
- * over, and refuses calls after close, so that a reader need only say how it reads.
+ * The base class of readers. It counts rows, keeps the rest of a batch after a skip, and refuses
+ * calls after close. A reader implements {@link #read}, {@link #begin} and {@link #release}.
  */
 public abstract class PositionedReader implements DataReader {
   private int epoch;
   private long rows;
 
-  /** A batch of which rows before {@code heldAt} were skipped. */
+  /** A batch whose rows before {@code heldAt} were skipped. */
   private @Nullable Batch held;
 
   private int heldAt;
   private boolean closed;
 
-  /** The next rows, at least one; empty at the end of the pass, however often it is asked. */
+  /** The next rows, at least one; empty at the end of the pass, also when called again. */
   protected abstract Optional<Batch> read();
 
-  /** Goes to the first row of pass {@code epoch}, whose rows come in {@code order}. */
+  /** Goes to the first row of pass {@code epoch}, whose rows are to come in {@code order}. */
   protected abstract void begin(int epoch, PassOrder order);
 
-  /** Lets go of files and threads; called once. */
+  /** Releases files and threads; called once. */
   protected abstract void release();
 
   /**
-   * Passes over at most {@code rows} rows, as many as it can without reading them. What is left is
-   * skipped by reading.
+   * Skips at most {@code rows} rows, as many as possible without reading them. The rest is skipped
+   * by reading.
    *
    * @param rows 1 or more
-   * @return rows passed over, from 0
+   * @return rows skipped, 0 or more
    */
   protected long pass(long rows) {
     return 0;
   }
 
-  /** The order of this pass so far, for readers over others. */
+  /** The order of this pass so far. A reader over others returns the order of those. */
   protected PassOrder order() {
     return PassOrder.FIXED;
   }
@@ -65,7 +65,9 @@ public abstract class PositionedReader implements DataReader {
     return any;
   }
 
-  /** As {@link #read}, but into an empty batch; for readers that can write there. */
+  /**
+   * As {@link #read}, but into an empty batch. To be overridden by readers that can write there.
+   */
   protected boolean readInto(Batch target) {
     return append(readView(), target);
   }
@@ -76,11 +78,12 @@ public abstract class PositionedReader implements DataReader {
     return counted(held == null ? readView() : Optional.of(takeHeld()));
   }
 
-  /** As {@link #read}, of rows that nobody will write to; for readers that keep them. */
+  /** As {@link #read}, for a caller that only reads. To be overridden by readers that keep rows. */
   protected Optional<Batch> readView() {
     return read();
   }
 
+  /** Appends a lent batch to {@code target} and closes it; false if there is none. */
   static boolean append(Optional<Batch> lent, Batch target) {
     if (lent.isEmpty()) {
       return false;
@@ -91,7 +94,7 @@ public abstract class PositionedReader implements DataReader {
     return true;
   }
 
-  /** A batch of {@code pool} that {@link #readInto} filled. */
+  /** A batch of {@code pool}, filled by {@link #readInto}; empty at the end of the pass. */
   protected final Optional<Batch> readFrom(BatchPool pool) {
     Batch batch = pool.take();
     try {

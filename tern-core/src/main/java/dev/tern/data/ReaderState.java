@@ -5,12 +5,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a {@link DataReader} stands: {@code rows} rows of pass {@code epoch} are delivered.
+ * The position of a {@link DataReader}: {@code rows} rows of pass {@code epoch} are delivered.
  *
- * @param epoch pass, from 0
- * @param rows rows of it delivered or skipped
- * @param order what else tells which rows these are; {@link PassOrder#FIXED} for all readers but
- *     those over {@link Readers#mappedUnordered}
+ * @param epoch number of the pass, from 0
+ * @param rows rows of the pass that were delivered or skipped
+ * @param order the order of these rows; {@link PassOrder#FIXED} for all readers except those over
+ *     {@link Readers#mappedUnordered}
  */
 public record ReaderState(int epoch, long rows, PassOrder order) {
   public ReaderState {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one row of a data set holds: {@code L} labels, {@code F} dense numbers and {@code S} slots
- * of 64-bit ids. Every 64-bit id is legal.
+ * The columns of a data set: {@code L} labels, {@code F} dense numbers and {@code S} slots of
+ * 64-bit ids. Every 64-bit id is legal.
  *
  * @param labels names of the label columns, in order
  * @param dense names of the dense columns, in order
@@ -58,7 +58,7 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     return dense.size();
   }
 
-  /** Names of the embedding tables: those of the slots that have one of their own, in order. */
+  /** The names of the embedding tables, in order: one for each slot that has its own. */
   public List<String> tables() {
     return tables(slots);
   }

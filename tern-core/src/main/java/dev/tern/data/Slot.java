@@ -5,11 +5,10 @@ import java.util.Objects;
 /**
  * A sparse feature: each row holds zero or more ids in it.
  *
- * @param name column or feature name, unique among a schema's slots
- * @param hotness ids per row when every row holds the same number (1 = one-hot), or 0 when it
- *     varies
- * @param table name of the slot whose embedding table this one uses: its own, or another's that
- *     uses its own
+ * @param name name of the column or feature, unique among the slots of a schema
+ * @param hotness ids of each row if all rows have the same number (1 for one-hot), or 0
+ * @param table name of the slot whose embedding table this slot uses: its own name, or that of a
+ *     slot with its own table
  */
 public record Slot(String name, int hotness, String table) {
   public Slot {
@@ -26,7 +25,7 @@ public record Slot(String name, int hotness, String table) {
     this(name, hotness, name);
   }
 
-  /** The same with the table of another slot. */
+  /** This slot with the table of another one. */
   public Slot withTable(String other) {
     return new Slot(name, hotness, other);
   }

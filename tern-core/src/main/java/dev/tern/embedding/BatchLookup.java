@@ -6,16 +6,16 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowParts;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whole batches up in the tables of a model and applies their gradients, one batch after
- * another: tables side by side on the compute threads, each table one thread's work, so that
- * results do not depend on their number. While a batch computes the next one may be looked up
- * ahead, by a thread of its own. Allocates nothing once it has seen the largest batch. One thread
- * at a time.
+ * Looks up batches in the tables of a model and applies their gradients. Several compute threads
+ * work at once, each on whole tables, so results do not depend on the number of threads. While one
+ * batch is computed, a thread of its own may look up the next. Allocates nothing once it has seen
+ * the largest batch. For one thread at a time.
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
@@ -31,6 +31,9 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Per table. */
   private final PooledBags[] bags;
+
+  /** Per part, where the vectors or gradients of a call lie. */
+  private final long[] addresses;
 
   /** Per table and slot of it, where its vectors go. */
   private final RowParts[][] targets;
@@ -57,6 +60,7 @@ public final class BatchLookup implements AutoCloseable {
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
     requireWidths();
+    addresses = new long[widths.size()];
     ahead = new LookAhead(slots);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch();
@@ -89,11 +93,13 @@ public final class BatchLookup implements AutoCloseable {
    * whether it was clicked, where tables {@link RowPolicy#weighsClicks ask for that}.
    *
    * @param insert whether ids without a row get one (training)
-   * @param out per part, the address of {@code [B, S, D]} with {@code D} the part's width
+   * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width
    * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
-  @SuppressWarnings("exports")
-  public void find(Workers workers, Batch batch, boolean insert, long[] out) {
+  public void find(Workers workers, Batch batch, boolean insert, List<MemorySegment> out) {
+    for (int p = 0; p < addresses.length; p++) {
+      addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(batch, p));
+    }
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
@@ -104,7 +110,7 @@ public final class BatchLookup implements AutoCloseable {
       int[] slots = parts[t].slots();
       for (int k = 0; k < slots.length; k++) {
         // The bags of a table's slot follow those of the slots before it.
-        place(targets[t][k], out, slots[k] - (long) k * batch.size() * slotCount, slotCount);
+        place(targets[t][k], slots[k] - (long) k * batch.size() * slotCount, slotCount);
       }
     }
     workers.run(parts.length, finding);
@@ -121,26 +127,33 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   /**
-   * Begins to look up the batch that {@link #find} is to be called with next, for as long as
-   * nothing else is done here. It must stay as it is until then or {@link #forgetAhead}. What goes
-   * wrong is thrown by that find.
+   * Starts to look up the batch that the next call of {@link #find} will get. The batch must not
+   * change until that call or {@link #forgetAhead}. That call throws what goes wrong meanwhile.
    */
   public void lookAhead(Batch next) {
     ahead.begin(next);
   }
 
-  /** Who looks ahead. For tests. */
+  /** The thread that looks ahead. For tests. */
   LookAhead ahead() {
     return ahead;
   }
 
-  /** Forgets what was looked up ahead; its batch is not read any more. */
+  /** Forgets what was looked up ahead, and stops reading its batch. */
   public void forgetAhead() {
     ahead.end();
   }
 
-  /** Has bag 0 lie as vector {@code first} of {@code [B, S, D]}, each bag {@code every} on. */
-  private void place(RowParts part, long[] addresses, long first, long every) {
+  /** Floats of part {@code p} of the vectors of a batch. */
+  private long floats(Batch of, int p) {
+    return (long) of.size() * slotCount * widths.get(p);
+  }
+
+  /**
+   * Places bag 0 at vector {@code first} of {@code [B, S, D]}, and each next bag {@code every}
+   * vectors on.
+   */
+  private void place(RowParts part, long first, long every) {
     for (int p = 0; p < addresses.length; p++) {
       long width = widths.get(p);
       part.set(p, addresses[p] + 4 * first * width, every * width);
@@ -164,20 +177,23 @@ public final class BatchLookup implements AutoCloseable {
   /**
    * Applies the gradients of what {@link #find} wrote last.
    *
-   * @param gradients per part, the address of {@code [B, S, D]} with {@code D} the part's width
+   * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width
    * @param lr learning rate of this step
    * @param step the step, counted from 1
    */
-  @SuppressWarnings("exports")
-  public void apply(Workers workers, long[] gradients, float lr, long step) {
+  public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
+    Batch of = current();
+    for (int p = 0; p < addresses.length; p++) {
+      addresses[p] = NativeFloats.toRead("lookup gradients", gradients.get(p), floats(of, p));
+    }
     // Else it would wait for the changes, and they for it.
     ahead.stop();
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots();
       if (slots.length == 1) {
-        place(this.gradients[t], gradients, slots[0], slotCount);
+        place(this.gradients[t], slots[0], slotCount);
       } else {
-        place(this.gradients[t], gradients, 0, 1);
+        place(this.gradients[t], 0, 1);
         this.gradients[t].interleave(slots, parts[t].rows(), slotCount);
       }
     }

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSink;
 import dev.tern.embedding.config.RowSource;
@@ -9,20 +8,23 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.table.TableLock;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
+import dev.tern.tensor.Device;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * A table of embedding rows by 64-bit id; every id is legal. Rows appear when training first meets
- * their id, or as {@link TableConfig#rows} says, with initial weights that depend on (seed, table
- * index, id) alone.
+ * A table of embedding rows by 64-bit id; every id is legal. A row appears when training first
+ * meets its id, or as the row policy says. Its initial weights depend on (seed, table index, id)
+ * alone.
  *
  * <p>A training step is {@link #find} with {@code insert}, {@link #pool} or {@link #ragged} for the
  * forward pass, {@link #apply} for the gradients. Scoring is the same without insert and apply.
@@ -30,36 +32,35 @@ import java.util.function.Consumer;
  * <h2>Threads</h2>
  *
  * Any number of threads may use a table at once, each with its own {@link Lookup}. Every call is
- * atomic: calls have the effect that they would have one after the other, in an order in which
- * whatever ended before another began comes first. So
+ * atomic: calls have the effect of some sequence of them, in which a call that ended before another
+ * began comes first. So
  *
  * <ul>
  *   <li>an id that several threads insert at once gets one row, and two ids never share one;
- *   <li>who reads an id sees no row or a whole one: with its initial weights, or as it was before
- *       or after an update, never a mixture. {@link #findAndPool} reads all rows of its batch
- *       between the same two changes;
+ *   <li>a reader of an id sees no row or a whole one: with initial weights, or as before or after
+ *       an update, never a mixture. {@link #findAndPool} reads all rows of its batch between the
+ *       same two changes;
  *   <li>a lookup stands for the rows as they were found. {@link #pool} and {@link #ragged} refuse
  *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
  *       it, and what unknown ids read as stays;
- *   <li>an evicted row is never read or updated as that of the id that has its place now;
- *   <li>{@link #exportTo} and {@link #snapshot} give the table of one moment;
- *   <li>{@link #statistics} are those of one moment, so that they add up;
+ *   <li>when a row was evicted, its old id never reads or updates the id that has its place;
+ *   <li>{@link #exportTo} and {@link #snapshot} give the table as it was at one moment;
+ *   <li>{@link #statistics} are taken at one moment, so that they add up;
  *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
- *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert that memory
- *       runs out for may have given rows, whole ones, to some of its ids.
+ *   <li>a call that throws ends like any other, and nobody waits for it. Only an insert for which
+ *       memory runs out may have given whole rows to some of its ids.
  * </ul>
  *
- * Find without insert, refresh, pool, ragged and what only says something run side by side; they
- * change nothing and never wait for each other, but for a new {@link UnknownRow#MEAN}, which one of
- * them finds. They take no lock but count themselves in and out, at counts that few threads share:
- * while another thread inserts or updates they wait for that batch. Calls that change the table and
- * exports take turns, first come, first served; readers do not wait for exports, nor changes that
- * wait for one. A {@link #snapshot} is a change as short as a batch, and changes go on while it is
- * read. The sink of an export may read the table; any other call from within a source or sink is
- * refused.
+ * Reads run side by side: find without insert, refresh, pool, ragged and the queries. They change
+ * nothing and never wait for each other, except when one of them computes a new {@link
+ * UnknownRow#MEAN}. They take no lock; each counts itself in and out. A read waits while another
+ * thread inserts or updates a batch. Changes and exports take turns, first come, first served.
+ * Readers wait neither for exports nor for changes that wait for an export. A {@link #snapshot} is
+ * a change as short as a batch, and changes continue while it is read. The sink of an export may
+ * read the table; any other call from within a source or sink is refused.
  *
- * <p>With several threads that train one table, rows depend on the order of their calls, and steps
- * are to be counted over all of them. With one no result depends on how many threads read.
+ * <p>When several threads train one table, rows depend on the order of their calls, and steps must
+ * be counted over all threads. When one thread trains, no result depends on how many threads read.
  * Different tables are independent. Several threads may pool one lookup at once; otherwise a lookup
  * is for one thread at a time.
  */
@@ -77,24 +78,33 @@ public final class EmbeddingTable implements AutoCloseable {
     snapshots = new TableSnapshots(rows, lock);
   }
 
-  /** An empty table whose memory comes out of {@code allocator}'s budget. */
-  public static EmbeddingTable create(TableConfig config, Allocator allocator) {
+  /** An empty table whose memory counts against the budget of {@code device}. */
+  public static EmbeddingTable create(TableConfig config, Device device) {
+    return create(config, DeviceAccess.allocator(device));
+  }
+
+  static EmbeddingTable create(TableConfig config, Allocator allocator) {
     return new EmbeddingTable(TableRows.create(config, Optional.empty(), allocator));
   }
 
   /**
-   * An empty table that keeps rows in a file while its memory is too small for them all. Rows in
+   * An empty table that keeps rows in a file while its memory is too small for all of them. Rows in
    * use are in memory, and every result is that of a table without a file. A batch must not have
-   * more different ids than memory has room for rows. Such a table has no eviction, an optimizer
-   * that updates rows in a batch alone, and unknown ids do not read as the mean.
+   * more different ids than memory has room for. Such a table has no eviction, an optimizer that
+   * updates only the rows of a batch, and unknown ids that do not read as the mean.
    *
-   * @throws IllegalArgumentException if that cannot be, or too little memory is left in the tier
-   * @throws IllegalStateException if too little is left to count ids; later, if ids are more than
+   * @throws IllegalArgumentException if the config is not such, or too little memory is left in the
+   *     tier
+   * @throws IllegalStateException if too little is left to count ids; later, if more ids come than
    *     the admission expects, or a batch has more than memory has room for
    * @throws java.io.UncheckedIOException if no file can be made; later, from whatever reads or
    *     writes it, if the disk fails or is full
    */
-  public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
+  public static EmbeddingTable create(TableConfig config, FileTier tier, Device device) {
+    return create(config, tier, DeviceAccess.allocator(device));
+  }
+
+  static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
     return new EmbeddingTable(TableRows.create(config, Optional.of(tier.shared), allocator));
   }
 
@@ -116,7 +126,7 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** Bytes of memory held for rows, state, index and what {@link TableConfig#rows} needs. */
+  /** Bytes of memory held for rows, state, index and what the row policy needs. */
   public long bytes() {
     lock.begin(Use.READ);
     try {
@@ -142,8 +152,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Counts the changes to rows that exist. Values read from a lookup stay true while this number
-   * does; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
+   * The number of changes to rows that exist. Values read from a lookup are current while this
+   * number stays the same; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
    */
   public long version() {
     lock.begin(Use.READ);
@@ -164,22 +174,30 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.found.fill(ids, count);
+    find(ids, count, into.found, insert);
+  }
+
+  void find(long[] ids, int count, RowLookup into, boolean insert) {
+    into.fill(ids, count);
+    find(into, insert);
+  }
+
+  private void find(RowLookup filled, boolean insert) {
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(into.found, insert);
+      rows.find(filled, insert);
     } finally {
       lock.end(use);
     }
   }
 
   /**
-   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still at work: which
-   * distinct ids there are, where their rows lie, and of rows in a file their content. The table
-   * does not change, and no result depends on it; {@link #find(Lookup, boolean)} finds anew what
-   * does not hold any more. It runs beside other reads, in short turns, so that changes need not
-   * wait for it.
+   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still computed: the
+   * distinct ids, where their rows lie, and the content of rows in a file. The table does not
+   * change, and no result depends on this call: {@link #find(Lookup, boolean)} finds again what has
+   * changed since. It runs beside other reads, in short turns, so that changes need not wait for
+   * it.
    *
    * @param into takes what is found; of no other use until then
    */
@@ -188,9 +206,9 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Likewise, of rows in a file as many as can be read while it may go on.
+   * Looks ids up ahead, and stops reading rows of a file once it must not go on.
    *
-   * @param goOn asked again and again
+   * @param goOn asked before each few rows
    */
   void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
@@ -218,74 +236,51 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalArgumentException if they were not, of this table and since the last find
    */
   public void find(Lookup ahead, boolean insert) {
-    requireAhead(ahead);
-    Use use = insert ? Use.CHANGE : Use.READ;
-    lock.begin(use);
-    try {
-      rows.find(ahead.found, insert);
-    } finally {
-      lock.end(use);
-    }
-  }
-
-  private void requireAhead(Lookup lookup) {
-    if (!lookup.found.ahead.isOf(rows)) {
+    if (!ahead.found.ahead.isOf(rows)) {
       throw new IllegalArgumentException(
           "table %s: got a lookup without ids, expected one that this table looked up ahead"
               .formatted(config.name()));
     }
+    find(ahead.found, insert);
   }
 
   /**
-   * {@link #find}, then {@link #pool} of bags {@code [0, bags)}, with no change of the table
-   * between. So threads that train one table together pool what they found; with single calls
-   * another's update may come between, and the lookup is refused.
+   * {@link #find}, then {@link #pool} of all bags, with no change of the table between. So threads
+   * that train one table together pool what they found: with single calls, another thread's update
+   * may come between, and the lookup is refused.
    */
   public void findAndPool(
       long[] ids,
       int count,
       Lookup into,
       boolean insert,
-      int[] offsets,
-      int bags,
-      Combiner combiner,
-      long out,
+      Bags bags,
+      MemorySegment out,
       long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
+    RowParts whole = target(out, bags.count(), outStride);
+    PooledBags pooled = bags.pooled(config.name(), count);
     into.found.fill(ids, count);
-    findAndPool(into.found, insert, PooledBags.of(offsets, bags, combiner), whole);
+    findAndPool(into.found, insert, pooled, whole);
+  }
+
+  private RowParts target(MemorySegment out, int bags, long stride) {
+    String what = "table " + config.name() + " pool";
+    return RowParts.whole(
+        config.width(), NativeFloats.toWrite(what, out, floats(bags, stride)), stride);
+  }
+
+  /** Floats from the first of bag 0 to the last of the last bag. */
+  private long floats(int bags, long stride) {
+    if (stride < 0) {
+      throw new IllegalArgumentException(
+          "table %s: got %d floats from one bag to the next, expected 0 or more"
+              .formatted(config.name(), stride));
+    }
+    return bags == 0 ? 0 : Math.addExact(Math.multiplyExact(bags - 1L, stride), config.width());
   }
 
   /**
-   * Likewise, of rows times weights.
-   *
-   * @param weights one for each id
-   */
-  public void findAndPool(
-      long[] ids,
-      int count,
-      Lookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      long out,
-      long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    PooledBags weighted = weighted(offsets, weights, bags, combiner, count);
-    into.found.fill(ids, count);
-    findAndPool(into.found, insert, weighted, whole);
-  }
-
-  private PooledBags weighted(
-      int[] offsets, float[] weights, int bags, Combiner combiner, int positions) {
-    float[] all = PooledBags.requireWeights(config.name(), weights, positions);
-    return new PooledBags(combiner).set(offsets, all, bags);
-  }
-
-  /**
-   * Likewise, of a lookup that was filled, perhaps {@link #lookAhead ahead}.
+   * Finds and pools a lookup that was filled, perhaps {@link #lookAhead ahead}.
    *
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
@@ -306,8 +301,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Takes the rows of a lookup as they are now, after an {@link #apply} of another one. Ids whose
-   * rows went read as unknown.
+   * Makes a lookup current after another one was {@link #apply applied}: it reads the rows as they
+   * are now. Ids whose rows went read as unknown.
    */
   public void refresh(Lookup lookup) {
     lock.begin(Use.READ);
@@ -319,39 +314,19 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Combines the rows of each bag into one vector: bag {@code b} in {@code [from, to)} holds the
-   * positions {@code offsets[b]} to {@code offsets[b + 1] - 1} of the lookup.
+   * Combines the rows of each of the bags {@code [from, to)} into one vector.
    *
-   * @param out address of bag 0's {@code W} floats; only bags {@code [from, to)} are written
-   * @param outStride floats from one bag to the next
+   * @param out vector {@code b} goes to the {@code W} floats from {@code b * outStride} on; other
+   *     bags are not written
+   * @param outStride floats from one vector to the next, 0 or more
    * @throws IllegalStateException if rows were updated or evicted since they were found
    */
-  public void pool(
-      Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup.found, PooledBags.of(offsets, to, combiner), from, to, whole);
+  public void pool(Lookup lookup, Bags bags, int from, int to, MemorySegment out, long outStride) {
+    PooledBags pooled = bags.pooled(config.name(), lookup.count());
+    pool(lookup.found, pooled, from, to, target(out, Math.max(0, to), outStride));
   }
 
-  /**
-   * Likewise, of rows times weights.
-   *
-   * @param weights one for each position of the lookup
-   */
-  public void pool(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      long out,
-      long outStride) {
-    RowParts whole = RowParts.whole(config.width(), out, outStride);
-    PooledBags weighted = weighted(offsets, weights, to, combiner, lookup.count());
-    pool(lookup.found, weighted, from, to, whole);
-  }
-
-  /** Likewise, to a target that may be in parts. */
+  /** Combines rows into a target that may be in parts. */
   void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     lock.begin(Use.READ);
     try {
@@ -362,67 +337,45 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Copies the row of every position: {@code out} is the address of {@code N x W} floats.
+   * Copies the row of every position.
    *
+   * @param out {@code [N, W]} floats
    * @throws IllegalStateException if rows were updated or evicted since they were found
    */
-  public void ragged(Lookup lookup, long out) {
+  public void ragged(Lookup lookup, MemorySegment out) {
+    long floats = (long) lookup.count() * config.width();
+    long address = NativeFloats.toWrite("table " + config.name() + " ragged", out, floats);
     lock.begin(Use.READ);
     try {
-      rows.ragged(lookup.found, out);
+      rows.ragged(lookup.found, address);
     } finally {
       lock.end(Use.READ);
     }
   }
 
   /**
-   * Applies gradients: those of all bags that hold an id, or one of a bucket, are added up in order
-   * of position (times the factor as of {@link Combiner} there), then the row takes one step of the
-   * optimizer. Ids that were found without either, or whose row went, are skipped. Ends the step:
-   * rows go that were unseen for too long. For the gradient of {@link #ragged} pass offsets 0, 1, 2
-   * ... and SUM.
+   * Applies the gradients of pooled vectors, and ends the step. For each id, the gradients of all
+   * bags that hold it are added up in order of position, each times the factor by which the row
+   * counts in the bag; then its row takes one step of the optimizer. The ids of one bucket ({@link
+   * UnknownRow.Hashed}) share a row and so one step. Ids without a row, or whose row went since,
+   * are skipped. At the end of the step, rows go that were unseen for too long. For the gradient of
+   * {@link #ragged} pass {@link Bags#single}.
    *
-   * @param offsets bags as given to {@link #pool}
-   * @param bags bags, {@code B}
-   * @param grad address of bag 0's {@code W} floats
-   * @param gradStride floats from one bag to the next
+   * @param bags as given to {@link #pool}
+   * @param gradients gradient {@code b} lies in the {@code W} floats from {@code b * stride} on
+   * @param stride floats from one gradient to the next, 0 or more
    * @param lr learning rate of this step, 0 or more; with FTRL 0 changes nothing
    * @param step the step, counted from 1
    */
   public void apply(
-      Lookup lookup,
-      int[] offsets,
-      int bags,
-      Combiner combiner,
-      long grad,
-      long gradStride,
-      float lr,
-      long step) {
-    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup.found, PooledBags.of(offsets, bags, combiner), whole, lr, step);
+      Lookup lookup, Bags bags, MemorySegment gradients, long stride, float lr, long step) {
+    String what = "table " + config.name() + " apply";
+    long address = NativeFloats.toRead(what, gradients, floats(bags.count(), stride));
+    RowParts whole = RowParts.whole(config.width(), address, stride);
+    apply(lookup.found, bags.pooled(config.name(), lookup.count()), whole, lr, step);
   }
 
-  /**
-   * Likewise, of what was pooled with weights; these get no gradient.
-   *
-   * @param weights as given to {@link #pool}
-   */
-  public void apply(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      long grad,
-      long gradStride,
-      float lr,
-      long step) {
-    RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    PooledBags weighted = weighted(offsets, weights, bags, combiner, lookup.count());
-    apply(lookup.found, weighted, whole, lr, step);
-  }
-
-  /** Likewise, of gradients that may be in parts and in another order than the bags. */
+  /** Applies gradients that may be in parts and in another order than the bags. */
   void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     lock.begin(Use.CHANGE);
     try {
@@ -433,12 +386,12 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Takes their rows from {@code ids[0 .. count)}, whatever the policy says, as where people have
-   * asked to be forgotten. An id that training meets later begins anew. Lookups found before are as
-   * after an eviction, and the ids are among those that went in checkpoints of changes. Costs a
-   * walk over all rows where the policy keeps an order of them.
+   * Removes the rows of {@code ids[0 .. count)}, whatever the policy says, for example when people
+   * ask to be forgotten. An id that training meets later starts with initial weights. Lookups found
+   * before behave as after an eviction, and checkpoints of changes list the ids as gone. Walks over
+   * all rows if the policy evicts rows.
    *
-   * @return how many different ids had a row
+   * @return the number of different ids that had a row
    * @throws IllegalStateException if the table has a file tier
    */
   public int erase(long[] ids, int count) {
@@ -475,13 +428,14 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * The table as it is now, whatever becomes of it later. Others may go on changing it: before the
-   * snapshot is closed, whoever changes a row first makes a copy of it, in memory of the allocator,
-   * half of what is free there at most, with the copies of other tables; where that is not enough,
-   * changes wait until it is closed, and all other calls for them. So whoever is to close it, and
-   * the sink of its rows, must not call the table before. A table with a {@link FileTier}, with an
-   * optimizer that changes all rows in each step, or for whose {@link TableHistory} there is no
-   * room again, stays as it is: changes of it wait until the snapshot is closed, by this thread.
+   * The table as it is at this moment. Other threads may continue to change it: until the snapshot
+   * is closed, a change first copies the rows that it touches. The copies of all tables together
+   * take at most half of the free memory of the device. When that is not enough, changes wait until
+   * the snapshot is closed, and other calls wait for them. So the thread that closes it, and the
+   * sink of its rows, must not call the table before. Three kinds of table are held instead, and
+   * changes wait until this thread closes the snapshot: a table with a {@link FileTier}, one whose
+   * optimizer changes all rows in each step, and one whose {@link TableHistory} does not fit into
+   * free memory a second time.
    *
    * @throws IllegalStateException if another one is open; one at a time
    */
@@ -490,8 +444,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Likewise, of what changed since {@link #trackChanges}, which must have been called; of the
-   * whole table where that is too much to list.
+   * A {@link #snapshot} of only what changed since {@link #trackChanges}, which must have been
+   * called. It has the whole table if too much changed to be listed.
    */
   public TableSnapshot snapshotOfChanges() {
     return snapshots.take(true);
@@ -512,8 +466,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * From now on notes what changes, for {@link #snapshotOfChanges}; what changed before is
-   * forgotten. Costs one bit a row, and 8 bytes for each row that changed.
+   * Starts to note which rows change, for {@link #snapshotOfChanges}, and forgets what was noted
+   * before. Takes one bit a row, and 8 bytes for each row that changed.
    */
   public void trackChanges() {
     lock.begin(Use.CHANGE);
@@ -539,9 +493,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * As {@link #importFrom}, of rows as they are stored: the fastest way to fill a table.
+   * Fills an empty table with rows as they are stored: the fastest way to fill a table. When it
+   * fails, close the table.
    *
-   * @param count rows that are to come, about
+   * @param count about how many rows will come
    * @param source called on a thread of its own, where it must not use the table
    */
   public void importBlocks(long count, RowBlock.Source source) {

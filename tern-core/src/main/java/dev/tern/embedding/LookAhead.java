@@ -8,9 +8,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that looks the next batch up ahead, a table at a time, until it is to stop; who stops it
- * waits for the table under way alone, and looks up the others itself. Nothing of this shows in
- * results: it only reads tables.
+ * A thread that looks up the next batch while the current one is computed. It works table by table.
+ * Whoever stops it waits only for the table under way and looks up the others itself. It only
+ * reads, so no result depends on it.
  */
 final class LookAhead implements AutoCloseable {
   private final List<EmbeddingTable> tables;
@@ -23,7 +23,7 @@ final class LookAhead implements AutoCloseable {
 
   private final @Nullable Throwable[] failures;
 
-  /** Per table: how often what was looked up took the place of another lookup. */
+  /** Per table: how often a lookup was found done. */
   private final long[] taken;
 
   // Guarded by this.
@@ -33,7 +33,7 @@ final class LookAhead implements AutoCloseable {
   private boolean started;
   private boolean closed;
 
-  /** Whether the thread need not hurry. */
+  /** Whether the thread may start to read more rows. */
   private volatile boolean going;
 
   private final BooleanSupplier goOn = () -> going;
@@ -70,7 +70,10 @@ final class LookAhead implements AutoCloseable {
     return next == parts.length && !busy;
   }
 
-  /** How often {@link #take} was of use, of all tables. For tests, between two batches. */
+  /**
+   * How often {@link #take} found a table looked up, over all tables. For tests, between two
+   * batches.
+   */
   long taken() {
     return Arrays.stream(taken).sum();
   }
@@ -88,7 +91,7 @@ final class LookAhead implements AutoCloseable {
     batch = null;
   }
 
-  /** Has the thread stop: the batch and the tables are not read any more. */
+  /** Stops the thread and waits until it no longer reads the batch or a table. */
   synchronized void stop() {
     next = parts.length;
     going = false;

@@ -5,6 +5,7 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowParts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,13 +13,18 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Some rows of a tall matrix {@code [H, W]}, each with its number. A number may occur more than
- * once; then its rows add up. The gradient of a lookup is one ({@link #ofBags}): a row for each
- * position, which {@link #applyTo} applies to a table. Immutable.
+ * A sparse matrix {@code [H, W]}: some of its rows, each with its number; all other rows are zeros.
+ * Rows with the same number add up. Example: numbers 2, 0, 2 with values 1, 5, 10 of width 1 are
+ * the matrix (5, 0, 11).
  *
- * <p>Numbers are 0 to {@code H - 1}, or any 64-bit number in a matrix without an end ({@link
- * #UNBOUNDED}). What operations do and the bytes of {@link #writeTo} are those of PaddlePaddle's
- * SelectedRows (paddle/fluid/framework/selected_rows.h and math/selected_rows_functor.h).
+ * <p>{@link #ofBags} makes the gradient of a lookup, one row for each position, and {@link
+ * #applyTo} applies it to a table. Numbers are 0 to {@code H - 1}, or any 64-bit number where the
+ * height is {@link #UNBOUNDED}.
+ *
+ * <p>Immutable, and nothing is kept between calls: {@link #merged} and {@link #sorted} use scratch
+ * memory of about 100 bytes a row, which the collector frees after the call. Operations and format
+ * follow PaddlePaddle's SelectedRows (paddle/fluid/framework/selected_rows.h and
+ * math/selected_rows_functor.h).
  */
 public final class SelectedRows {
   /** The height of a matrix in which every 64-bit number names a row. */
@@ -31,7 +37,9 @@ public final class SelectedRows {
   /** {@code [rows.length, width]}. */
   private final float[] values;
 
-  /** What {@link #scatter} makes of an element {@code d} of a matrix and a value {@code v}. */
+  /**
+   * What {@link #scatter} puts in the place of element {@code d} of a matrix for a value {@code v}.
+   */
   public enum Scatter {
     /** {@code v}. */
     ASSIGN,
@@ -60,11 +68,6 @@ public final class SelectedRows {
       };
     }
   }
-
-  /** As many rows as a step has, and less, are merged without garbage but the result. */
-  private static final int MOST_KEPT = 1 << 17;
-
-  private static final ThreadLocal<RowLookup> KEPT = ThreadLocal.withInitial(RowLookup::new);
 
   /** Takes over the arrays. */
   SelectedRows(long height, int width, long[] rows, float[] values) {
@@ -112,8 +115,8 @@ public final class SelectedRows {
   }
 
   /**
-   * The gradient of a pooled lookup: for each position its id and the gradient of its bag, times
-   * the factor that its row has there, as of {@link Combiner}. Of {@link #UNBOUNDED} height.
+   * The gradient of a pooled lookup, of {@link #UNBOUNDED} height: for each position its id and the
+   * gradient of its bag times the factor that {@link Combiner} gives the position.
    *
    * @param ids the ids that were looked up
    * @param offsets bag {@code b} holds positions {@code offsets[b]} to {@code offsets[b + 1] - 1};
@@ -123,11 +126,12 @@ public final class SelectedRows {
    */
   public static SelectedRows ofBags(
       long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
-    return gradient(ids, offsets, PooledBags.UNWEIGHTED, combiner, width, gradients);
+    Objects.requireNonNull(combiner, "combiner");
+    return gradient(ids, PooledBags.of(offsets, offsets.length - 1, combiner), width, gradients);
   }
 
   /**
-   * Likewise, of a lookup that was pooled with weights.
+   * The gradient of a lookup that was pooled with weights. The weights themselves get no gradient.
    *
    * @param weights one for each id
    */
@@ -138,16 +142,15 @@ public final class SelectedRows {
           "selected rows: got %d weights for %d ids, expected one for each"
               .formatted(weights.length, ids.length));
     }
-    return gradient(ids, offsets, weights, combiner, width, gradients);
+    Objects.requireNonNull(combiner, "combiner");
+    PooledBags bags = new PooledBags(combiner).set(offsets, weights, offsets.length - 1);
+    return gradient(ids, bags, width, gradients);
   }
 
-  private static SelectedRows gradient(
-      long[] ids, int[] offsets, float[] weights, Combiner combiner, int width, float[] gradients) {
-    Objects.requireNonNull(combiner, "combiner");
-    int bags = offsets.length - 1;
-    boolean valid = bags >= 0 && offsets[0] == 0 && offsets[bags] <= ids.length;
-    for (int b = 0; b < bags; b++) {
-      valid &= offsets[b] <= offsets[b + 1];
+  private static SelectedRows gradient(long[] ids, PooledBags bags, int width, float[] gradients) {
+    boolean valid = bags.count >= 0 && bags.begin(0) == 0 && bags.begin(bags.count) <= ids.length;
+    for (int b = 0; b < bags.count; b++) {
+      valid &= bags.begin(b) <= bags.end(b);
     }
     if (!valid) {
       throw new IllegalArgumentException(
@@ -155,22 +158,19 @@ public final class SelectedRows {
                   .formatted(ids.length)
               + " those of the ids that were looked up");
     }
-    if (width < 1 || gradients.length != (long) bags * width) {
+    if (width < 1 || gradients.length != (long) bags.count * width) {
       throw new IllegalArgumentException(
           "selected rows: got %d gradients for %d bags of width %d, expected bags x width, 1 or more"
-              .formatted(gradients.length, bags, width));
+              .formatted(gradients.length, bags.count, width));
     }
-    int count = offsets[bags];
+    int count = bags.begin(bags.count);
     float[] values = new float[Math.multiplyExact(count, width)];
-    for (int b = 0; b < bags; b++) {
-      int begin = offsets[b];
-      int end = offsets[b + 1];
-      boolean weighted = weights.length > 0;
-      float scale = weighted ? combiner.scale(weights, begin, end) : combiner.scale(end - begin);
-      for (int i = begin; i < end; i++) {
-        float share = weighted ? scale * weights[i] : scale;
+    for (int b = 0; b < bags.count; b++) {
+      float scale = bags.scale(b);
+      for (int i = bags.begin(b); i < bags.end(b); i++) {
+        float factor = bags.factor(scale, i);
         for (int j = 0; j < width; j++) {
-          values[i * width + j] = share * gradients[b * width + j];
+          values[i * width + j] = factor * gradients[b * width + j];
         }
       }
     }
@@ -187,7 +187,7 @@ public final class SelectedRows {
     return width;
   }
 
-  /** Rows selected, {@code n}, those that repeat included. */
+  /** Rows, {@code n}; rows with the same number count each. */
   public int size() {
     return rows.length;
   }
@@ -206,14 +206,14 @@ public final class SelectedRows {
    * The same rows of a matrix of another height.
    *
    * @param other rows of the matrix, 0 or more; or {@link #UNBOUNDED}
-   * @throws IllegalArgumentException if a number is not one of it
+   * @throws IllegalArgumentException if a row's number is not below it
    */
   public SelectedRows withHeight(long other) {
     requireWithin(other, width, rows);
     return new SelectedRows(other, width, rows, values);
   }
 
-  /** The sum of both matrices: the rows of this one, then those of {@code other}. */
+  /** The sum of both matrices: the rows of this one, then the rows of {@code other}. */
   public SelectedRows plus(SelectedRows other) {
     if (other.height != height || other.width != width) {
       throw new IllegalArgumentException(
@@ -229,8 +229,8 @@ public final class SelectedRows {
   }
 
   /**
-   * The same matrix with each number once, in order of its first row; rows of one number are added
-   * up in their order.
+   * The same matrix with each number once. Numbers stand in order of their first row, and rows with
+   * the same number are added up in their order.
    */
   public SelectedRows merged() {
     RowLookup lookup = distinct();
@@ -245,14 +245,17 @@ public final class SelectedRows {
     return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
   }
 
-  /** The distinct numbers, and which each row has; of use until the next call in this thread. */
+  /** The distinct numbers, and which of them each row has. */
   private RowLookup distinct() {
-    RowLookup lookup = rows.length <= MOST_KEPT ? KEPT.get() : new RowLookup();
+    RowLookup lookup = new RowLookup();
     lookup.fill(rows, rows.length);
     return lookup;
   }
 
-  /** The same rows in ascending (signed) order of number; those of one number keep their order. */
+  /**
+   * The same rows in ascending (signed) order of number; rows with the same number keep their
+   * order.
+   */
   public SelectedRows sorted() {
     RowLookup lookup = distinct();
     long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
@@ -277,7 +280,9 @@ public final class SelectedRows {
     return new SelectedRows(height, width, numbers, moved);
   }
 
-  /** The whole matrix, {@code [H, W]} row-major; rows of one number are added up in their order. */
+  /**
+   * The whole matrix, {@code [H, W]} row-major; rows with the same number are added in their order.
+   */
   public float[] toDense() {
     requireBounded("toDense");
     if (height > Integer.MAX_VALUE / width) {
@@ -292,7 +297,7 @@ public final class SelectedRows {
   }
 
   /**
-   * Has each row, in order, change its row of {@code dense}.
+   * Combines each row, in order, with the row of {@code dense} that has its number.
    *
    * @param dense {@code [H, W]} row-major
    */
@@ -321,9 +326,9 @@ public final class SelectedRows {
   }
 
   /**
-   * Takes one step of the table's optimizer with these as gradients, ids being the numbers; as
-   * {@link EmbeddingTable#apply}, so ids without a row are skipped. Rows do not count as seen for
-   * that: only a lookup in training sees rows.
+   * Takes one step of a table's optimizer: each row is a gradient of the id that is its number. As
+   * with {@link EmbeddingTable#apply}, ids without a row are skipped. Row policies do not count the
+   * rows as seen, as only a lookup in training does that.
    *
    * @param lr learning rate of this step, 0 or more
    * @param step the step, counted from 1
@@ -338,11 +343,10 @@ public final class SelectedRows {
     long gradients = allocator.allocate(Math.max(4, 4L * values.length), "selected rows");
     try {
       Memory.copyIn(values, 0, gradients, values.length);
-      int[] offsets = new int[rows.length + 1];
-      Arrays.setAll(offsets, i -> i);
-      Lookup lookup = new Lookup();
+      RowLookup lookup = new RowLookup();
       table.find(rows, rows.length, lookup, false);
-      table.apply(lookup, offsets, rows.length, Combiner.SUM, gradients, width, lr, step);
+      PooledBags bags = Bags.single(rows.length).pooled(table.config().name(), rows.length);
+      table.apply(lookup, bags, RowParts.whole(width, gradients, width), lr, step);
     } finally {
       allocator.free(gradients);
     }
@@ -354,10 +358,10 @@ public final class SelectedRows {
   }
 
   /**
-   * Reads rows in PaddlePaddle's format, to their end; what follows stays in the stream.
+   * Reads rows in PaddlePaddle's format. Bytes behind them stay in the stream.
    *
    * @param name of the stream, for errors
-   * @throws dev.tern.base.DataException if they are not such rows, with the byte where it shows
+   * @throws dev.tern.base.DataException if the bytes are not in the format; it names the byte
    */
   public static SelectedRows readFrom(InputStream in, String name) throws IOException {
     return new SelectedRowsStream(in, name).read();

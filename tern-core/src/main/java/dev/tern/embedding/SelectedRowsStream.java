@@ -31,7 +31,7 @@ final class SelectedRowsStream {
   private static final int VARINT = 0;
   private static final int MAX_DESCRIPTION = 1024;
 
-  /** Read at once: a count that lies cannot have more memory taken than the stream has bytes. */
+  /** Bytes read at once, so that a wrong count takes no more memory than the stream has bytes. */
   private static final int BLOCK = 1 << 16;
 
   private final InputStream in;
@@ -151,10 +151,7 @@ final class SelectedRowsStream {
 
   private long varint(ByteBuffer buffer, long start) {
     long value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (!buffer.hasRemaining()) {
-        break;
-      }
+    for (int shift = 0; shift < 64 && buffer.hasRemaining(); shift += 7) {
       byte next = buffer.get();
       value |= (next & 127L) << shift;
       if (next >= 0) {
@@ -202,7 +199,7 @@ final class SelectedRowsStream {
     return ByteBuffer.wrap(read).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Has what was read in the last {@code back} bytes be right. */
+  /** Unless {@code right}, throws an error at the byte {@code back} bytes ago. */
   private void require(boolean right, int back, String got, String expected) {
     if (!right) {
       throw bad(offset - back, got, expected);

@@ -5,7 +5,10 @@ import dev.tern.embedding.config.TableStatistics;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The tables of a model, all of one width {@code W}: of each slot one, which others may share. */
+/**
+ * The tables of a model, all of one width {@code W}. Each slot has a table; several slots may share
+ * one.
+ */
 public final class SlotTables implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> ofSlots;

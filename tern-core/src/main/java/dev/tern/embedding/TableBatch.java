@@ -6,8 +6,9 @@ import dev.tern.internal.table.rows.RowLookup;
 /**
  * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are
  * several slots their ids stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k
- * + 1) B - 1} are those of the table's slot {@code k}. So an id of several slots has one row, one
- * gradient and one step. One slot's ids are read where they lie in the batch.
+ * + 1) B - 1} are those of the table's slot {@code k}. So an id that occurs in several slots has
+ * one row, one gradient and one step. The ids of a single slot are read from the batch without a
+ * copy.
  */
 final class TableBatch {
   private final int[] slots;
@@ -71,7 +72,7 @@ final class TableBatch {
 
   /** Counts the clicks among the positions of a batch just taken and looked up. */
   void countClicks(Batch batch) {
-    lookup.clicks.count(lookup, offsets, bags(), batch.labels(), rows, batch.schema().labelDim());
+    lookup.clicks.count(offsets, bags(), batch.labels(), rows, batch.schema().labelDim());
   }
 
   private void join(Batch batch) {

@@ -77,7 +77,7 @@ public final class TableHistory {
   }
 
   /**
-   * Makes the history of a new table, before its rows are imported, that of another.
+   * Gives a new table, before its rows are imported, the history of another table.
    *
    * @param words words of its filter
    * @param source gives them
@@ -99,8 +99,8 @@ public final class TableHistory {
   }
 
   /**
-   * Makes the rows of {@link UnknownRow.Hashed} of a new table, before its rows are imported, those
-   * of another.
+   * Gives a new table, before its rows are imported, the bucket rows ({@link UnknownRow.Hashed}) of
+   * another table.
    *
    * @param source gives all, as {@link TableSnapshot#exportBuckets} does
    * @throws IllegalArgumentException if they are not as many as the table has

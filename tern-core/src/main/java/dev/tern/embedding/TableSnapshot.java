@@ -128,7 +128,7 @@ public final class TableSnapshot implements AutoCloseable {
     return changed.isEmpty();
   }
 
-  /** Rows that it has: of changes, those that came or changed. */
+  /** The number of its rows; in a snapshot of changes, of the rows that came or changed. */
   public long rows() {
     if (isWhole()) {
       return size;
@@ -156,7 +156,7 @@ public final class TableSnapshot implements AutoCloseable {
     }
   }
 
-  /** Of changes, ids without a row that may have had one, ascending. */
+  /** In a snapshot of changes, the ids that lost their row or never got one, ascending. */
   public long[] gone() {
     return changed.map(ChangedRows::gone).orElse(NO_IDS);
   }
@@ -196,7 +196,7 @@ public final class TableSnapshot implements AutoCloseable {
     }
   }
 
-  /** As {@link TableHistory#counters}. */
+  /** The counters at the moment of the snapshot: {@link TableHistory#counters}. */
   public long[] counters() {
     return counters.clone();
   }
@@ -206,12 +206,14 @@ public final class TableSnapshot implements AutoCloseable {
     return filter.size();
   }
 
-  /** Of changes, numbers of the words of the filter that changed, ascending. */
+  /** In a snapshot of changes, the numbers of the words of the filter that changed, ascending. */
   public long[] filterNumbers() {
     return filterNumbers.clone();
   }
 
-  /** Gives all words of the filter in order; of changes, those of {@link #filterNumbers}. */
+  /**
+   * Gives all words of the filter in order; in a snapshot of changes, only {@link #filterNumbers}.
+   */
   public void readFilter(TableHistory.Words sink) {
     use.lock();
     try {
@@ -231,8 +233,8 @@ public final class TableSnapshot implements AutoCloseable {
   }
 
   /**
-   * Has changes of the table cost nothing more. Waits for a call of another thread that uses it,
-   * which fails at its next block.
+   * Ends the snapshot: rows are no longer copied. Waits for a call of another thread that reads it;
+   * that call fails at its next block.
    *
    * @throws IllegalStateException if it is called by the sink of its rows or, where it {@link
    *     #holdsTable holds the table}, in another thread than it was made in

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the snapshots of a table, and knows the one that is open while others change the table. */
+/** Takes the snapshots of a table, and keeps the one that is open while others change the table. */
 final class TableSnapshots {
   private final TableRows rows;
   private final TableLock lock;
@@ -40,7 +40,7 @@ final class TableSnapshots {
     return hold(changes);
   }
 
-  /** Likewise, of a table that waits with changes until it is closed. */
+  /** A snapshot during which changes of the table wait. */
   TableSnapshot hold(boolean changes) {
     lock.begin(Use.SNAPSHOT);
     try {

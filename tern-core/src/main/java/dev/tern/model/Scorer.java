@@ -8,13 +8,14 @@ import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Scores up to a fixed number of rows at a time with memory of its own; unknown ids are never
- * inserted. One thread at a time; several scorers of one network may work at once while nobody
- * trains it, if its device has one thread.
+ * Computes logits of up to a fixed number of rows at a time, in memory of its own. Ids without a
+ * row are never inserted. One thread at a time. Several scorers of one network may work at once if
+ * its device has one thread and nobody trains it.
  */
 public final class Scorer implements AutoCloseable {
   private final Network network;
@@ -22,7 +23,7 @@ public final class Scorer implements AutoCloseable {
   private final Variable dense;
   private final List<Variable> embedded;
   private final long denseAddress;
-  private final long[] rows;
+  private final List<MemorySegment> rows;
   private final Computation computation;
   private final BatchLookup lookup;
   private final float[] logits;
@@ -35,7 +36,7 @@ public final class Scorer implements AutoCloseable {
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = network.newEmbedded(capacity);
     denseAddress = dense.memory().address();
-    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
+    rows = embedded.stream().map(Variable::memory).toList();
     List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
     Features features = new Features(dense.tensor(), parts, Pass.scoring());
     Tensor scores = network.logits(features);
@@ -57,7 +58,7 @@ public final class Scorer implements AutoCloseable {
     int count = batch.size();
     if (count > capacity) {
       throw new IllegalArgumentException(
-          "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
+          "score: got %s rows, expected at most %s; score in pieces".formatted(count, capacity));
     }
     Memory.copyIn(batch.dense(), 0, denseAddress, count * network.schema().denseDim());
     lookup.find(network.device().workers(), batch, false, rows);

@@ -1,7 +1,7 @@
 package dev.tern.tensor;
 
-import dev.tern.internal.remat.ScheduleFinder;
-import dev.tern.internal.remat.TimedSearch;
+import dev.tern.internal.remat.search.ScheduleFinder;
+import dev.tern.internal.remat.search.TimedSearch;
 import java.nio.file.Path;
 
 /**

@@ -11,7 +11,7 @@ import java.util.Optional;
 final class Evaluation {
   private Evaluation() {}
 
-  /** Metrics of the first label of each row of one pass. */
+  /** One pass over {@code raw}; each row's first label counts. */
   static Metrics.Result of(DataReader raw, FeatureEncoder encoder, Scorer scorer) {
     raw.start(0);
     DataReader batches = Readers.encoded(Readers.batched(raw, scorer.capacity(), false), encoder);

@@ -249,11 +249,13 @@ final class CheckpointTest {
     RowLimits limits = RowLimits.NONE.withClipNorm(1).withBounds(-1, Float.POSITIVE_INFINITY);
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer =
-            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, OPTIONS.rowLimits(limits))) {
+            Trainer.create(
+                device, TrainerTest.encoder(ROWS), MODEL, OPTIONS.tables(t -> t.limits(limits)))) {
       trainer.save(target);
-      Trainer.resume(device, target, MODEL, OPTIONS.rowLimits(limits)).close();
+      Trainer.resume(device, target, MODEL, OPTIONS.tables(t -> t.limits(limits))).close();
       for (RowLimits other : List.of(RowLimits.NONE, limits.withBounds(-1, 2))) {
-        assertThatThrownBy(() -> Trainer.resume(device, target, MODEL, OPTIONS.rowLimits(other)))
+        assertThatThrownBy(
+                () -> Trainer.resume(device, target, MODEL, OPTIONS.tables(t -> t.limits(other))))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("resume: got tables {");
       }

@@ -40,10 +40,11 @@ import org.junit.jupiter.api.io.TempDir;
 final class DamagedChainTest {
   private static final TrainOptions OPTIONS =
       DeltaCheckpointTest.options()
-          .rows(
-              DeltaCheckpointTest.COUNTED
-                  .withMaxRows(20, WhenFull.UNKNOWN)
-                  .withRoomMadeBy(new Eviction.LeastRecent(), 20))
+          .tables(t ->
+              t.rows(
+                  DeltaCheckpointTest.COUNTED
+                      .withMaxRows(20, WhenFull.UNKNOWN)
+                      .withRoomMadeBy(new Eviction.LeastRecent(), 20)))
           .deltas(DeltaCheckpointTest.everySteps(1, 100));
   private static final List<String> PARTS = List.of("step-1", "step-2.delta", "step-3.delta");
 
@@ -213,7 +214,7 @@ final class DamagedChainTest {
           i == 0
               ? Optional.empty()
               : Optional.of(Manifest.Previous.of(run.resolve(PARTS.get(i - 1))));
-      Manifest.write(folder, Manifest.digests(folder, names), facts, previous);
+      Manifest.write(folder, Manifest.digests(folder, names), facts, previous, 1);
       if (i == part) {
         Files.writeString(file, edit.apply(Files.readString(file)));
         Files.writeString(folder.resolve("manifest.sha256"), Manifest.sha256(file));

@@ -37,7 +37,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 public final class DeltaCheckpointTest {
   public static final Batch ROWS = manyIds(1, 720);
   public static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(8), 0.1f, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8)
+          .withDropout(0.1f)
+          .withBottom(8)
+          .withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -64,7 +67,7 @@ public final class DeltaCheckpointTest {
         .batch(30)
         .epochs(1)
         .shuffleRows(0)
-        .unknown(UnknownRow.INITIAL)
+        .tables(t -> t.unknown(UnknownRow.INITIAL))
         .reportEvery(1);
   }
 
@@ -75,29 +78,30 @@ public final class DeltaCheckpointTest {
         COUNTED.withMaxRows(30, WhenFull.UNKNOWN).withRoomMadeBy(new Eviction.LeastRecent(), 30);
     return List.of(
         options(),
-        options().tableOptimizer(Optimizer.adam(0.01f)).tableStorage(DType.BF16),
-        options().tableOptimizer(Optimizer.sgd(0.1f)).tableStorage(DType.F16),
-        options().rows(COUNTED),
-        options().rows(COUNTED).unknown(new UnknownRow.Hashed(40)),
+        options().tableOptimizer(Optimizer.adam(0.01f)).tables(t -> t.storage(DType.BF16)),
+        options().tableOptimizer(Optimizer.sgd(0.1f)).tables(t -> t.storage(DType.F16)),
+        options().tables(t -> t.rows(COUNTED)),
+        options().tables(t -> t.rows(COUNTED).unknown(new UnknownRow.Hashed(40))),
         options()
-            .rows(recent)
-            .unknown(new UnknownRow.Hashed(7))
+            .tables(t -> t.rows(recent).unknown(new UnknownRow.Hashed(7)))
             .tableOptimizer(Optimizer.adam(0.01f))
-            .tableStorage(DType.BF16),
-        options().rows(RowPolicy.ALL.withEviction(new Eviction.Unseen(2))),
-        options().rows(COUNTED.withEviction(new Eviction.SmallNorm(0.05f, 1))),
-        options().rows(COUNTED.withEviction(new Eviction.LowScore(0.5, 0.9f))),
+            .tables(t -> t.storage(DType.BF16)),
+        options().tables(t -> t.rows(RowPolicy.ALL.withEviction(new Eviction.Unseen(2)))),
+        options().tables(t -> t.rows(COUNTED.withEviction(new Eviction.SmallNorm(0.05f, 1)))),
+        options().tables(t -> t.rows(COUNTED.withEviction(new Eviction.LowScore(0.5, 0.9f)))),
         options()
-            .rows(
-                RowPolicy.ALL
-                    .withAdmission(new Admission.ByCount(5, 60, 3))
-                    .withEviction(new Eviction.LowScore(0.5, 0.9f, 0.2f, 2))),
-        options().rows(recent),
+            .tables(t ->
+                t.rows(
+                    RowPolicy.ALL
+                        .withAdmission(new Admission.ByCount(5, 60, 3))
+                        .withEviction(new Eviction.LowScore(0.5, 0.9f, 0.2f, 2)))),
+        options().tables(t -> t.rows(recent)),
         options()
-            .rows(
-                RowPolicy.ALL
-                    .withMaxRows(12, WhenFull.UNKNOWN)
-                    .withRoomMadeBy(new Eviction.LeastFrequent(), 12)));
+            .tables(t ->
+                t.rows(
+                    RowPolicy.ALL
+                        .withMaxRows(12, WhenFull.UNKNOWN)
+                        .withRoomMadeBy(new Eviction.LeastFrequent(), 12))));
   }
 
   public static DeltaSchedule everySteps(long steps, int most) {

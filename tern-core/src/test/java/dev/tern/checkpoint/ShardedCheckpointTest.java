@@ -9,11 +9,10 @@ import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
-import dev.tern.internal.memory.Allocator;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -94,9 +93,10 @@ final class ShardedCheckpointTest {
   @Test
   void aShardExpectsItsShareOfALargerFile() {
     Path file = folder.resolve("table");
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS);
-    try (Allocator allocator = Allocator.of(1L << 24)) {
-      try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+    TableConfig config =
+        new TableConfig("t", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0));
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      try (EmbeddingTable table = EmbeddingTable.create(config, device)) {
         table.find(LongStream.range(0, 6400).toArray(), 6400, new Lookup(), true);
         try (TableSnapshot snapshot = table.snapshot()) {
           TableFile.write(file, snapshot);
@@ -128,8 +128,7 @@ final class ShardedCheckpointTest {
   void tablesTakeTheirShardOfFilesInMoreShardsInFewerAndWithChanges() {
     Path run = trained(DeltaCheckpointTest.options(), 8);
     try (Device device = Device.cpu(1, 1L << 27);
-        Network network = Checkpoint.openLatest(run).load(device);
-        Allocator allocator = Allocator.of(1L << 26)) {
+        Network network = Checkpoint.openLatest(run).load(device)) {
       EmbeddingTable whole = network.tables().tables().get(2);
       List<Path> sources = List.of(run, resharded(run, 4, "four"), resharded(run, 1, "one"));
       for (Path source : sources) {
@@ -137,7 +136,7 @@ final class ShardedCheckpointTest {
           Map<Long, String> all = new TreeMap<>();
           for (TableShard shard : TableShard.allOf(shards)) {
             TableConfig config = whole.config();
-            try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
+            try (EmbeddingTable table = EmbeddingTable.create(config, device)) {
               Checkpoint.openLatest(source).restore(2, shard, table);
               assertThat(rows(table).keySet()).allMatch(shard::has).isNotEmpty();
               assertThat(table.size()).isEqualTo(rows(table).size());

@@ -12,6 +12,7 @@ import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -61,7 +62,12 @@ final class BucketRowsTest {
 
   private static TableConfig config(
       UnknownRow unknown, Optimizer optimizer, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 2, WIDTH, optimizer, 0.5f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        2,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.5f).unknown(unknown).storage(storage).rows(policy));
   }
 
   private static TableConfig config(int buckets, RowPolicy policy) {
@@ -74,7 +80,7 @@ final class BucketRowsTest {
 
   private float[] read(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * WIDTH)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -97,7 +103,8 @@ final class BucketRowsTest {
     Arrays.fill(values, gradient);
     int[] offsets = IntStream.rangeClosed(0, lookup.count()).toArray();
     try (Floats grad = Floats.of(allocator, values)) {
-      table.apply(lookup, offsets, lookup.count(), Combiner.SUM, grad.address, WIDTH, 0.5f, step);
+      ByAddress.apply(
+          table, lookup, offsets, lookup.count(), Combiner.SUM, grad.address, WIDTH, 0.5f, step);
     }
   }
 
@@ -245,7 +252,8 @@ final class BucketRowsTest {
           assertThat(row).as("id %d in step %d", ids[i], step).isEqualTo(plain.row(ids[i]));
         }
         try (Floats grad = Floats.of(allocator, gradients)) {
-          table.apply(lookup, offsets, bags, Combiner.SUM, grad.address, WIDTH, 0.5f, step);
+          ByAddress.apply(
+              table, lookup, offsets, bags, Combiner.SUM, grad.address, WIDTH, 0.5f, step);
         }
         plain.step(ids, offsets, gradients, 0.5f);
         table.requireSound();
@@ -361,15 +369,17 @@ final class BucketRowsTest {
         Floats expected = new Floats(allocator, gradients.length)) {
       Lookup lookup = found(table, ids);
       Lookup plain = found(other, merged);
-      table.pool(lookup, offsets, 0, bags, combiner, pooled.address, WIDTH);
-      other.pool(plain, offsets, 0, bags, combiner, expected.address, WIDTH);
+      ByAddress.pool(table, lookup, offsets, 0, bags, combiner, pooled.address, WIDTH);
+      ByAddress.pool(other, plain, offsets, 0, bags, combiner, expected.address, WIDTH);
       assertThat(pooled.toArray()).isEqualTo(expected.toArray());
       if (step % 2 == 0) {
-        table.apply(lookup, offsets, bags, combiner, grad.address, WIDTH, 0.5f, step);
-        other.apply(plain, offsets, bags, combiner, grad.address, WIDTH, 0.5f, step);
+        ByAddress.apply(table, lookup, offsets, bags, combiner, grad.address, WIDTH, 0.5f, step);
+        ByAddress.apply(other, plain, offsets, bags, combiner, grad.address, WIDTH, 0.5f, step);
       } else {
-        table.apply(lookup, offsets, weights, bags, combiner, grad.address, WIDTH, 0.5f, step);
-        other.apply(plain, offsets, weights, bags, combiner, grad.address, WIDTH, 0.5f, step);
+        ByAddress.apply(
+            table, lookup, offsets, weights, bags, combiner, grad.address, WIDTH, 0.5f, step);
+        ByAddress.apply(
+            other, plain, offsets, weights, bags, combiner, grad.address, WIDTH, 0.5f, step);
       }
     }
   }

@@ -9,6 +9,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -50,7 +51,12 @@ final class ByteTableTest {
   }
 
   private static TableConfig config(int width, DType storage, UnknownRow unknown) {
-    return new TableConfig("t", 2, width, Optimizer.adam(0.1f), 0.5f, 5, 0, unknown, storage);
+    return new TableConfig(
+        "t",
+        2,
+        width,
+        5,
+        TableOptions.of(Optimizer.adam(0.1f)).initRange(0.5f).unknown(unknown).storage(storage));
   }
 
   @AfterEach
@@ -103,7 +109,7 @@ final class ByteTableTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, false);
     try (Floats out = new Floats(allocator, ids.length * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -259,7 +265,8 @@ final class ByteTableTest {
     long[] ids = ids(3000);
     float[] weights = read(exact, ids);
     int[] at = {0};
-    narrow.importFrom((block, values) -> {
+    narrow.importFrom((block, segment) -> {
+      long values = segment.address();
       int count = Math.min(block.length, ids.length - at[0]);
       for (int i = 0; i < count; i++, at[0]++) {
         block[i] = ids[at[0]];
@@ -299,8 +306,8 @@ final class ByteTableTest {
     int bags = offsets.length - 1;
     int width = table.config().width();
     try (Floats out = new Floats(allocator, bags * width)) {
-      table.findAndPool(
-          ids, ids.length, new Lookup(), false, offsets, bags, combiner, out.address, width);
+      ByAddress.findAndPool(
+          table, ids, ids.length, new Lookup(), false, offsets, bags, combiner, out.address, width);
       return out.toArray();
     }
   }
@@ -343,7 +350,9 @@ final class ByteTableTest {
           Map.of(
               "find with insert", () -> narrow.find(ids, 10, new Lookup(), true),
               "apply",
-                  () -> narrow.apply(lookup, one, 1, Combiner.SUM, gradient.address, 4, 0.1f, 1),
+                  () ->
+                      ByAddress.apply(
+                          narrow, lookup, one, 1, Combiner.SUM, gradient.address, 4, 0.1f, 1),
               "trackChanges", narrow::trackChanges,
               "export", () -> narrow.exportTo((_, _, _) -> {}));
       calls.forEach(ByteTableTest::assertRefused);
@@ -366,7 +375,7 @@ final class ByteTableTest {
   void aRowPolicyIsRefused() {
     RowPolicy policy = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     TableConfig limited =
-        new TableConfig("t", 0, 4, Optimizer.sgd(1), 0, 5, 0, UnknownRow.ZEROS, DType.F32, policy);
+        new TableConfig("t", 0, 4, 5, TableOptions.of(Optimizer.sgd(1)).initRange(0).rows(policy));
     assertThatThrownBy(() -> limited.withFormat(RowFormat.INT8))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a row policy with rows of INT8, expected a row for each id");

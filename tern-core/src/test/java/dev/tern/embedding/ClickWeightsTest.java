@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -14,7 +13,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -79,7 +78,7 @@ final class ClickWeightsTest {
   private EmbeddingTable table(RowPolicy policy, boolean tier) {
     TableConfig config =
         new TableConfig(
-            "t", 1, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy);
+            "t", 1, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f).rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, 400_000), allocator)
         : EmbeddingTable.create(config, allocator);
@@ -90,7 +89,8 @@ final class ClickWeightsTest {
     Map<Long, Float> scores = new TreeMap<>();
     int floats = table.config().rowFloats();
     boolean keeps = table.config().metadata() > 2;
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         scores.put(ids[i], keeps ? Memory.getFloat(values + 4L * ((i + 1) * floats - 1)) : 0);
       }
@@ -177,11 +177,11 @@ final class ClickWeightsTest {
           for (int i = step; i < step + 20; i++) {
             Batch batch = next;
             next = batch(random);
-            lookup.find(workers, batch, true, new long[] {vectors});
+            lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
             if (random.nextBoolean()) {
               lookup.lookAhead(next);
             }
-            lookup.apply(workers, new long[] {vectors}, 0, i);
+            lookup.apply(workers, ByAddress.segments(ROWS * 3 * WIDTH, vectors), 0, i);
             long before = shared.scores.size() + single.scores.size();
             shared.step(batch, 0, 2);
             single.step(batch, 1);
@@ -254,7 +254,8 @@ final class ClickWeightsTest {
       Batch batch = new Batch(schema("click", "other"), 3);
       batch.resize(3);
       batch.labels()[4] = label;
-      assertThatThrownBy(() -> lookup.find(workers, batch, true, new long[] {vectors}))
+      assertThatThrownBy(() ->
+              lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(
               "got label " + label + " of sample 2 of the batch, expected 0 or 1");
@@ -267,7 +268,7 @@ final class ClickWeightsTest {
           .hasMessageContaining("got 1 labels for 2 bags");
       assertThat(first.statistics().misses() + second.statistics().misses()).isZero();
       // Scoring asks for none.
-      lookup.find(workers, batch, false, new long[] {vectors});
+      lookup.find(workers, batch, false, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
     }
   }
 
@@ -282,8 +283,9 @@ final class ClickWeightsTest {
                 .newLookup(List.of(WIDTH))) {
       Batch batch = new Batch(schema(), 3);
       batch.resize(3);
-      lookup.find(workers, batch, false, new long[] {vectors});
-      assertThatThrownBy(() -> lookup.find(workers, batch, true, new long[] {vectors}))
+      lookup.find(workers, batch, false, ByAddress.segments(ROWS * 3 * WIDTH, vectors));
+      assertThatThrownBy(() ->
+              lookup.find(workers, batch, true, ByAddress.segments(ROWS * 3 * WIDTH, vectors)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got a batch without labels");
     }

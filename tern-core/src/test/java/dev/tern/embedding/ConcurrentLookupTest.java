@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -30,7 +31,9 @@ final class ConcurrentLookupTest {
   @EnumSource(UnknownRow.Derived.class)
   void manyThreadsReadWhatOneThreadReads(UnknownRow unknown) throws Exception {
     Allocator allocator = Allocator.of(1L << 28);
-    TableConfig config = new TableConfig("t", 0, WIDTH, Optimizer.adam(1), 0.1f, 7, 0, unknown);
+    TableConfig config =
+        new TableConfig(
+            "t", 0, WIDTH, 7, TableOptions.of(Optimizer.adam(1)).initRange(0.1f).unknown(unknown));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
         ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
       table.find(LongStream.range(0, KNOWN).toArray(), KNOWN, new Lookup(), true);
@@ -66,7 +69,7 @@ final class ConcurrentLookupTest {
       for (int batch = 0; batch < 20; batch++) {
         long[] ids = random.longs(2 * bags, 0, 2 * KNOWN).toArray();
         table.find(ids, ids.length, lookup, false);
-        table.pool(lookup, offsets, 0, bags, Combiner.MEAN, out.address, WIDTH);
+        ByAddress.pool(table, lookup, offsets, 0, bags, Combiner.MEAN, out.address, WIDTH);
         for (int i = 0; i < out.length; i++) {
           sum += (i % 13) * out.get(i);
         }
@@ -80,7 +83,7 @@ final class ConcurrentLookupTest {
   void threadsPoolPartsOfOneLookupWhileLaterIdsAreInserted(Combiner combiner) throws Exception {
     Allocator allocator = Allocator.of(1L << 28);
     TableConfig config =
-        new TableConfig("t", 0, WIDTH, Optimizer.sgd(1), 0.1f, 7, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, WIDTH, 7, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
     int bags = 4000;
     int[] offsets = IntStream.rangeClosed(0, bags).map(b -> b * (b % 2 + 1) / 2).toArray();
     for (int b = 1; b <= bags; b++) {
@@ -94,15 +97,15 @@ final class ConcurrentLookupTest {
         Floats out = new Floats(allocator, bags * WIDTH)) {
       Lookup lookup = new Lookup();
       table.find(ids, count, lookup, true);
-      table.pool(lookup, offsets, 0, bags, combiner, expected.address, WIDTH);
+      ByAddress.pool(table, lookup, offsets, 0, bags, combiner, expected.address, WIDTH);
       for (int round = 0; round < 10; round++) {
         List<Future<?>> parts = new ArrayList<>();
         for (int part = 0; part < 4; part++) {
           int from = part * bags / 4;
           int to = (part + 1) * bags / 4;
           parts.add(
-              threads.submit(
-                  () -> table.pool(lookup, offsets, from, to, combiner, out.address, WIDTH)));
+              threads.submit(() ->
+                  ByAddress.pool(table, lookup, offsets, from, to, combiner, out.address, WIDTH)));
         }
         long first = 10_000 + 20_000L * round;
         table.find(LongStream.range(first, first + 20_000).toArray(), 20_000, new Lookup(), true);

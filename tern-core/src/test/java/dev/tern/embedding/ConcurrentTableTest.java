@@ -3,12 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
@@ -55,7 +55,12 @@ final class ConcurrentTableTest {
   }
 
   private static TableConfig config(UnknownRow unknown, RowPolicy rows) {
-    return new TableConfig("t", 3, WIDTH, Optimizer.sgd(1), 0.4f, 42, 0, unknown, DType.F32, rows);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(Optimizer.sgd(1)).initRange(0.4f).unknown(unknown).rows(rows));
   }
 
   static List<Arguments> tables() {
@@ -175,7 +180,7 @@ final class ConcurrentTableTest {
       offsets[i] = i;
     }
     try (Floats out = new Floats(allocator, count * WIDTH)) {
-      table.pool(lookup, offsets, 0, count, Combiner.SUM, out.address, WIDTH);
+      ByAddress.pool(table, lookup, offsets, 0, count, Combiner.SUM, out.address, WIDTH);
       return out.toArray();
     }
   }
@@ -205,7 +210,8 @@ final class ConcurrentTableTest {
       table.find(new long[] {1}, 1, lookup, false);
       threads.submit(() -> with(table, 0, CountedRows::train)).get();
       assertThatThrownBy(() -> pooled(table, lookup)).hasMessageContaining("refresh it");
-      assertThatThrownBy(() -> table.ragged(lookup, 0)).hasMessageContaining("refresh it");
+      assertThatThrownBy(() -> ByAddress.ragged(table, lookup, 0))
+          .hasMessageContaining("refresh it");
       table.refresh(lookup);
       assertThat(pooled(table, lookup)).hasSize(WIDTH);
     }

@@ -69,12 +69,13 @@ final class CountedRows implements AutoCloseable {
     pool(true);
     checkPooled();
     long step = steps.incrementAndGet();
-    table.apply(lookup, ONE_EACH, BATCH, Combiner.SUM, gradients.address, WIDTH, 1, step);
+    ByAddress.apply(
+        table, lookup, ONE_EACH, BATCH, Combiner.SUM, gradients.address, WIDTH, 1, step);
   }
 
   private void pool(boolean insert) {
-    table.findAndPool(
-        ids, BATCH, lookup, insert, ONE_EACH, BATCH, Combiner.SUM, out.address, WIDTH);
+    ByAddress.findAndPool(
+        table, ids, BATCH, lookup, insert, ONE_EACH, BATCH, Combiner.SUM, out.address, WIDTH);
   }
 
   /** Reads at once, then in single calls, which are refused where others change rows meanwhile. */
@@ -96,7 +97,7 @@ final class CountedRows implements AutoCloseable {
 
   private float[] pooled() {
     try {
-      table.pool(lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out.address, WIDTH);
+      ByAddress.pool(table, lookup, ONE_EACH, 0, BATCH, Combiner.SUM, out.address, WIDTH);
     } catch (IllegalStateException e) {
       if (!String.valueOf(e.getMessage()).contains("refresh it")) {
         throw e;
@@ -126,7 +127,8 @@ final class CountedRows implements AutoCloseable {
     int stride = table.config().rowFloats();
     long[] updates = {0};
     Set<Long> seen = new HashSet<>();
-    table.exportTo((block, values, count) -> {
+    table.exportTo((block, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         updates[0] += updates(block[i], values + 4L * i * stride);
         assertThat(seen.add(block[i])).isTrue();

@@ -7,11 +7,13 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -35,7 +37,9 @@ final class EmbeddingTableTest {
   private final List<EmbeddingTable> tables = new ArrayList<>();
 
   private EmbeddingTable table(int width, Optimizer optimizer, UnknownRow unknown) {
-    return table(new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0, unknown));
+    return table(
+        new TableConfig(
+            "t", 3, width, 42, TableOptions.of(optimizer).initRange(0.5f).unknown(unknown)));
   }
 
   private EmbeddingTable table(TableConfig config) {
@@ -62,7 +66,7 @@ final class EmbeddingTableTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, insert);
     try (Floats out = new Floats(allocator, ids.length * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -86,10 +90,10 @@ final class EmbeddingTableTest {
       table.requireSound();
       assertThat(table.size()).isEqualTo(2);
       assertThat(read(table, false, 7)).containsOnly(0);
-      assertThatThrownBy(() -> table.pool(before, oneHot(2), 0, 2, Combiner.SUM, 0, 2))
+      assertThatThrownBy(() -> ByAddress.pool(table, before, oneHot(2), 0, 2, Combiner.SUM, 0, 2))
           .hasMessageContaining("refresh it");
       try (Floats grad = Floats.of(allocator, 1, 1, 0, 0)) {
-        table.apply(before, oneHot(2), 2, Combiner.SUM, grad.address, 2, 1, 1);
+        ByAddress.apply(table, before, oneHot(2), 2, Combiner.SUM, grad.address, 2, 1, 1);
       }
       assertThat(read(table, false, 7)).containsOnly(0);
       assertThat(read(table, false, 8, 9)).containsExactly(Arrays.copyOfRange(start, 2, 6));
@@ -131,7 +135,7 @@ final class EmbeddingTableTest {
     table.find(new long[] {1, 2}, 2, lookup, true);
     try (Floats grad = Floats.of(allocator, 2, 4)) {
       float before = read(table, false, 9)[0];
-      table.apply(lookup, oneHot(2), 2, Combiner.SUM, grad.address, 1, 1, 1);
+      ByAddress.apply(table, lookup, oneHot(2), 2, Combiner.SUM, grad.address, 1, 1, 1);
       assertThat(read(table, false, 9)[0]).isCloseTo(before - 3, within(1e-6f));
     }
   }
@@ -139,7 +143,7 @@ final class EmbeddingTableTest {
   @Test
   void initialRowsDependOnSeedIndexAndIdAlone() {
     TableConfig config =
-        new TableConfig("a", 3, 16, Optimizer.adam(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+        new TableConfig("a", 3, 16, 42, TableOptions.of(Optimizer.adam(1)).initRange(0.5f));
     long[] ids = LongStream.concat(Arrays.stream(EXTREMES), LongStream.range(5, 3000)).toArray();
     long[] backwards = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
@@ -147,18 +151,28 @@ final class EmbeddingTableTest {
     }
     float[] expected = read(table(config), true, ids);
     EmbeddingTable other =
-        table(new TableConfig("b", 3, 16, Optimizer.sgd(1), 0.5f, 42, 1, UnknownRow.MEAN));
+        table(
+            new TableConfig(
+                "b",
+                3,
+                16,
+                42,
+                TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).l2(1).unknown(UnknownRow.MEAN)));
     read(other, true, backwards);
     assertThat(read(other, false, ids)).isEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 4, 16, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 3, 16, 43, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
@@ -255,8 +269,8 @@ final class EmbeddingTableTest {
     table.find(ids, ids.length, lookup, false);
     int stride = width + 3;
     try (Floats out = new Floats(allocator, bags * stride)) {
-      table.pool(lookup, offsets, 1, 40, combiner, out.address, stride);
-      table.pool(lookup, offsets, 40, bags, combiner, out.address, stride);
+      ByAddress.pool(table, lookup, offsets, 1, 40, combiner, out.address, stride);
+      ByAddress.pool(table, lookup, offsets, 40, bags, combiner, out.address, stride);
       for (int b = 0; b < bags; b++) {
         int n = offsets[b + 1] - offsets[b];
         float factor =
@@ -292,7 +306,7 @@ final class EmbeddingTableTest {
     table.find(ids, bags, lookup, true);
     for (Combiner combiner : Combiner.values()) {
       try (Floats out = new Floats(allocator, bags * 9)) {
-        table.pool(lookup, oneHot(bags), 0, bags, combiner, out.address, 9);
+        ByAddress.pool(table, lookup, oneHot(bags), 0, bags, combiner, out.address, 9);
         assertThat(out.toArray()).isEqualTo(rows);
       }
     }
@@ -305,7 +319,7 @@ final class EmbeddingTableTest {
     Lookup lookup = new Lookup();
     table.find(new long[] {10, 11, 12, 11}, 4, lookup, false);
     try (Floats grad = Floats.of(allocator, 1, 100, 2, 200)) {
-      table.apply(lookup, oneHot(4), 4, Combiner.SUM, grad.address, 1, 1, 1);
+      ByAddress.apply(table, lookup, oneHot(4), 4, Combiner.SUM, grad.address, 1, 1, 1);
     }
     assertThat(table.size()).isEqualTo(2);
     assertThat(read(table, false, 10, 12)).containsExactly(before[0] - 1, before[1] - 2);
@@ -323,11 +337,11 @@ final class EmbeddingTableTest {
         int[] offsets = step == 1 ? new int[] {0, 1, 2, 3, 4} : new int[] {1, 2, 3};
         if (step == 1) {
           try (Floats all = Floats.of(allocator, 1, 1, 1, 1)) {
-            table.apply(lookup, offsets, 4, Combiner.SUM, all.address, 1, 1, step);
+            ByAddress.apply(table, lookup, offsets, 4, Combiner.SUM, all.address, 1, 1, step);
           }
           before = read(table, false, ids);
         } else {
-          table.apply(lookup, offsets, 2, Combiner.SUM, grad.address, 1, 1, step);
+          ByAddress.apply(table, lookup, offsets, 2, Combiner.SUM, grad.address, 1, 1, step);
         }
       }
       // The accumulator of step 1 is -1; it moves the rows touched in step 2 by 0.9 of it.
@@ -348,15 +362,15 @@ final class EmbeddingTableTest {
     table.find(new long[] {1}, 1, second, true);
     try (Floats grad = Floats.of(allocator, 1);
         Floats out = new Floats(allocator, 1)) {
-      table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
+      ByAddress.pool(table, second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
       float before = out.get(0);
-      table.apply(first, oneHot(1), 1, Combiner.SUM, grad.address, 1, 1, 1);
+      ByAddress.apply(table, first, oneHot(1), 1, Combiner.SUM, grad.address, 1, 1, 1);
       assertThat(table.version()).isEqualTo(second.version() + 1);
-      assertThatThrownBy(() -> table.ragged(second, out.address))
+      assertThatThrownBy(() -> ByAddress.ragged(table, second, out.address))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("its rows changed or moved since");
       table.refresh(second);
-      table.pool(second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
+      ByAddress.pool(table, second, oneHot(1), 0, 1, Combiner.SUM, out.address, 1);
       assertThat(out.get(0)).isEqualTo(before - 1);
     }
   }
@@ -391,7 +405,7 @@ final class EmbeddingTableTest {
     table.find(ids, 3, lookup, true);
     read(table, true, LongStream.range(100, 400_000).toArray());
     try (Floats out = new Floats(allocator, 9)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       assertThat(out.toArray()).isEqualTo(expected);
     }
   }
@@ -424,7 +438,8 @@ final class EmbeddingTableTest {
       for (int i = 0; i < grad.length; i++) {
         grad.set(i, i % 7 - 3);
       }
-      table.apply(lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 3, 0.1f, 1);
+      ByAddress.apply(
+          table, lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 3, 0.1f, 1);
     }
   }
 
@@ -437,7 +452,8 @@ final class EmbeddingTableTest {
     static Rows of(EmbeddingTable table) {
       Rows rows = new Rows();
       int floats = table.config().rowFloats();
-      table.exportTo((ids, values, count) -> {
+      table.exportTo((ids, segment, count) -> {
+        long values = segment.address();
         for (int i = 0; i < count; i++) {
           rows.ids.add(ids[i]);
           for (int j = 0; j < floats; j++) {
@@ -449,13 +465,13 @@ final class EmbeddingTableTest {
     }
 
     RowSource source() {
-      return (target, address) -> {
+      return (target, rows) -> {
         int floats = ids.isEmpty() ? 1 : values.size() / ids.size();
         int count = Math.min(target.length, ids.size() - given);
         for (int i = 0; i < count; i++, given++) {
           target[i] = ids.get(given);
           for (int j = 0; j < floats; j++) {
-            Memory.setFloat(address + 4L * (i * floats + j), values.get(given * floats + j));
+            rows.setAtIndex(ValueLayout.JAVA_FLOAT, i * floats + j, values.get(given * floats + j));
           }
         }
         return count;
@@ -492,23 +508,25 @@ final class EmbeddingTableTest {
     Lookup lookup = new Lookup();
     table.find(new long[] {1, 2}, 2, lookup, true);
     for (int[] offsets : new int[][] {{0, 3}, {-1, 1}, {1, 0}, {0, 2, 1}}) {
-      assertThatThrownBy(
-              () -> table.pool(lookup, offsets, 0, offsets.length - 1, Combiner.SUM, 0, 1))
+      assertThatThrownBy(() ->
+              ByAddress.pool(table, lookup, offsets, 0, offsets.length - 1, Combiner.SUM, 0, 1))
           .as(Arrays.toString(offsets))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table t: got offsets");
-      assertThatThrownBy(
-              () -> table.apply(lookup, offsets, offsets.length - 1, Combiner.SUM, 0, 1, 1, 1))
+      assertThatThrownBy(() ->
+              ByAddress.apply(table, lookup, offsets, offsets.length - 1, Combiner.SUM, 0, 1, 1, 1))
           .isInstanceOf(IllegalArgumentException.class);
     }
-    assertThatThrownBy(() -> table.pool(lookup, new int[2], 0, 2, Combiner.SUM, 0, 1))
+    assertThatThrownBy(() -> ByAddress.pool(table, lookup, new int[2], 0, 2, Combiner.SUM, 0, 1))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> table.apply(lookup, oneHot(2), 2, Combiner.SUM, 0, 1, -1, 1))
+    assertThatThrownBy(
+            () -> ByAddress.apply(table, lookup, oneHot(2), 2, Combiner.SUM, 0, 1, -1, 1))
         .hasMessageContaining("learning rate -1.0");
-    assertThatThrownBy(() -> table.apply(lookup, oneHot(2), 2, Combiner.SUM, 0, 1, 1, 0))
+    assertThatThrownBy(() -> ByAddress.apply(table, lookup, oneHot(2), 2, Combiner.SUM, 0, 1, 1, 0))
         .hasMessageContaining("step 0");
     EmbeddingTable other = table(1, Optimizer.sgd(1), UnknownRow.ZEROS);
-    assertThatThrownBy(() -> other.ragged(lookup, 0)).hasMessageContaining("one of its own");
+    assertThatThrownBy(() -> ByAddress.ragged(other, lookup, 0))
+        .hasMessageContaining("one of its own");
     other.close();
     assertThatThrownBy(() -> other.find(new long[0], 0, lookup, false))
         .isInstanceOf(IllegalStateException.class)
@@ -520,7 +538,7 @@ final class EmbeddingTableTest {
   void aTableOverBudgetSaysSoAndKeepsItsRows(int width) {
     Allocator small = Allocator.of(1 << 20);
     TableConfig config =
-        new TableConfig("big", 0, width, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS);
+        new TableConfig("big", 0, width, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
     try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
       Lookup lookup = new Lookup();
       long[] ids = LongStream.range(0, 100_000).toArray();
@@ -528,7 +546,8 @@ final class EmbeddingTableTest {
       table.find(ids, before, lookup, true);
       assertThatThrownBy(() -> table.find(ids, ids.length, lookup, true))
           .hasMessageContaining("table big");
-      assertThatThrownBy(() -> table.ragged(lookup, 0)).hasMessageContaining("call find first");
+      assertThatThrownBy(() -> ByAddress.ragged(table, lookup, 0))
+          .hasMessageContaining("call find first");
       int held = (int) table.size();
       // Of wide rows there is no room for all of a batch, of narrow ones the index ends amid it.
       assertThat(held > before).isEqualTo(width == 1);

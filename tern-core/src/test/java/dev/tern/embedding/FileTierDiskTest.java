@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -33,7 +33,7 @@ final class FileTierDiskTest {
   public static void main(String[] args) {
     Allocator allocator = Allocator.of(1L << 28);
     TableConfig config =
-        new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f));
     try (EmbeddingTable file =
             EmbeddingTable.create(config, FileTier.of(Path.of(args[0]), 2_000_000), allocator);
         EmbeddingTable plain = EmbeddingTable.create(config, allocator)) {
@@ -66,7 +66,7 @@ final class FileTierDiskTest {
     for (int i = 0; i < BATCH * WIDTH; i++) {
       Memory.setFloat(gradients + 4L * i, (i % 13) - 6);
     }
-    table.apply(lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, 1 + first);
+    ByAddress.apply(table, lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, 1 + first);
     allocator.free(gradients);
   }
 
@@ -79,8 +79,8 @@ final class FileTierDiskTest {
     Lookup other = new Lookup();
     file.find(ids, bound, one, false);
     plain.find(ids, bound, other, false);
-    file.ragged(one, got);
-    plain.ragged(other, expected);
+    ByAddress.ragged(file, one, got);
+    ByAddress.ragged(plain, other, expected);
     int same = 0;
     for (int i = 0; i < bound; i++) {
       boolean equal = one.isComplete();

@@ -11,6 +11,7 @@ import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
@@ -66,7 +67,17 @@ final class FileTierTest {
 
   private static TableConfig config(
       int width, Optimizer optimizer, UnknownRow unknown, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0.01f, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        width,
+        42,
+        TableOptions.of(optimizer)
+            .initRange(0.5f)
+            .l2(0.01f)
+            .unknown(unknown)
+            .storage(storage)
+            .rows(policy));
   }
 
   private static TableConfig config(int width, Optimizer optimizer) {
@@ -178,8 +189,8 @@ final class FileTierTest {
   private void requireSamePooled(
       EmbeddingTable file, Lookup one, EmbeddingTable plain, Lookup other) {
     int width = file.config().width();
-    file.pool(one, bags(), 0, BATCH / 2, Combiner.SUM, here, width);
-    plain.pool(other, bags(), 0, BATCH / 2, Combiner.SUM, there, width);
+    ByAddress.pool(file, one, bags(), 0, BATCH / 2, Combiner.SUM, here, width);
+    ByAddress.pool(plain, other, bags(), 0, BATCH / 2, Combiner.SUM, there, width);
     for (int i = 0; i < BATCH / 2 * width; i++) {
       assertThat(Memory.getInt(here + 4L * i)).isEqualTo(Memory.getInt(there + 4L * i));
     }
@@ -196,14 +207,15 @@ final class FileTierTest {
       Memory.setFloat(gradients + 4L * i, (float) random.nextGaussian());
     }
     step++;
-    file.apply(one, bags(), BATCH / 2, Combiner.SUM, gradients, width, 0.1f, step);
-    plain.apply(other, bags(), BATCH / 2, Combiner.SUM, gradients, width, 0.1f, step);
+    ByAddress.apply(file, one, bags(), BATCH / 2, Combiner.SUM, gradients, width, 0.1f, step);
+    ByAddress.apply(plain, other, bags(), BATCH / 2, Combiner.SUM, gradients, width, 0.1f, step);
   }
 
   private static List<String> rows(EmbeddingTable table) {
     List<String> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -242,7 +254,8 @@ final class FileTierTest {
       plain.find(ids, BATCH, same, true);
       insert(file, 1000, 5000);
       insert(plain, 1000, 5000);
-      assertThatThrownBy(() -> file.pool(early, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
+      assertThatThrownBy(
+              () -> ByAddress.pool(file, early, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("moved since")
           .hasMessageContaining("refresh it");
@@ -341,8 +354,8 @@ final class FileTierTest {
       long[] ids = random.longs(BATCH, -100, 4100).toArray();
       file.find(ids, BATCH, one, false);
       plain.find(ids, BATCH, other, false);
-      file.ragged(one, got);
-      plain.ragged(other, expected);
+      ByAddress.ragged(file, one, got);
+      ByAddress.ragged(plain, other, expected);
       wrong += one.isComplete() == other.isComplete() ? 0 : 1;
       for (int j = 0; j < 4 * BATCH; j++) {
         wrong += Memory.getInt(got + 4L * j) == Memory.getInt(expected + 4L * j) ? 0 : 1;
@@ -431,7 +444,8 @@ final class FileTierTest {
     try (EmbeddingTable file = tiered(config, 12 * least(config))) {
       int[] round = {0};
       assertThatThrownBy(() ->
-              file.importFrom((ids, at) -> {
+              file.importFrom((ids, segment) -> {
+                long at = segment.address();
                 int first = 1000 * round[0]++ % 29_000;
                 for (int i = 0; i < 1000; i++) {
                   ids[i] = first + i;
@@ -517,14 +531,16 @@ final class FileTierTest {
           assertThatThrownBy(
                   () -> {
                     if (updating) {
-                      file.apply(lookup, bags(), BATCH / 2, Combiner.SUM, gradients, 2, 0.1f, 1);
+                      ByAddress.apply(
+                          file, lookup, bags(), BATCH / 2, Combiner.SUM, gradients, 2, 0.1f, 1);
                     } else {
                       file.refresh(lookup);
                     }
                   })
               .hasMessageContaining(attempt == 0 ? "it cannot be read" : "call find first");
         }
-        assertThatThrownBy(() -> file.pool(lookup, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
+        assertThatThrownBy(
+                () -> ByAddress.pool(file, lookup, bags(), 0, BATCH / 2, Combiner.SUM, here, 2))
             .hasMessageContaining("call find first");
       }
     }

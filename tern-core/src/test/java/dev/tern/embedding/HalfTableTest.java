@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.kernel.VectorSupport;
@@ -52,7 +53,13 @@ final class HalfTableTest {
       int width, Optimizer optimizer, float range, DType storage, UnknownRow unknown) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 2, width, optimizer, range, 5, 0, unknown, storage), allocator);
+            new TableConfig(
+                "t",
+                2,
+                width,
+                5,
+                TableOptions.of(optimizer).initRange(range).unknown(unknown).storage(storage)),
+            allocator);
     tables.add(table);
     return table;
   }
@@ -76,7 +83,7 @@ final class HalfTableTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, insert);
     try (Floats out = new Floats(allocator, ids.length * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -85,7 +92,8 @@ final class HalfTableTest {
   private static Map<Long, float[]> rows(EmbeddingTable table) {
     int floats = table.config().rowFloats();
     Map<Long, float[]> rows = new TreeMap<>();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         float[] row = new float[floats];
         Memory.copyOut(values + 4L * i * floats, row, 0, floats);
@@ -98,7 +106,8 @@ final class HalfTableTest {
   private static void fill(EmbeddingTable table, Map<Long, float[]> rows) {
     var left = rows.entrySet().iterator();
     int floats = table.config().rowFloats();
-    table.importFrom((ids, values) -> {
+    table.importFrom((ids, segment) -> {
+      long values = segment.address();
       int count = 0;
       for (; count < ids.length && left.hasNext(); count++) {
         var row = left.next();
@@ -128,8 +137,16 @@ final class HalfTableTest {
           grad.set(i * width + j, (float) random.nextDouble(-1, 1));
         }
       }
-      table.apply(
-          lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, width, 0.05f, t);
+      ByAddress.apply(
+          table,
+          lookup,
+          oneHot(ids.length),
+          ids.length,
+          Combiner.SUM,
+          grad.address,
+          width,
+          0.05f,
+          t);
     }
   }
 
@@ -309,7 +326,8 @@ final class HalfTableTest {
       }
       for (int t = 1; t <= 16; t++) {
         table.find(LongStream.range(0, count).toArray(), count, lookup, false);
-        table.apply(lookup, oneHot(count), count, Combiner.SUM, grad.address, width, 1, t);
+        ByAddress.apply(
+            table, lookup, oneHot(count), count, Combiner.SUM, grad.address, width, 1, t);
       }
     }
     float[] weights = read(table, false, LongStream.range(0, count).toArray());
@@ -347,7 +365,7 @@ final class HalfTableTest {
       for (int j = 0; j < 17; j++) {
         grad.set(j, -largest / 1000);
       }
-      table.apply(lookup, oneHot(1), 1, Combiner.SUM, grad.address, 17, 1, 1);
+      ByAddress.apply(table, lookup, oneHot(1), 1, Combiner.SUM, grad.address, 17, 1, 1);
     }
     float[] row = read(table, false, 7);
     for (int j = 0; j < 17; j++) {

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -13,6 +12,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -78,13 +78,11 @@ final class LookAheadTest {
             "t",
             3,
             WIDTH,
-            Optimizer.adagrad(1),
-            0.5f,
             42,
-            0,
-            UnknownRow.INITIAL,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.adagrad(1))
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, TIER), allocator)
         : EmbeddingTable.create(config, allocator);
@@ -97,7 +95,7 @@ final class LookAheadTest {
   }
 
   private List<Integer> pooledBits(EmbeddingTable table, Lookup lookup) {
-    table.ragged(lookup, pooled);
+    ByAddress.ragged(table, lookup, pooled);
     return IntStream.range(0, BATCH * WIDTH).mapToObj(i -> Memory.getInt(pooled + 4L * i)).toList();
   }
 
@@ -107,7 +105,7 @@ final class LookAheadTest {
       Memory.setFloat(gradients + 4L * i, (float) random.nextGaussian());
     }
     int[] offsets = IntStream.rangeClosed(0, BATCH).toArray();
-    table.apply(lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, number);
+    ByAddress.apply(table, lookup, offsets, BATCH, Combiner.SUM, gradients, WIDTH, 0.1f, number);
   }
 
   private void train(EmbeddingTable table, long[] ids, long number) {
@@ -119,7 +117,8 @@ final class LookAheadTest {
   private static List<String> rows(EmbeddingTable table) {
     List<String> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -232,7 +231,7 @@ final class LookAheadTest {
       assertThatThrownBy(
               () -> {
                 table.lookAhead(new long[] {1}, 1, lookup);
-                table.pool(lookup, new int[] {0, 1}, 0, 1, Combiner.SUM, pooled, WIDTH);
+                ByAddress.pool(table, lookup, new int[] {0, 1}, 0, 1, Combiner.SUM, pooled, WIDTH);
               })
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("never filled");
@@ -300,10 +299,10 @@ final class LookAheadTest {
           Workers workers = Workers.of(2)) {
         BatchLookup lookup = tables(first, second).newLookup(List.of(WIDTH));
         lookup.lookAhead(batch(1, 2, 3));
-        lookup.find(workers, batch(4, 5), true, new long[] {pooled});
+        lookup.find(workers, batch(4, 5), true, ByAddress.segments(BATCH * WIDTH, pooled));
         lookup.lookAhead(batch(6));
         lookup.forgetAhead();
-        lookup.apply(workers, new long[] {gradients}, 0, 1);
+        lookup.apply(workers, ByAddress.segments(BATCH * WIDTH, gradients), 0, 1);
         lookup.lookAhead(batch(7));
         lookup.close();
         assertThatThrownBy(() -> lookup.lookAhead(batch(8)))

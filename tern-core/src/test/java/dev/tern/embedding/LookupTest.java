@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.optim.Optimizer;
@@ -23,7 +23,8 @@ final class LookupTest {
   private final Allocator allocator = Allocator.of(1L << 28);
   private final EmbeddingTable table =
       EmbeddingTable.create(
-          new TableConfig("t", 0, 4, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS), allocator);
+          new TableConfig("t", 0, 4, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f)),
+          allocator);
 
   @AfterEach
   void close() {
@@ -88,7 +89,8 @@ final class LookupTest {
 
   @Test
   void aLookupNeverFilledIsRefused() {
-    assertThatThrownBy(() -> table.pool(new Lookup(), new int[1], 0, 0, Combiner.SUM, 0, 4))
+    assertThatThrownBy(
+            () -> ByAddress.pool(table, new Lookup(), new int[1], 0, 0, Combiner.SUM, 0, 4))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("call find first");
   }

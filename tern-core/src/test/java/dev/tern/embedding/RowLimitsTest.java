@@ -10,6 +10,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
@@ -45,14 +46,15 @@ final class RowLimitsTest {
   private EmbeddingTable table(
       int width, Optimizer optimizer, float l2, DType storage, RowLimits limits) {
     TableConfig config =
-        new TableConfig("t", 0, width, optimizer, 0.5f, 3, l2, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t", 0, width, 3, TableOptions.of(optimizer).initRange(0.5f).l2(l2).storage(storage));
     return EmbeddingTable.create(config.withLimits(limits), allocator);
   }
 
   private float[] rows(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * table.config().width())) {
       table.refresh(lookup);
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -162,8 +164,10 @@ final class RowLimitsTest {
           }
           table.find(ids, BAGS, lookup, true);
           plain.find(ids, BAGS, same, true);
-          table.apply(lookup, oneHot(BAGS), BAGS, Combiner.SUM, grad.address, width, 0.1f, step);
-          plain.apply(same, oneHot(BAGS), BAGS, Combiner.SUM, clipped.address, width, 0.1f, step);
+          ByAddress.apply(
+              table, lookup, oneHot(BAGS), BAGS, Combiner.SUM, grad.address, width, 0.1f, step);
+          ByAddress.apply(
+              plain, same, oneHot(BAGS), BAGS, Combiner.SUM, clipped.address, width, 0.1f, step);
         }
         requireClose(exported(table), exported(plain), optimizer);
       }
@@ -174,7 +178,8 @@ final class RowLimitsTest {
   private static List<Float> exported(EmbeddingTable table) {
     List<Float> all = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((_, values, count) -> {
+    table.exportTo((_, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count * floats; i++) {
         all.add(Memory.getFloat(values + 4L * i));
       }
@@ -214,8 +219,9 @@ final class RowLimitsTest {
           table.find(ids, BAGS, bounded, true);
           other.find(ids, BAGS, free, true);
           int[] offsets = oneHot(BAGS);
-          table.apply(bounded, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
-          other.apply(free, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          ByAddress.apply(
+              table, bounded, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
+          ByAddress.apply(other, free, offsets, BAGS, Combiner.SUM, grad.address, width, 0.3f, 1);
           float[] expected = rows(other, free);
           float[] got = rows(table, bounded);
           float above = limits.low(storage);
@@ -269,7 +275,7 @@ final class RowLimitsTest {
   void gradientsWhoseSquaresAreBeyondFloatsAreClippedToo(int width) {
     RowLimits limits = RowLimits.NONE.withClipNorm(1);
     TableConfig config =
-        new TableConfig("t", 0, width, Optimizer.sgd(1), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = new Floats(allocator, 2 * width)) {
       for (int j = 0; j < width; j++) {
@@ -278,7 +284,7 @@ final class RowLimitsTest {
       }
       Lookup lookup = new Lookup();
       table.find(new long[] {5, 6}, 2, lookup, true);
-      table.apply(lookup, oneHot(2), 2, Combiner.SUM, grad.address, width, 1, 1);
+      ByAddress.apply(table, lookup, oneHot(2), 2, Combiner.SUM, grad.address, width, 1, 1);
       float[] rows = rows(table, lookup);
       float expected = (float) (1 / Math.sqrt(width));
       for (int j = 0; j < width; j++) {
@@ -292,7 +298,7 @@ final class RowLimitsTest {
   void rowsThatAdamMovesWithoutAGradientStayWithinTheBounds() {
     float high = 0.02f;
     TableConfig config =
-        new TableConfig("t", 0, 9, Optimizer.adam(0.01f), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, 9, 3, TableOptions.of(Optimizer.adam(0.01f)).initRange(0));
     RowLimits limits = RowLimits.NONE.withBounds(-1, high);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         EmbeddingTable free = EmbeddingTable.create(config, allocator);
@@ -308,7 +314,8 @@ final class RowLimitsTest {
           Lookup lookup = new Lookup();
           each.find(ids, ids.length, lookup, true);
           int[] offsets = oneHot(ids.length);
-          each.apply(lookup, offsets, ids.length, Combiner.SUM, grad.address, 9, 0.01f, step);
+          ByAddress.apply(
+              each, lookup, offsets, ids.length, Combiner.SUM, grad.address, 9, 0.01f, step);
           Lookup untouched = new Lookup();
           each.find(new long[] {1}, 1, untouched, false);
           float[] before = rows;
@@ -331,7 +338,14 @@ final class RowLimitsTest {
     RowPolicy policy = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
     TableConfig config =
         new TableConfig(
-            "t", 0, 4, Optimizer.adam(0.1f), 0, 3, 0, UnknownRow.MEAN, DType.F32, policy);
+            "t",
+            0,
+            4,
+            3,
+            TableOptions.of(Optimizer.adam(0.1f))
+                .initRange(0)
+                .unknown(UnknownRow.MEAN)
+                .rows(policy));
     RowLimits limits = RowLimits.NONE.withBounds(0.5f, 1);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = Floats.of(allocator, new float[40])) {
@@ -342,13 +356,14 @@ final class RowLimitsTest {
         }
         Lookup lookup = new Lookup();
         table.find(ids, ids.length, lookup, true);
-        table.apply(lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 4, 1, t);
+        ByAddress.apply(
+            table, lookup, oneHot(ids.length), ids.length, Combiner.SUM, grad.address, 4, 1, t);
       }
       assertThat(table.size()).isEqualTo(1);
       Lookup unknown = new Lookup();
       table.find(new long[] {99}, 1, unknown, false);
       try (Floats out = new Floats(allocator, 4)) {
-        table.ragged(unknown, out.address);
+        ByAddress.ragged(table, unknown, out.address);
         assertThat(out.toArray()).containsOnly(0.5f);
       }
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
@@ -87,7 +87,14 @@ final class RowPartsTest {
   private EmbeddingTable table(DType storage, Optimizer optimizer) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0, UnknownRow.INITIAL, storage, RowPolicy.ALL);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .storage(storage));
     return EmbeddingTable.create(config, allocator);
   }
 
@@ -170,7 +177,8 @@ final class RowPartsTest {
   private List<Integer> rows(EmbeddingTable table) {
     List<Integer> bits = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, rows, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long rows = segment.address();
       for (int i = 0; i < count * floats; i++) {
         bits.add(Memory.getInt(rows + 4L * i));
       }

@@ -9,6 +9,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
@@ -57,7 +58,16 @@ final class RowPolicyTest {
       RowPolicy policy, UnknownRow unknown, Optimizer optimizer, DType storage) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 3, 2, optimizer, 0.5f, 42, 0, unknown, storage, policy),
+            new TableConfig(
+                "t",
+                3,
+                2,
+                42,
+                TableOptions.of(optimizer)
+                    .initRange(0.5f)
+                    .unknown(unknown)
+                    .storage(storage)
+                    .rows(policy)),
             allocator);
     tables.add(table);
     return table;
@@ -80,7 +90,7 @@ final class RowPolicyTest {
     Arrays.fill(gradients, gradient);
     try (Floats grad = Floats.of(allocator, gradients)) {
       int[] offsets = IntStream.rangeClosed(0, count).toArray();
-      table.apply(lookup, offsets, count, Combiner.SUM, grad.address, 2, 0.1f, step);
+      ByAddress.apply(table, lookup, offsets, count, Combiner.SUM, grad.address, 2, 0.1f, step);
     }
   }
 
@@ -92,7 +102,7 @@ final class RowPolicyTest {
 
   private float[] read(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * 2)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -101,7 +111,8 @@ final class RowPolicyTest {
   private static Map<Long, List<Integer>> rows(EmbeddingTable table) {
     Map<Long, List<Integer>> rows = new TreeMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         List<Integer> row = new ArrayList<>();
         for (int j = 0; j < floats; j++) {
@@ -194,7 +205,7 @@ final class RowPolicyTest {
     float[] gradients = {1000, 1000, 1, 2, 1000, 1000, 4, 8, 16, 32, 64, 128};
     try (Floats grad = Floats.of(allocator, gradients)) {
       int[] offsets = IntStream.rangeClosed(0, 6).toArray();
-      table.apply(lookup, offsets, 6, Combiner.SUM, grad.address, 2, 0.5f, 2);
+      ByAddress.apply(table, lookup, offsets, 6, Combiner.SUM, grad.address, 2, 0.5f, 2);
     }
     float[] after = read(table, 1, 2, 3);
     float[] steps = {65, 130, 4, 8, 16, 32};
@@ -239,13 +250,10 @@ final class RowPolicyTest {
               "t",
               (int) key[1],
               2,
-              Optimizer.sgd(1),
-              0.5f,
               key[0],
-              0,
-              UnknownRow.ZEROS,
-              DType.F32,
-              RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.3)));
+              TableOptions.of(Optimizer.sgd(1))
+                  .initRange(0.5f)
+                  .rows(RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.3))));
       EmbeddingTable table = EmbeddingTable.create(config, allocator);
       tables.add(table);
       train(table, 1, 1, LongStream.range(-10_000, 10_000).toArray());
@@ -552,7 +560,8 @@ final class RowPolicyTest {
       table.history().restore(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
       int[] left = {1};
       assertThatThrownBy(() ->
-              table.importFrom((ids, values) -> {
+              table.importFrom((ids, segment) -> {
+                long values = segment.address();
                 ids[0] = 77;
                 Memory.setInt(values + 8, marks[0]);
                 Memory.setInt(values + 12, marks[1]);

@@ -8,7 +8,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -68,7 +68,12 @@ final class RowRuleTest {
 
   private EmbeddingTable table(RowRule rule, int width, DType storage, RowLimits limits) {
     TableConfig plain =
-        new TableConfig("t", 1, width, rule.optimizer(), 0.3f, 5, 0.01f, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t",
+            1,
+            width,
+            5,
+            TableOptions.of(rule.optimizer()).initRange(0.3f).l2(0.01f).storage(storage));
     return EmbeddingTable.create(plain.withRule(rule).withLimits(limits), allocator);
   }
 
@@ -76,7 +81,8 @@ final class RowRuleTest {
   private static List<int[]> rows(EmbeddingTable table) {
     List<int[]> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         long at = values + 4L * i * floats;
         rows.add(IntStream.range(0, floats).map(j -> Memory.getInt(at + 4L * j)).toArray());
@@ -92,7 +98,8 @@ final class RowRuleTest {
     TableConfig config = table.config();
     int[] at = {0};
     float[] state = config.rule().initialState(config.width());
-    table.importFrom((ids, values) -> {
+    table.importFrom((ids, segment) -> {
+      long values = segment.address();
       int count = 0;
       for (; count < ids.length && at[0] < IDS; count++, at[0]++) {
         long row = values + 4L * count * config.rowFloats();
@@ -110,7 +117,7 @@ final class RowRuleTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, grad, stride, lr, step);
+    ByAddress.apply(table, lookup, offsets, ids.length, Combiner.SUM, grad, stride, lr, step);
   }
 
   @ParameterizedTest(name = "{0} of {2}, {1} of {3}, {4}")

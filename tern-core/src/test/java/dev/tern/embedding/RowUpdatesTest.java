@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.InitialRows;
@@ -136,7 +136,8 @@ final class RowUpdatesTest {
   private static void trainsLikeTheReference(
       Optimizer optimizer, int width, Combiner combiner, float l2) {
     Allocator allocator = Allocator.of(1L << 26);
-    TableConfig config = new TableConfig("t", 0, width, optimizer, 0.5f, 9, l2, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, width, 9, TableOptions.of(optimizer).initRange(0.5f).l2(l2));
     InitialRows initial = new InitialRows(config);
     Map<Long, Row> reference = new HashMap<>();
     SplittableRandom random = new SplittableRandom(width);
@@ -156,7 +157,7 @@ final class RowUpdatesTest {
             grad.set(i, (float) random.nextDouble(-1, 1));
           }
           table.find(ids, ids.length, lookup, true);
-          table.apply(lookup, offsets, bags, combiner, grad.address, stride, lr, t);
+          ByAddress.apply(table, lookup, offsets, bags, combiner, grad.address, stride, lr, t);
           step(reference, config, initial, ids, offsets, combiner, grad, stride, lr, t);
         }
       }
@@ -227,7 +228,8 @@ final class RowUpdatesTest {
     int floats = table.config().rowFloats();
     assertThat(table.size()).isEqualTo(reference.size());
     int[] doubtful = {0};
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         Row row = reference.get(ids[i]);
         for (int j = 0; j < row.w.length; j++) {
@@ -249,7 +251,8 @@ final class RowUpdatesTest {
   @Test
   void duplicatesAreAddedInOrderOfPositionBeforeTheStep() {
     Allocator allocator = Allocator.of(1L << 24);
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, 1, 0, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     float[] grads = {1e8f, 1, -1e8f, 1, 3};
     float inOrder = (((1e8f + 1) + -1e8f) + 1) + 3;
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
@@ -257,9 +260,10 @@ final class RowUpdatesTest {
         Floats out = new Floats(allocator, 1)) {
       Lookup lookup = new Lookup();
       table.find(new long[] {4, 4, 4, 4, 4}, 5, lookup, true);
-      table.apply(lookup, new int[] {0, 1, 2, 3, 4, 5}, 5, Combiner.SUM, grad.address, 1, 1, 1);
+      ByAddress.apply(
+          table, lookup, new int[] {0, 1, 2, 3, 4, 5}, 5, Combiner.SUM, grad.address, 1, 1, 1);
       table.find(new long[] {4}, 1, lookup, false);
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       assertThat(out.get(0)).isEqualTo(-inOrder);
     }
   }
@@ -268,7 +272,7 @@ final class RowUpdatesTest {
   void momentsDecayByAllStepsThatDidNotTouchTheirRow() {
     Allocator allocator = Allocator.of(1L << 24);
     Optimizer.Adam adam = new Optimizer.Adam(LR, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED);
-    TableConfig config = new TableConfig("t", 0, 9, adam, 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config = new TableConfig("t", 0, 9, 0, TableOptions.of(adam).initRange(0));
     for (int last : new int[] {2, 3, 40, 1 << 20}) {
       double m = (1 - (double) adam.beta1()) * 2;
       double v = (1 - (double) adam.beta2()) * 4;
@@ -287,9 +291,10 @@ final class RowUpdatesTest {
             grad.set(j, t == 1 ? 2 : -1);
           }
           table.find(new long[] {4}, 1, lookup, true);
-          table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 9, LR, t);
+          ByAddress.apply(table, lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 9, LR, t);
         }
-        table.exportTo((ids, row, count) -> {
+        table.exportTo((ids, segment, count) -> {
+          long row = segment.address();
           for (int j = 0; j < 18; j++) {
             double expected = moments[j / 9];
             assertThat((double) Memory.getFloat(row + 36 + 4L * j))
@@ -304,16 +309,17 @@ final class RowUpdatesTest {
   @Test
   void ftrlWithLearningRateZeroChangesNothing() {
     Allocator allocator = Allocator.of(1L << 24);
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.ftrl(1), 1, 0, 0, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, 1, 0, TableOptions.of(Optimizer.ftrl(1)).initRange(1));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
         Floats grad = Floats.of(allocator, 1);
         Floats out = new Floats(allocator, 2)) {
       Lookup lookup = new Lookup();
       table.find(new long[] {4}, 1, lookup, true);
-      table.ragged(lookup, out.address);
-      table.apply(lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 1, 0, 1);
+      ByAddress.ragged(table, lookup, out.address);
+      ByAddress.apply(table, lookup, new int[] {0, 1}, 1, Combiner.SUM, grad.address, 1, 0, 1);
       table.refresh(lookup);
-      table.ragged(lookup, out.address + 4);
+      ByAddress.ragged(table, lookup, out.address + 4);
       assertThat(out.get(1)).isEqualTo(out.get(0));
     }
   }

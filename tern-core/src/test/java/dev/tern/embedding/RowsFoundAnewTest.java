@@ -2,12 +2,12 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
@@ -35,7 +35,7 @@ final class RowsFoundAnewTest {
   /** A step on one id with gradient 1. */
   private void apply(EmbeddingTable table, Lookup lookup, long step) {
     try (Floats grad = Floats.of(allocator, 1)) {
-      table.apply(lookup, ONE, 1, Combiner.SUM, grad.address, 1, 0.5f, step);
+      ByAddress.apply(table, lookup, ONE, 1, Combiner.SUM, grad.address, 1, 0.5f, step);
     }
   }
 
@@ -43,7 +43,7 @@ final class RowsFoundAnewTest {
     Lookup lookup = new Lookup();
     table.find(new long[] {id}, 1, lookup, false);
     try (Floats out = new Floats(allocator, 1)) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.get(0);
     }
   }
@@ -58,7 +58,12 @@ final class RowsFoundAnewTest {
             .withRoomMadeBy(new Eviction.LeastRecent(), 1);
     UnknownRow unknown = hashed ? new UnknownRow.Hashed(1) : UnknownRow.ZEROS;
     TableConfig config =
-        new TableConfig("t", 2, 1, Optimizer.sgd(1), 0.5f, 42, 0, unknown, DType.F32, policy);
+        new TableConfig(
+            "t",
+            2,
+            1,
+            42,
+            TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).unknown(unknown).rows(policy));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
       apply(table, found(table, 1, 1), 1);
       Lookup before = found(table, 7);

@@ -7,7 +7,7 @@ import dev.tern.base.DataException;
 import dev.tern.embedding.SelectedRows.Scatter;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayInputStream;
@@ -227,7 +227,7 @@ final class SelectedRowsTest {
       gradients[i] = (float) random.nextDouble(-1, 1);
     }
     TableConfig config =
-        new TableConfig("t", 0, width, Optimizer.adagrad(0.1f), 0.1f, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.adagrad(0.1f)).initRange(0.1f));
     Allocator allocator = Allocator.of(1L << 26);
     try (EmbeddingTable one = EmbeddingTable.create(config, allocator);
         EmbeddingTable other = EmbeddingTable.create(config, allocator);
@@ -241,10 +241,10 @@ final class SelectedRowsTest {
       float[] weights = {1, 3, 0.25f, 2, 0, 0.5f, 9};
       SelectedRows gradient;
       if (weighted) {
-        one.apply(lookup, offsets, weights, 4, combiner, near.address, width, 0.1f, 1);
+        ByAddress.apply(one, lookup, offsets, weights, 4, combiner, near.address, width, 0.1f, 1);
         gradient = SelectedRows.ofBags(ids, offsets, weights, combiner, width, gradients);
       } else {
-        one.apply(lookup, offsets, 4, combiner, near.address, width, 0.1f, 1);
+        ByAddress.apply(one, lookup, offsets, 4, combiner, near.address, width, 0.1f, 1);
         gradient = SelectedRows.ofBags(ids, offsets, combiner, width, gradients);
       }
       assertThat(gradient.size()).isEqualTo(6);
@@ -266,7 +266,7 @@ final class SelectedRowsTest {
     Lookup lookup = new Lookup();
     table.find(ids, 6, lookup, false);
     try (Floats out = new Floats(allocator, 6 * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -13,10 +12,12 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -77,7 +78,15 @@ final class SharedTableTest {
   private EmbeddingTable table(Optimizer optimizer, RowPolicy policy, boolean tier) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0.01f, UnknownRow.INITIAL, DType.F32, policy);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .l2(0.01f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, 500_000), allocator)
         : EmbeddingTable.create(config, allocator);
@@ -104,7 +113,8 @@ final class SharedTableTest {
   private static List<String> rows(EmbeddingTable table) {
     List<String> rows = new ArrayList<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -124,6 +134,12 @@ final class SharedTableTest {
   }
 
   /** The ids of slots 0 and 2, one after another. */
+  private static List<MemorySegment> segments(long[] parts) {
+    return IntStream.range(0, parts.length)
+        .mapToObj(p -> Memory.segment(parts[p], 4L * ROWS * SLOTS * WIDTHS.get(p)))
+        .toList();
+  }
+
   private static long[] joinedIds(Batch batch) {
     long[] ids = Arrays.copyOf(batch.ids(0), ROWS + batch.idCount(2));
     System.arraycopy(batch.ids(2), 0, ids, ROWS, batch.idCount(2));
@@ -137,7 +153,7 @@ final class SharedTableTest {
   }
 
   private void requirePooled(EmbeddingTable plain, Lookup lookup, int[] offsets, Combiner how) {
-    plain.pool(lookup, offsets, 0, 2 * ROWS, how, joined, WIDTH);
+    ByAddress.pool(plain, lookup, offsets, 0, 2 * ROWS, how, joined, WIDTH);
     for (int i = 0; i < 2 * ROWS * WIDTH; i++) {
       int bag = i / WIDTH;
       assertThat(Memory.getInt(at(vectors, bag % ROWS, bag < ROWS ? 0 : 2, i % WIDTH)))
@@ -178,15 +194,15 @@ final class SharedTableTest {
         boolean training = step % 5 != 0;
         long[] ids = joinedIds(batch);
         int[] offsets = joinedOffsets(batch);
-        lookup.find(workers, batch, training, vectors);
+        lookup.find(workers, batch, training, segments(vectors));
         plain.find(ids, ids.length, alone, training);
         requirePooled(plain, alone, offsets, combiner);
         batch = batch(random, 4000);
         lookup.lookAhead(batch);
         if (training) {
           drawGradients(random);
-          lookup.apply(workers, gradients, 0.1f, step);
-          plain.apply(alone, offsets, 2 * ROWS, combiner, joined, WIDTH, 0.1f, step);
+          lookup.apply(workers, segments(gradients), 0.1f, step);
+          ByAddress.apply(plain, alone, offsets, 2 * ROWS, combiner, joined, WIDTH, 0.1f, step);
         }
       }
       assertThat(rows(shared)).isEqualTo(rows(plain)).isNotEmpty();
@@ -209,15 +225,16 @@ final class SharedTableTest {
       batch.addId(2, 7);
       batch.addId(2, 8);
       batch.endRow();
-      lookup.find(workers, batch, true, vectors);
+      lookup.find(workers, batch, true, segments(vectors));
       for (int slot = 0; slot < SLOTS; slot++) {
         for (int j = 0; j < WIDTH; j++) {
           Memory.setFloat(at(gradients, 0, slot, j), slot + 1000);
         }
       }
-      lookup.apply(workers, gradients, 0.1f, 1);
+      lookup.apply(workers, segments(gradients), 0.1f, 1);
       float[] squares = new float[2];
-      shared.exportTo((ids, values, count) -> {
+      shared.exportTo((ids, segment, count) -> {
+        long values = segment.address();
         assertThat(Arrays.copyOf(ids, count)).containsExactly(7, 8);
         for (int i = 0; i < 2; i++) {
           squares[i] = Memory.getFloat(values + 4L * (i * 2 * WIDTH + WIDTH));

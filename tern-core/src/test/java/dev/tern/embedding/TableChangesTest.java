@@ -3,13 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -39,7 +38,7 @@ final class TableChangesTest {
 
   private EmbeddingTable table(RowPolicy policy, Optimizer optimizer) {
     return EmbeddingTable.create(
-        new TableConfig("t", 3, 2, optimizer, 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy),
+        new TableConfig("t", 3, 2, 42, TableOptions.of(optimizer).initRange(0.5f).rows(policy)),
         allocator);
   }
 
@@ -55,13 +54,14 @@ final class TableChangesTest {
       Memory.setFloat(gradients + 4L * i, 0.25f);
     }
     int[] offsets = IntStream.rangeClosed(0, count).toArray();
-    table.apply(lookup, offsets, count, Combiner.SUM, gradients, 2, 0.1f, ++step);
+    ByAddress.apply(table, lookup, offsets, count, Combiner.SUM, gradients, 2, 0.1f, ++step);
   }
 
   private static Map<Long, String> rows(EmbeddingTable table) {
     Map<Long, String> rows = new HashMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int[] row = new int[floats];
         for (int j = 0; j < floats; j++) {
@@ -78,7 +78,8 @@ final class TableChangesTest {
     try (EmbeddingTable table = table(RowPolicy.ALL, Optimizer.adagrad(1))) {
       table.trackChanges();
       List<long[]> ids = new ArrayList<>(List.of(new long[] {5, 6, 7}));
-      table.importFrom((block, values) -> {
+      table.importFrom((block, segment) -> {
+        long values = segment.address();
         long[] next = ids.isEmpty() ? new long[0] : ids.removeFirst();
         System.arraycopy(next, 0, block, 0, next.length);
         Memory.zero(values, 4L * table.config().rowFloats() * next.length);

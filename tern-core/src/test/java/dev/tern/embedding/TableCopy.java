@@ -21,7 +21,8 @@ final class TableCopy {
     int floats = table.config().rowFloats();
     List<Long> ids = new ArrayList<>();
     List<int[]> rows = new ArrayList<>();
-    table.exportTo((given, values, count) -> {
+    table.exportTo((given, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         long at = values + 4L * i * floats;
         ids.add(given[i]);
@@ -30,7 +31,8 @@ final class TableCopy {
     });
     Iterator<Long> id = ids.iterator();
     Iterator<int[]> row = rows.iterator();
-    into.importFrom((taken, values) -> {
+    into.importFrom((taken, segment) -> {
+      long values = segment.address();
       int count = 0;
       for (long at = values; count < taken.length && id.hasNext(); count++) {
         taken[count] = id.next();

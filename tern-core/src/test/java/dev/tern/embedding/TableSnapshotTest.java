@@ -10,6 +10,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -68,7 +69,12 @@ final class TableSnapshotTest {
 
   private static TableConfig config(
       Optimizer optimizer, DType storage, RowPolicy policy, UnknownRow unknown) {
-    return new TableConfig("t", 3, WIDTH, optimizer, 0.4f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.4f).unknown(unknown).storage(storage).rows(policy));
   }
 
   static List<TableConfig> tables() {
@@ -107,7 +113,8 @@ final class TableSnapshotTest {
       Memory.setFloat(gradients + 4L * i, 0.25f + (i + step) % 7);
     }
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, gradients, WIDTH, 0.1f, ++step);
+    ByAddress.apply(
+        table, lookup, offsets, ids.length, Combiner.SUM, gradients, WIDTH, 0.1f, ++step);
   }
 
   private void trainAtRandom(EmbeddingTable table, SplittableRandom random) {
@@ -511,8 +518,8 @@ final class TableSnapshotTest {
     AtomicInteger calls = new AtomicInteger();
     return (ids, values) -> {
       ids[0] = id;
-      Memory.zero(values, 4L * WIDTH);
-      Memory.setInt(values + 4L * WIDTH, 1);
+      values.asSlice(0, 4L * WIDTH).fill((byte) 0);
+      values.set(ValueLayout.JAVA_INT, 4L * WIDTH, 1);
       return calls.getAndIncrement() == 0 ? 1 : 0;
     };
   }

@@ -3,12 +3,11 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -51,7 +50,7 @@ final class UnseenForTest {
     RowPolicy policy = RowPolicy.ALL.withEviction(eviction);
     return EmbeddingTable.create(
         new TableConfig(
-            "t", 1, WIDTH, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy),
+            "t", 1, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).rows(policy)),
         allocator);
   }
 
@@ -73,14 +72,15 @@ final class UnseenForTest {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
     int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
-    table.apply(lookup, offsets, ids.length, Combiner.SUM, zeros, WIDTH, 0.1f, step);
+    ByAddress.apply(table, lookup, offsets, ids.length, Combiner.SUM, zeros, WIDTH, 0.1f, step);
   }
 
   /** The step in which each row was seen last, by its id. */
   private static Map<Long, Integer> rows(EmbeddingTable table) {
     Map<Long, Integer> rows = new TreeMap<>();
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         rows.put(ids[i], Memory.getInt(values + 4L * ((i + 1) * floats - 1)));
       }

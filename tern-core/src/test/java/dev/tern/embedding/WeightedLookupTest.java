@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
@@ -31,7 +32,13 @@ final class WeightedLookupTest {
 
   private EmbeddingTable table(int width, UnknownRow unknown, DType storage) {
     return EmbeddingTable.create(
-        new TableConfig("t", 0, width, Optimizer.sgd(1), 0.5f, 3, 0, unknown, storage), allocator);
+        new TableConfig(
+            "t",
+            0,
+            width,
+            3,
+            TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).unknown(unknown).storage(storage)),
+        allocator);
   }
 
   /** Bags of 0 to 4 ids below 50, some ids twice in a bag; weights are 0, below 0 and above. */
@@ -72,7 +79,7 @@ final class WeightedLookupTest {
 
   private float[] rows(EmbeddingTable table, Lookup lookup) {
     try (Floats out = new Floats(allocator, lookup.count() * table.config().width())) {
-      table.ragged(lookup, out.address);
+      ByAddress.ragged(table, lookup, out.address);
       return out.toArray();
     }
   }
@@ -101,8 +108,10 @@ final class WeightedLookupTest {
       table.find(IntStream.range(0, 25).asLongStream().toArray(), 25, lookup, true);
       table.find(batch.ids, batch.ids.length, lookup, false);
       float[] rows = rows(table, lookup);
-      table.pool(lookup, batch.offsets, batch.weights, 0, 40, combiner, out.address, width);
-      table.pool(lookup, batch.offsets, batch.weights, 40, BAGS, combiner, out.address, width);
+      ByAddress.pool(
+          table, lookup, batch.offsets, batch.weights, 0, 40, combiner, out.address, width);
+      ByAddress.pool(
+          table, lookup, batch.offsets, batch.weights, 40, BAGS, combiner, out.address, width);
       for (int b = 0; b < BAGS; b++) {
         for (int j = 0; j < width; j++) {
           double sum = 0;
@@ -134,8 +143,17 @@ final class WeightedLookupTest {
         }
         table.find(batch.ids, batch.ids.length, lookup, true);
         float[] before = rows(table, lookup);
-        table.apply(
-            lookup, batch.offsets, batch.weights, BAGS, combiner, grad.address, width, 0.5f, 1);
+        ByAddress.apply(
+            table,
+            lookup,
+            batch.offsets,
+            batch.weights,
+            BAGS,
+            combiner,
+            grad.address,
+            width,
+            0.5f,
+            1);
         table.refresh(lookup);
         float[] after = rows(table, lookup);
         for (int at = 0; at < batch.ids.length; at++) {
@@ -171,12 +189,14 @@ final class WeightedLookupTest {
         Floats weighted = new Floats(allocator, BAGS * 19)) {
       table.find(batch.ids, batch.ids.length, lookup, true);
       for (Combiner combiner : Combiner.values()) {
-        table.pool(lookup, batch.offsets, 0, BAGS, combiner, plain.address, 19);
-        table.pool(lookup, batch.offsets, ones, 0, BAGS, combiner, weighted.address, 19);
+        ByAddress.pool(table, lookup, batch.offsets, 0, BAGS, combiner, plain.address, 19);
+        ByAddress.pool(table, lookup, batch.offsets, ones, 0, BAGS, combiner, weighted.address, 19);
         assertThat(weighted.toArray()).isEqualTo(plain.toArray());
       }
-      table.pool(lookup, batch.offsets, batch.weights, 0, BAGS, Combiner.MEAN, plain.address, 19);
-      table.findAndPool(
+      ByAddress.pool(
+          table, lookup, batch.offsets, batch.weights, 0, BAGS, Combiner.MEAN, plain.address, 19);
+      ByAddress.findAndPool(
+          table,
           batch.ids,
           batch.ids.length,
           new Lookup(),
@@ -199,9 +219,10 @@ final class WeightedLookupTest {
       table.find(new long[] {1, 2}, 2, lookup, true);
       float[] rows = rows(table, lookup);
       int[] offsets = {0, 2};
-      table.pool(lookup, offsets, new float[] {2, -2}, 0, 1, Combiner.MEAN, out.address, 1);
+      ByAddress.pool(
+          table, lookup, offsets, new float[] {2, -2}, 0, 1, Combiner.MEAN, out.address, 1);
       assertThat(out.get(0)).isEqualTo(2 * rows[0] - 2 * rows[1]);
-      table.pool(lookup, offsets, new float[2], 0, 1, Combiner.SQRTN, out.address, 1);
+      ByAddress.pool(table, lookup, offsets, new float[2], 0, 1, Combiner.SQRTN, out.address, 1);
       assertThat(out.get(0)).isZero();
     }
   }
@@ -212,11 +233,12 @@ final class WeightedLookupTest {
     int[] offsets = {0, 2};
     try (EmbeddingTable table = table(1, UnknownRow.ZEROS, DType.F32)) {
       table.find(new long[] {1, 2}, 2, lookup, true);
-      assertThatThrownBy(() -> table.pool(lookup, offsets, new float[1], 0, 1, Combiner.SUM, 0, 1))
+      assertThatThrownBy(
+              () -> ByAddress.pool(table, lookup, offsets, new float[1], 0, 1, Combiner.SUM, 0, 1))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("table t: got 1 weights for 2 ids, expected one for each");
-      assertThatThrownBy(
-              () -> table.apply(lookup, offsets, new float[0], 1, Combiner.SUM, 0, 1, 1, 1))
+      assertThatThrownBy(() ->
+              ByAddress.apply(table, lookup, offsets, new float[0], 1, Combiner.SUM, 0, 1, 1, 1))
           .hasMessage("table t: got 0 weights for 2 ids, expected one for each");
     }
   }

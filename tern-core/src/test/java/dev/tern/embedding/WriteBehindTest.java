@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.TableStatistics;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
@@ -83,7 +83,8 @@ final class WriteBehindTest {
   private record Outcome(int digest, TableStatistics statistics) {}
 
   private static TableConfig config() {
-    return new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "t", 0, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f));
   }
 
   private EmbeddingTable table(Executor writer) {
@@ -102,12 +103,12 @@ final class WriteBehindTest {
       long[] ids = random.longs(BATCH, 0, 40_000).map(id -> id * id / 9_000).toArray();
       table.lookAhead(ids, BATCH, next);
       table.find(next, true);
-      table.pool(next, ONE_EACH, 0, BATCH, Combiner.SUM, memory, WIDTH);
+      ByAddress.pool(table, next, ONE_EACH, 0, BATCH, Combiner.SUM, memory, WIDTH);
       digest[0] = 31 * digest[0] + digest(memory, BATCH * WIDTH);
-      table.apply(next, ONE_EACH, BATCH, Combiner.SUM, memory, WIDTH, 0.1f, step);
+      ByAddress.apply(table, next, ONE_EACH, BATCH, Combiner.SUM, memory, WIDTH, 0.1f, step);
       table.find(ids, BATCH, lookup, false);
       assertThat(lookup.isComplete()).isTrue();
-      table.ragged(lookup, memory);
+      ByAddress.ragged(table, lookup, memory);
       digest[0] = 31 * digest[0] + digest(memory, BATCH * WIDTH);
       if (step % 100 == 50) {
         export(table, digest);
@@ -121,7 +122,8 @@ final class WriteBehindTest {
 
   private static void export(EmbeddingTable table, int[] digest) {
     int floats = table.config().rowFloats();
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       digest[0] = 31 * digest[0] + Arrays.hashCode(Arrays.copyOf(ids, count));
       digest[0] = 31 * digest[0] + digest(values, count * floats);
     });

@@ -6,12 +6,12 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.ByAddress;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
-import dev.tern.internal.memory.Allocator;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
@@ -39,8 +39,7 @@ final class RaggedTrainingTest {
   void oneComputationLearnsFromBatchesOfAnyLengths() {
     Random random = new Random(5);
     try (Device device = Device.cpu(2, 64 << 20);
-        Allocator memory = Allocator.of(64 << 20);
-        EmbeddingTable table = EmbeddingTable.create(config(), memory);
+        EmbeddingTable table = EmbeddingTable.create(config(), device);
         RaggedVariable embedded =
             RaggedVariable.of(device, "ids", ROWS, Shape.of(MOST_IDS, WIDTH));
         Variable labels = Variable.zeros(device, "labels", Shape.of(ROWS))) {
@@ -59,11 +58,19 @@ final class RaggedTrainingTest {
           int count = batch.idCount(0);
           table.find(batch.ids(0), count, lookup, true);
           embedded.setOffsets(batch.offsets(0), batch.size());
-          table.ragged(lookup, embedded.memory().address());
+          ByAddress.ragged(table, lookup, embedded.memory().address());
           step.run();
           int[] positions = IntStream.rangeClosed(0, count).toArray();
-          table.apply(
-              lookup, positions, count, Combiner.SUM, step.output(1).address(), WIDTH, 0.5f, i);
+          ByAddress.apply(
+              table,
+              lookup,
+              positions,
+              count,
+              Combiner.SUM,
+              step.output(1).address(),
+              WIDTH,
+              0.5f,
+              i);
           first += i <= 30 ? step.item(0) : 0;
           last += i > 270 ? step.item(0) : 0;
         }
@@ -93,7 +100,8 @@ final class RaggedTrainingTest {
   }
 
   private static TableConfig config() {
-    return new TableConfig("clicks", 10, WIDTH, Optimizer.sgd(1), 0.1f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
   }
 
   /** The label says whether an id of the row is below 5; some rows have no ids. */

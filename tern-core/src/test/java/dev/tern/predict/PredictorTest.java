@@ -93,9 +93,10 @@ final class PredictorTest {
   }
 
   private static Trainer trained(Device device, ModelConfig.Type type, UnknownRow unknown) {
-    ModelConfig model = new ModelConfig(type, 5, List.of(17, 9), 0.2f, List.of(7), 2);
+    ModelConfig model =
+        ModelConfig.of(type, 5, 17, 9).withDropout(0.2f).withBottom(7).withCrossLayers(2);
     TrainOptions options =
-        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(2).unknown(unknown);
+        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(2).tables(t -> t.unknown(unknown));
     Trainer trainer = Trainer.create(device, encoder(), model, options);
     trainer.fit(Readers.inMemory(TRAIN));
     return trainer;
@@ -174,7 +175,10 @@ final class PredictorTest {
     Path checkpoint = folder.resolve("saved");
     ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 8);
     TrainOptions options =
-        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).unknown(UnknownRow.MEAN);
+        TrainOptions.of(Optimizer.adam(0.01f))
+            .batch(100)
+            .epochs(1)
+            .tables(t -> t.unknown(UnknownRow.MEAN));
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = Trainer.create(device, encoder(), model, options)) {
       trainer.fit(Readers.inMemory(rows(5, 4000, 20_000)));

@@ -26,7 +26,6 @@ import dev.tern.internal.checkpoint.BucketColumns;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
-import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -53,7 +52,10 @@ final class BucketTrainingTest {
   private static final Batch OTHERS = DeltaCheckpointTest.manyIds(9, 100);
   private static final int BUCKETS = 6;
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8)
+          .withDropout(0.1f)
+          .withBottom(8)
+          .withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -66,8 +68,8 @@ final class BucketTrainingTest {
     RowPolicy full = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     return List.of(
         options(COUNTED),
-        options(recent).tableStorage(DType.BF16),
-        options(full).tableOptimizer(Optimizer.adam(0.01f)).tableStorage(DType.F16),
+        options(recent).tables(t -> t.storage(DType.BF16)),
+        options(full).tableOptimizer(Optimizer.adam(0.01f)).tables(t -> t.storage(DType.F16)),
         options(full.withAdmission(new Admission.ByProbability(0.4)))
             .tableOptimizer(Optimizer.rowWiseAdagrad(0.05f)));
   }
@@ -77,8 +79,7 @@ final class BucketTrainingTest {
         .batch(32)
         .epochs(2)
         .shuffleRows(1000)
-        .unknown(new UnknownRow.Hashed(BUCKETS))
-        .rows(policy)
+        .tables(t -> t.unknown(new UnknownRow.Hashed(BUCKETS)).rows(policy))
         .reportEvery(1);
   }
 
@@ -166,8 +167,7 @@ final class BucketTrainingTest {
         assertThat(stayed).hasSizeLessThanOrEqualTo(1);
         EmbeddingTable like = fresh.network().tables().tables().get(t);
         for (TableShard shard : TableShard.allOf(2)) {
-          try (Allocator allocator = Allocator.of(1L << 24);
-              EmbeddingTable table = EmbeddingTable.create(like.config(), allocator)) {
+          try (EmbeddingTable table = EmbeddingTable.create(like.config(), device)) {
             Checkpoint.open(four).restore(t, shard, table);
             Path again = folder.resolve("again");
             try (TableSnapshot snapshot = table.snapshot()) {
@@ -249,7 +249,7 @@ final class BucketTrainingTest {
     }
     TableSummary summary = TableSummary.of(Checkpoint.open(target), 1, 1);
     assertThat(summary.rows()).isOne();
-    assertThat(summary.buckets()).isEqualTo(BUCKETS);
+    assertThat(summary.layout().buckets()).isEqualTo(BUCKETS);
     Path again = folder.resolve("again");
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer = Trainer.resume(device, target, MODEL, options(COUNTED))) {
@@ -261,13 +261,14 @@ final class BucketTrainingTest {
   @Test
   void aCheckpointIsResumedOnlyWithItsBuckets() {
     Path hashed = trained(options(COUNTED), 1);
-    Path zeros = trained(options(COUNTED).unknown(UnknownRow.ZEROS), 2);
+    Path zeros = trained(options(COUNTED).tables(t -> t.unknown(UnknownRow.ZEROS)), 2);
     try (Device device = Device.cpu(1, 1L << 27)) {
-      TrainOptions more = options(COUNTED).unknown(new UnknownRow.Hashed(BUCKETS + 1));
+      TrainOptions more =
+          options(COUNTED).tables(t -> t.unknown(new UnknownRow.Hashed(BUCKETS + 1)));
       assertThatThrownBy(() -> Trainer.resume(device, hashed, MODEL, more))
           .isInstanceOf(DataException.class)
           .hasMessageContaining("0.safetensors: got 6 buckets for ids without a row, expected 7");
-      TrainOptions none = options(COUNTED).unknown(UnknownRow.ZEROS);
+      TrainOptions none = options(COUNTED).tables(t -> t.unknown(UnknownRow.ZEROS));
       assertThatThrownBy(() -> Trainer.resume(device, hashed, MODEL, none))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("resume: got tables")

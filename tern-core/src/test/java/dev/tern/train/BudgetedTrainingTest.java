@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
@@ -15,10 +16,12 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,18 +38,24 @@ final class BudgetedTrainingTest {
   private record Result(List<Float> numbers, long memory) {}
 
   private static Result train(ModelConfig model, TrainOptions options, long stepBytes) {
-    Network.Tables tables = Network.Tables.of(ADAM);
+    return train(model, options, stepBytes, PlanSearch.QUICK);
+  }
+
+  private static Result train(
+      ModelConfig model, TrainOptions options, long stepBytes, PlanSearch search) {
+    TableOptions tables = TableOptions.of(ADAM);
     try (Device device = Device.cpu(2, MEMORY, stepBytes);
         Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK);
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, search);
         Batch batch = new Batch(ENCODER.schema(), ROWS)) {
       List<Float> numbers = new ArrayList<>();
       for (int i = 1; i <= STEPS; i++) {
         ENCODER.apply(TrainerTest.planted(i, ROWS), batch);
         optimizer.prepare(i, 0.01f);
-        numbers.add(step.run(batch, i, 0.01f, i, () -> {}));
+        step.find(batch, i);
+        numbers.add(step.update(i, 0.01f));
       }
       for (float logit : step.logits()) {
         numbers.add(logit);
@@ -84,7 +93,9 @@ final class BudgetedTrainingTest {
             0.5),
         Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.5),
         Arguments.of(
-            new ModelConfig(ModelConfig.Type.DLRM, 4, List.of(widths(10, 128)), 0, List.of(16), 3),
+            ModelConfig.of(ModelConfig.Type.DLRM, 4, widths(10, 128))
+                .withBottom(16)
+                .withCrossLayers(3),
             plain,
             0.45));
   }
@@ -99,6 +110,38 @@ final class BudgetedTrainingTest {
       assertThat(result.memory).isLessThanOrEqualTo(budget);
       assertThat(result.numbers).isEqualTo(whole.numbers);
     }
+  }
+
+  @Test
+  void aLongerSearchChangesNoBitAndItsScheduleIsUsedOnResume(@TempDir Path folder) {
+    TrainOptions options = TrainOptions.of(ADAM);
+    Path file = folder.resolve("schedule.json");
+    List<String> notes = new ArrayList<>();
+    PlanSearch.Listener listener =
+        new PlanSearch.Listener() {
+          @Override
+          public void searching(double seconds, long looked, double slowdown) {
+            assertThat(slowdown).isGreaterThanOrEqualTo(1);
+          }
+
+          @Override
+          public void note(String line) {
+            notes.add(line);
+          }
+        };
+    Result whole = train(residual(12), options, MEMORY);
+    long budget = (long) (0.5 * whole.memory);
+    for (String note : List.of("schedule found: ", "schedule of " + file)) {
+      PlanSearch search = PlanSearch.of(0.5, file, listener);
+      Result result = train(residual(12), options, budget, search);
+      assertThat(result.memory).isLessThanOrEqualTo(budget);
+      assertThat(result.numbers).isEqualTo(whole.numbers);
+      assertThat(notes.removeLast()).startsWith(note);
+      assertThat(notes).isEmpty();
+    }
+    train(residual(11), options, budget, PlanSearch.of(0.5, file, listener));
+    assertThat(notes).hasSize(2);
+    assertThat(notes.getFirst()).contains("got the schedule of another step");
   }
 
   @Test

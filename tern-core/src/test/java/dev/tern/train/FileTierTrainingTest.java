@@ -36,7 +36,7 @@ final class FileTierTrainingTest {
   private static final Batch TRAIN = rows(1, 6000);
   private static final Batch TEST = rows(2, 500);
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(8), 0, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8).withBottom(8).withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -155,7 +155,8 @@ final class FileTierTrainingTest {
 
   @Test
   void aModelThatCannotKeepRowsInFilesIsRefused() {
-    TrainOptions mean = options().unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY));
+    TrainOptions mean =
+        options().tables(t -> t.unknown(UnknownRow.MEAN)).tier(FileTier.of(folder, MEMORY));
     try (Device device = device(1)) {
       assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, mean))
           .isInstanceOf(IllegalArgumentException.class)

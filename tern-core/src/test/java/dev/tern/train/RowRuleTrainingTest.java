@@ -44,7 +44,7 @@ final class RowRuleTrainingTest {
   private static TrainOptions options() {
     return TrainOptions.of(Optimizer.adam(0.01f))
         .tableOptimizer(new Optimizer.Adagrad(0.05f, 0.1f, 1e-8f))
-        .firstPartOptimizer(FTRL)
+        .tables(t -> t.firstPart(FTRL))
         .batch(64)
         .epochs(2)
         .shuffleRows(500)
@@ -150,13 +150,13 @@ final class RowRuleTrainingTest {
   void anotherRuleIsRefusedOnResumeAndOneForAModelOfOnePartAtOnce() {
     Path saved = trained(options(), 1, "saved");
     try (Device device = Device.cpu(1, 1L << 27)) {
-      TrainOptions others = options().firstPartOptimizer(Optimizer.ftrl(0.2f));
+      TrainOptions others = options().tables(t -> t.firstPart(Optimizer.ftrl(0.2f)));
       assertThatThrownBy(() -> Trainer.resume(device, saved, MODEL, others))
           .hasMessageContaining("got tables")
           .hasMessageContaining("give the options of the run");
       TrainOptions without =
           TrainOptions.of(Optimizer.adam(0.01f))
-              .tableOptimizer(options().tableOptimizer())
+              .tableOptimizer(options().tables().optimizer())
               .batch(64)
               .shuffleRows(500);
       assertThatThrownBy(() -> Trainer.resume(device, saved, MODEL, without))
@@ -206,7 +206,8 @@ final class RowRuleTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), _ -> trainer.requestStop());
       assertThat(trainer.step()).isOne();
       for (EmbeddingTable table : trainer.network().tables().tables()) {
-        table.exportTo((ids, values, count) -> {
+        table.exportTo((ids, segment, count) -> {
+          long values = segment.address();
           for (int i = 0; i < count * table.config().rowFloats(); i++) {
             weights.add(Memory.getFloat(values + 4L * i));
           }

@@ -100,29 +100,32 @@ final class RowRulesTogetherTest {
             .batch(20)
             .epochs(1)
             .shuffleRows(0)
-            .unknown(new UnknownRow.Hashed(5))
+            .tables(t -> t.unknown(new UnknownRow.Hashed(5)))
             .reportEvery(1);
     return switch (kind) {
       case 0 ->
-          plain.rows(clicks.withEviction(new Eviction.UnseenFor(Duration.ofSeconds(9), clock)));
+          plain.tables(t ->
+              t.rows(clicks.withEviction(new Eviction.UnseenFor(Duration.ofSeconds(9), clock))));
       case 1 ->
           plain
-              .rows(clicks.withEviction(new Eviction.LowScore(0.7, 0.9f, 0.2f, 2)))
+              .tables(t -> t.rows(clicks.withEviction(new Eviction.LowScore(0.7, 0.9f, 0.2f, 2))))
               .tableOptimizer(Optimizer.adam(0.01f))
-              .tableStorage(DType.BF16);
+              .tables(t -> t.storage(DType.BF16));
       case 2 ->
           plain
-              .rows(
-                  clicks
-                      .withMaxRows(30, WhenFull.UNKNOWN)
-                      .withRoomMadeBy(new Eviction.LeastFrequent(), 30))
+              .tables(t ->
+                  t.rows(
+                      clicks
+                          .withMaxRows(30, WhenFull.UNKNOWN)
+                          .withRoomMadeBy(new Eviction.LeastFrequent(), 30)))
               .tableOptimizer(Optimizer.lazyAdam(0.01f));
       default ->
           plain
-              .rows(
-                  clicks
-                      .withMaxRows(40, WhenFull.UNKNOWN)
-                      .withEviction(new Eviction.UnseenFor(Duration.ofSeconds(5), clock)))
+              .tables(t ->
+                  t.rows(
+                      clicks
+                          .withMaxRows(40, WhenFull.UNKNOWN)
+                          .withEviction(new Eviction.UnseenFor(Duration.ofSeconds(5), clock))))
               .tableOptimizer(Optimizer.adam(0.01f));
     };
   }

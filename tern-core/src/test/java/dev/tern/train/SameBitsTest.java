@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * length that this machine has and in scalar code. Each length is a process of its own, in which
  * vector kernels serve from the first call on.
  */
+@Tag("unchecked") // Its processes have vectors, which are not checked.
 final class SameBitsTest {
   private static final List<ModelConfig.Type> MODELS =
       List.of(ModelConfig.Type.DEEPFM, ModelConfig.Type.DLRM, ModelConfig.Type.DCNV2);
@@ -58,7 +60,8 @@ final class SameBitsTest {
   private static String digest(ModelConfig.Type type, int threads, Path target)
       throws IOException, NoSuchAlgorithmException {
     Batch rows = TrainerTest.planted(1, ROWS);
-    ModelConfig model = new ModelConfig(type, 8, List.of(70, 33), 0.1f, List.of(17, 8), 2);
+    ModelConfig model =
+        ModelConfig.of(type, 8, 70, 33).withDropout(0.1f).withBottom(17, 8).withCrossLayers(2);
     TrainOptions options =
         TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).shuffleRows(ROWS);
     try (Device device = Device.cpu(threads, 1L << 28);

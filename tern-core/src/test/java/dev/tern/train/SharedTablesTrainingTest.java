@@ -165,7 +165,7 @@ final class SharedTablesTrainingTest {
   void aRunIsTheSameOnAnyNumberOfThreadsStoppedOrNot(boolean counted) throws IOException {
     RowPolicy policy =
         counted ? RowPolicy.ALL.withAdmission(new Admission.ByCount(2, 10_000)) : RowPolicy.ALL;
-    TrainOptions options = options().rows(policy);
+    TrainOptions options = options().tables(t -> t.rows(policy));
     byte[] whole = trained(options, 1, "whole");
     assertThat(trained(options, 3, "threads")).isEqualTo(whole);
     assertThat(trained(options.tier(FileTier.of(folder, 1_000_000)), 2, "tier")).isEqualTo(whole);

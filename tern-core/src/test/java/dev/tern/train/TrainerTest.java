@@ -88,7 +88,7 @@ public final class TrainerTest {
   }
 
   private static ModelConfig small(ModelConfig.Type type) {
-    return new ModelConfig(type, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+    return ModelConfig.of(type, 4, 16, 8).withDropout(0.1f).withBottom(8).withCrossLayers(2);
   }
 
   @ParameterizedTest
@@ -102,7 +102,7 @@ public final class TrainerTest {
       List<Progress> training =
           reports.stream().filter(r -> r.split() == Progress.Split.TRAIN).toList();
       assertThat(training.getLast().loss()).isLessThan(training.getFirst().loss());
-      assertThat(training.getLast().fractionDone()).isEqualTo(1);
+      assertThat(training.getLast().pace().fractionDone()).isEqualTo(1);
       assertThat(trainer.step()).isEqualTo(3 * 47);
     }
   }

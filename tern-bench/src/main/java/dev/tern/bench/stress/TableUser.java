@@ -1,6 +1,6 @@
 package dev.tern.bench.stress;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.BenchTables;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableSnapshot;
@@ -8,6 +8,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
@@ -70,8 +71,10 @@ final class TableUser {
 
   static EmbeddingTable table(RowPolicy policy, UnknownRow unknown) {
     Optimizer sgd = Optimizer.sgd(1);
-    return EmbeddingTable.create(
-        new TableConfig("t", 0, WIDTH, sgd, 0.4f, 1, 0, unknown, DType.F32, policy), ALLOCATOR);
+    return BenchTables.create(
+        new TableConfig(
+            "t", 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
+        ALLOCATOR);
   }
 
   /** A table of one row, which makes room for another. */
@@ -86,7 +89,8 @@ final class TableUser {
 
   private void pool(boolean insert, long... ids) {
     int count = ids.length;
-    table.findAndPool(ids, count, lookup, insert, ONE_EACH, count, Combiner.SUM, out, WIDTH);
+    BenchTables.findAndPool(
+        table, ids, count, lookup, insert, ONE_EACH, count, Combiner.SUM, out, WIDTH);
   }
 
   /** Finds and pools at once, in training; what the id reads as, or how that was refused. */
@@ -124,7 +128,7 @@ final class TableUser {
   /** Pools what was found before. */
   int pool(long id) {
     try {
-      table.pool(lookup, ONE_EACH, 0, 1, Combiner.SUM, out, WIDTH);
+      BenchTables.pool(table, lookup, ONE_EACH, 0, 1, Combiner.SUM, out, WIDTH);
       return code(id, out);
     } catch (IllegalStateException e) {
       return refusal(e);
@@ -134,7 +138,7 @@ final class TableUser {
   /** Copies what was found before. */
   int ragged(long id) {
     try {
-      table.ragged(lookup, out);
+      BenchTables.ragged(table, lookup, out);
       return code(id, out);
     } catch (IllegalStateException e) {
       return refusal(e);
@@ -165,14 +169,15 @@ final class TableUser {
 
   /** Updates what was found before. */
   TableUser update() {
-    table.apply(lookup, ONE_EACH, lookup.count(), Combiner.SUM, GRADIENT, WIDTH, 1, 1);
+    BenchTables.apply(table, lookup, ONE_EACH, lookup.count(), Combiner.SUM, GRADIENT, WIDTH, 1, 1);
     return this;
   }
 
   /** What ids 1 and 2 are exported as, as {@link #readBoth} says it. */
   int export() {
     int[] code = {0};
-    table.exportTo((ids, values, count) -> {
+    table.exportTo((ids, segment, count) -> {
+      long values = segment.address();
       for (int i = 0; i < count; i++) {
         int one = code(ids[i], values + 4L * WIDTH * i);
         code[0] = one == WRONG ? WRONG : 10 * code[0] + one;

@@ -28,12 +28,32 @@ final class MetricsLineTest {
   @Test
   void whatTablesCountComesBackFromTheFile() {
     TableStatistics plain =
-        new TableStatistics("a", 1, 2, 3, 1.0625, 4, 5, 6, 7, 8, 0, 0, FileStatistics.NONE);
+        new TableStatistics(
+            "a",
+            1,
+            2,
+            new TableStatistics.Index(3, 1.0625),
+            new TableStatistics.Ids(4, 5, 6, 7, 8),
+            new TableStatistics.Filter(0, 0),
+            FileStatistics.NONE);
     TableStatistics empty =
-        new TableStatistics("b", 0, 2, 3, Double.NaN, 0, 0, 0, 0, 0, 0, 0, FileStatistics.NONE);
+        new TableStatistics(
+            "b",
+            0,
+            2,
+            new TableStatistics.Index(3, Double.NaN),
+            new TableStatistics.Ids(0, 0, 0, 0, 0),
+            new TableStatistics.Filter(0, 0),
+            FileStatistics.NONE);
     TableStatistics all =
         new TableStatistics(
-            "c", 1, 2, 3, 1.5, 4, 5, 6, 7, 8, 9, 10.5, new FileStatistics(11, 12, 13, 14, 15, 16));
+            "c",
+            1,
+            2,
+            new TableStatistics.Index(3, 1.5),
+            new TableStatistics.Ids(4, 5, 6, 7, 8),
+            new TableStatistics.Filter(9, 10.5),
+            new FileStatistics(11, 12, 13, 14, 15, 16));
     MetricsLine line = line(plain, empty, all);
     assertThat(MetricsLine.parse(line.toJson(), "test")).isEqualTo(line);
     assertThat(line.toJson())
@@ -51,15 +71,9 @@ final class MetricsLineTest {
                 "city",
                 20,
                 640,
-                0,
-                Double.NaN,
-                5,
-                20,
-                20,
-                0,
-                0,
-                0,
-                0,
+                new TableStatistics.Index(0, Double.NaN),
+                new TableStatistics.Ids(5, 20, 20, 0, 0),
+                new TableStatistics.Filter(0, 0),
                 new FileStatistics(3, 1 << 20, 4, 1, 0, 0)));
     MetricsLine later =
         new MetricsLine(9, 0, Split.TRAIN, 0.4, 0.8, 1, 1000, 4096, 2, 0, earlier.tables());

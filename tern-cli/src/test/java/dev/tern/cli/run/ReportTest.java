@@ -115,15 +115,9 @@ final class ReportTest {
                 "table<" + t,
                 now,
                 (3 + t) << 20,
-                (5 + t) << 10,
-                1.0414,
-                3000 * step,
-                1000 * step,
-                900 * step,
-                100 * step,
-                t * step,
-                filter,
-                filter / 1000.0,
+                new TableStatistics.Index((5 + t) << 10, 1.0414),
+                new TableStatistics.Ids(3000 * step, 1000 * step, 900 * step, 100 * step, t * step),
+                new TableStatistics.Filter(filter, filter / 1000.0),
                 file));
       }
       lines.add(
@@ -213,7 +207,13 @@ final class ReportTest {
     for (int i = 0; i < counts.length; i++) {
       TableStatistics table =
           new TableStatistics(
-              "t", 9, 1, 1, 1, counts[i][0], counts[i][1], 0, 0, 0, 0, 0, FileStatistics.NONE);
+              "t",
+              9,
+              1,
+              new TableStatistics.Index(1, 1),
+              new TableStatistics.Ids(counts[i][0], counts[i][1], 0, 0, 0),
+              new TableStatistics.Filter(0, 0),
+              FileStatistics.NONE);
       lines.add(
           new MetricsLine(i + 1, 0, Split.TRAIN, 0.5, 0.5, 1, 1, 1, 1, Double.NaN, List.of(table)));
     }

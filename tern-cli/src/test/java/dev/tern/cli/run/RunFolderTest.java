@@ -184,7 +184,9 @@ final class RunFolderTest {
   @Test
   void replacingARunRemovesItsOwnFilesAndNoOthers() throws IOException {
     begin(config(), Earlier.REFUSE);
-    for (String name : List.of("metrics.jsonl", "report.html", "checkpoints/best/manifest.json")) {
+    for (String name :
+        List.of(
+            "metrics.jsonl", "report.html", "schedule.json", "checkpoints/best/manifest.json")) {
       put(name);
     }
     List<String> others = List.of("mine.csv", "predictions.csv", "checkpoints/mine.pt");

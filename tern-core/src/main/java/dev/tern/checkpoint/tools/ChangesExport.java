@@ -9,9 +9,10 @@ import dev.tern.internal.checkpoint.RowWriter;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.checkpoint.TableFile;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
-/** Writes how the weights of a table changed from one checkpoint to another. */
+/** Writes the changes of a table's weights between two checkpoints. */
 final class ChangesExport {
   private ChangesExport() {}
 
@@ -44,7 +45,7 @@ final class ChangesExport {
     }
   }
 
-  /** Writes a file of {@code count} rows and ids that went. */
+  /** Writes a file; {@code count} is the number of its rows and of the ids that are gone. */
   static void safetensors(
       Checkpoint since, Checkpoint checkpoint, int slot, TableExport.Changes count, Path target) {
     RowShape all = RowShape.of(checkpoint.tableFiles(slot).getLast());
@@ -54,26 +55,27 @@ final class ChangesExport {
     String name = checkpoint.tables().get(slot);
     try (RowPairs pairs = RowPairs.open(since, checkpoint, slot);
         SafeTensors file = SafeTensors.create(target, layout, TableFile.name(name))) {
-      Source source = new Source(pairs, new LongColumn(file, TableFile.GONE));
+      ChangedRowSource source = new ChangedRowSource(pairs, new LongColumn(file, TableFile.GONE));
       new RowWriter(shape, file, count.rows()).appendAll(source);
       source.flush();
     }
   }
 
-  /** Gives the rows that came or changed; writes the ids that went as it comes by them. */
-  private static final class Source implements RowSource {
+  /** Gives the rows that are new or changed; writes the ids that are gone on the way. */
+  private static final class ChangedRowSource implements RowSource {
     private final RowPairs pairs;
     private final LongColumn gone;
     private final long[] buffer = new long[256];
     private int buffered;
 
-    Source(RowPairs pairs, LongColumn gone) {
+    ChangedRowSource(RowPairs pairs, LongColumn gone) {
       this.pairs = pairs;
       this.gone = gone;
     }
 
     @Override
-    public int next(long[] ids, long values) {
+    public int next(long[] ids, MemorySegment rows) {
+      long values = rows.address();
       int count = 0;
       while (count < ids.length && pairs.next()) {
         if (!pairs.inSecond()) {

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
 
-/** Reads the rows of a table from sparse models of HugeCTR. */
+/** Reads the rows of a table from a sparse model of HugeCTR. */
 final class HugeCtrRows {
   private static final int BLOCK_BYTES = 1 << 20;
   private static final String AGAIN = "export the model again";
@@ -18,9 +18,9 @@ final class HugeCtrRows {
   private HugeCtrRows() {}
 
   /**
-   * Reads the rows of some slots of a model; where it has no slots, all.
+   * Reads the rows of some slots of a model, or all rows of a model without slots.
    *
-   * @param layout of the records of a file; none to tell it by the file's length
+   * @param layout layout of the records of a file; empty to find it by the length of the file
    */
   static ImportedRows read(Path model, int width, Set<Integer> slots, Optional<RecordLayout> layout)
       throws IOException {
@@ -29,10 +29,8 @@ final class HugeCtrRows {
     }
     if (layout.isPresent()) {
       throw new DataException(
-          model
-              + ": got a folder and the layout "
-              + layout.get()
-              + " of records, expected a file of them; leave the layout out (--record)");
+          "%s: got a folder and the layout %s of records, expected a file of them; leave the layout out (--record)"
+              .formatted(model, layout.get()));
     }
     return folder(model, width, slots);
   }
@@ -99,7 +97,7 @@ final class HugeCtrRows {
     return slot == (int) slot && slots.contains((int) slot);
   }
 
-  /** The slot of a record. One that none has tells that records are laid out otherwise. */
+  /** The slot of a record; throws if it is too large, which means another layout of records. */
   private static long slot(Path file, RecordLayout layout, ByteBuffer records, long from, int at) {
     long slot = layout.slot(records, at);
     if (slot >>> 31 != 0) {

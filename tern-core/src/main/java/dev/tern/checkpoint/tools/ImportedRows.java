@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/** Ids and weights that were read from a file of somebody else, given in ascending order of id. */
+/** Ids and weights from a file of another program, sorted by id. */
 final class ImportedRows {
   private final Path path;
   private final String unit;
@@ -23,10 +23,10 @@ final class ImportedRows {
   private int count;
 
   /**
-   * No rows yet.
+   * Begins without rows.
    *
-   * @param unit what places in the file are counted in, as messages call it
-   * @param remedy what to do about a bad file
+   * @param unit unit of places in the file, for messages: line or byte offset
+   * @param remedy what to do about a bad file, for messages
    */
   ImportedRows(Path path, String unit, String remedy, int width) {
     this.path = path;
@@ -61,7 +61,7 @@ final class ImportedRows {
     return rows.checked();
   }
 
-  /** Adds a row that stands at {@code place} of the file. */
+  /** Adds a row from place {@code place} of the file. */
   void add(long id, float[] row, long place) {
     if (count == ids.length) {
       ids = Arrays.copyOf(ids, count + count / 2);
@@ -74,7 +74,7 @@ final class ImportedRows {
     count++;
   }
 
-  /** Puts rows into order, once all were added. */
+  /** Sorts the rows after the last was added; throws if an id occurs twice. */
   ImportedRows checked() {
     long[] sorted = Arrays.copyOf(ids, count);
     Arrays.sort(sorted);
@@ -109,14 +109,15 @@ final class ImportedRows {
   }
 
   /**
-   * The rows as new ones of a table.
+   * The rows as new rows of a table.
    *
-   * @param state optimizer state of each
-   * @param metadata numbers that a row keeps about itself
+   * @param state optimizer state of each row
+   * @param metadata metadata of each row
    */
   RowSource source(RowShape shape, float[] state, int[] metadata) {
     int[] at = {0};
-    return (blockIds, values) -> {
+    return (blockIds, rows) -> {
+      long values = rows.address();
       int length = Math.min(blockIds.length, count - at[0]);
       for (int i = 0; i < length; i++) {
         int row = at[0]++;

@@ -9,9 +9,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What a record of a sparse model file of HugeCTR (2.x and 3.0) holds, one record a row: a key, in
- * localized embeddings the number of its slot (uint64), then the weights (float32). Little-endian,
- * without padding. The files do not say which of them they hold.
+ * The layout of a record in a sparse model file of HugeCTR 2.x and 3.0, which has one record a row:
+ * a key, then in localized embeddings the number of the slot (uint64), then the weights (float32).
+ * Little-endian, without padding. The files do not name their layout.
  */
 public enum RecordLayout {
   /** A key of 4 bytes, unsigned. */
@@ -31,7 +31,7 @@ public enum RecordLayout {
     this.slotBytes = slotBytes;
   }
 
-  /** The one layout whose records fill a file of {@code bytes} wholly. */
+  /** The only layout whose whole records make {@code bytes}; throws if none or several fit. */
   static RecordLayout only(Path file, long bytes, int width) {
     List<RecordLayout> fitting =
         Arrays.stream(values()).filter(layout -> bytes % layout.bytes(width) == 0).toList();
@@ -48,7 +48,7 @@ public enum RecordLayout {
     return fitting.getFirst();
   }
 
-  /** Refuses a file of {@code bytes} that ends within a record. */
+  /** Throws if a file of {@code bytes} ends within a record. */
   void requireWhole(Path file, long bytes, int width) {
     long rest = bytes % bytes(width);
     if (rest != 0) {
@@ -64,7 +64,7 @@ public enum RecordLayout {
         .collect(Collectors.joining(" or "));
   }
 
-  /** The name as options take it. */
+  /** The name of the layout in options. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
@@ -75,7 +75,7 @@ public enum RecordLayout {
     return weightsAt() + Float.BYTES * width;
   }
 
-  /** Where the weights of a record begin. */
+  /** Byte in a record at which the weights begin. */
   int weightsAt() {
     return keyBytes + slotBytes;
   }
@@ -84,14 +84,14 @@ public enum RecordLayout {
     return slotBytes > 0;
   }
 
-  /** The key of the record at {@code at}. */
+  /** The key of the record that begins at byte {@code at}. */
   long key(ByteBuffer records, int at) {
     return keyBytes == Integer.BYTES
         ? Integer.toUnsignedLong(records.getInt(at))
         : records.getLong(at);
   }
 
-  /** The slot of the record at {@code at}, where it has one. */
+  /** The slot of the record that begins at byte {@code at}; only if {@link #hasSlot}. */
   long slot(ByteBuffer records, int at) {
     return records.getLong(at + keyBytes);
   }

@@ -7,7 +7,7 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Rows as lines of text: {@link TableFormat#TEXT}. */
+/** Writes rows as lines of text: {@link TableFormat#TEXT}. */
 final class RowLines implements AutoCloseable {
   private final Writer out;
   private final int width;
@@ -17,7 +17,7 @@ final class RowLines implements AutoCloseable {
     this.width = width;
   }
 
-  /** A row with its weights. */
+  /** Writes a row with its weights. */
   void row(RowWalk row) throws IOException {
     out.write(Long.toString(row.id()));
     for (int j = 0; j < width; j++) {
@@ -27,7 +27,7 @@ final class RowLines implements AutoCloseable {
     out.write('\n');
   }
 
-  /** An id alone: one that went. */
+  /** Writes an id alone: its row is gone. */
   void gone(long id) throws IOException {
     out.write(Long.toString(id));
     out.write('\n');

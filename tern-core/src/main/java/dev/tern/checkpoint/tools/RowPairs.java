@@ -7,7 +7,7 @@ import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.memory.Memory;
 
-/** Walks over the ids of a table in two checkpoints, ascending, with the rows that each has. */
+/** Walks over the ids of a table in two checkpoints in ascending order, with the rows of each. */
 final class RowPairs implements AutoCloseable {
   private final int width;
   private final SavedTable firstTable;
@@ -15,7 +15,7 @@ final class RowPairs implements AutoCloseable {
   private final RowWalk first;
   private final RowWalk second;
 
-  /** Whether a row of each is at hand, and whether it is that of the id at hand. */
+  /** Whether each walk has a current row, and whether that row has the current id. */
   private boolean firstLeft;
 
   private boolean secondLeft;
@@ -32,10 +32,10 @@ final class RowPairs implements AutoCloseable {
   }
 
   /**
-   * Opens the table of a slot.
+   * Opens table {@code slot} of both.
    *
-   * @throws DataException if the checkpoints differ in their models, their encoders (the same id
-   *     would stand for different values), or in the width of this table
+   * @throws DataException if the checkpoints have different models, different encoders (an id would
+   *     stand for different values), or different widths of this table
    */
   static RowPairs open(Checkpoint first, Checkpoint second, int slot) {
     requireEqual("the tables", first, first.tables(), second, second.tables());
@@ -78,7 +78,7 @@ final class RowPairs implements AutoCloseable {
     }
   }
 
-  /** Goes on to the next id, the first at first; returns whether there is one. */
+  /** Goes to the next id; the first call goes to the first. Returns whether there is one. */
   boolean next() {
     if (inFirst) {
       firstLeft = first.next();
@@ -103,7 +103,7 @@ final class RowPairs implements AutoCloseable {
     return inFirst ? first.id() : second.id();
   }
 
-  /** Whether a bit of the weights of an id in both differs. */
+  /** Whether the weights of an id that both have differ in any bit. */
   boolean differ() {
     for (int j = 0; j < width; j++) {
       if (Float.floatToRawIntBits(first.weight(j)) != Float.floatToRawIntBits(second.weight(j))) {
@@ -113,7 +113,7 @@ final class RowPairs implements AutoCloseable {
     return false;
   }
 
-  /** L2 norm of the difference of the weights of an id in both. */
+  /** The L2 norm of the difference of the weights of an id that both have. */
   double distance() {
     double sum = 0;
     for (int j = 0; j < width; j++) {
@@ -123,17 +123,17 @@ final class RowPairs implements AutoCloseable {
     return Math.sqrt(sum);
   }
 
-  /** Whether the second has a row that the first has not, or not with these weights. */
+  /** Whether the row is new in the second, or has other weights there. */
   boolean changed() {
     return inSecond && (!inFirst || differ());
   }
 
-  /** The row of an id in the second. */
+  /** The row in the second. */
   RowWalk second() {
     return second;
   }
 
-  /** Copies the weights of an id in the second to where row {@code row} of others begins. */
+  /** Copies the weights of the row in the second to row {@code row} of the rows at {@code rows}. */
   void copyWeights(long rows, int row) {
     Memory.copy(second.row(), rows + 4L * width * row, 4L * width);
   }

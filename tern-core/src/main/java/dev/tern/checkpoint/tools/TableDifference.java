@@ -6,14 +6,14 @@ import dev.tern.internal.json.Json;
 import java.util.Optional;
 
 /**
- * How a table differs between two checkpoints.
+ * The difference of a table between two checkpoints.
  *
- * @param name of its slot
+ * @param name name of the table
  * @param added ids that only the second has
  * @param removed ids that only the first has
- * @param changed ids of both whose weights differ
- * @param same ids of both whose weights do not
- * @param largest the row whose weights moved farthest, by L2 norm, where any did
+ * @param changed ids that both have, with different weights
+ * @param same ids that both have, with the same weights
+ * @param largest the row whose weights changed most, by L2 norm; empty if none did
  */
 public record TableDifference(
     String name,
@@ -24,9 +24,9 @@ public record TableDifference(
     Optional<TableSummary.Top> largest) {
 
   /**
-   * Compares the table of a slot.
+   * Compares table {@code slot}.
    *
-   * @throws DataException if the checkpoints are not of one model with the same encoders
+   * @throws DataException if the checkpoints have different models or encoders
    */
   public static TableDifference of(Checkpoint first, Checkpoint second, int slot) {
     long added = 0;
@@ -57,7 +57,7 @@ public record TableDifference(
         largest.list().stream().findFirst());
   }
 
-  /** The same as JSON, in one line. */
+  /** This difference as one line of JSON. */
   public String toJson() {
     Json.Obj json =
         Json.object()

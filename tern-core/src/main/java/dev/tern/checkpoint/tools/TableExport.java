@@ -27,13 +27,13 @@ public final class TableExport {
   /**
    * What {@link #writeChanges} wrote.
    *
-   * @param rows rows that came or changed
-   * @param gone ids that went
+   * @param rows rows that are new or changed
+   * @param gone ids whose rows are gone
    */
   public record Changes(long rows, long gone) {}
 
   /**
-   * Writes the table of a slot. The file or folder appears whole or not at all.
+   * Writes table {@code slot}. The file or folder appears whole or not at all.
    *
    * @param target a new file, or for {@link TableFormat#HUGECTR} a new folder
    * @return rows written
@@ -51,14 +51,14 @@ public final class TableExport {
   }
 
   /**
-   * Writes how the weights in a table of a slot changed from {@code since} to {@code checkpoint},
-   * for a server that has those of {@code since}: in {@link TableFormat#TEXT} a line with nothing
-   * but its id for each row that went; in {@link TableFormat#SAFETENSORS} {@code ids}, {@code
-   * weights}, {@code gone} (I64, ascending) and an empty {@code state}.
+   * Writes how the weights of table {@code slot} changed from {@code since} to {@code checkpoint},
+   * for a server that has the weights of {@code since}. In {@link TableFormat#TEXT} a row that is
+   * gone is a line with its id alone. In {@link TableFormat#SAFETENSORS} there are {@code ids},
+   * {@code weights}, {@code gone} (I64, ascending) and an empty {@code state}.
    *
    * @param target a new file
-   * @throws DataException for {@link TableFormat#HUGECTR}, which cannot say that a row went, if the
-   *     checkpoints are not of one model with the same encoders, and if something is at {@code
+   * @throws DataException for {@link TableFormat#HUGECTR}, which has no form for a row that is
+   *     gone; if the checkpoints have different models or encoders; if something is at {@code
    *     target}
    */
   public static Changes writeChanges(

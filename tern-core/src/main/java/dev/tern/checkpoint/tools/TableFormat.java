@@ -1,10 +1,8 @@
 package dev.tern.checkpoint.tools;
 
-/** Formats in which the rows of a table leave a checkpoint and come into one. */
+/** Formats in which rows of a table are exported and imported. */
 public enum TableFormat {
-  /**
-   * A line a row: id and weights, separated by tabs; floats as Java writes them, which is exact.
-   */
+  /** One line a row: id and weights, separated by tabs. Floats are written exactly, as in Java. */
   TEXT,
 
   /**
@@ -14,11 +12,11 @@ public enum TableFormat {
   SAFETENSORS,
 
   /**
-   * A sparse model folder of HugeCTR: {@code key} (int64), {@code emb_vector} (float32, row after
-   * row) and {@code slot_id} (uint64, the number of the slot that the table is of), little-endian,
-   * of the same rows; read are those of all slots that use the table. A folder without {@code
-   * slot_id} is read too, and the one file of records that HugeCTR 2.x and 3.0 wrote, as {@link
-   * RecordLayout} describes them.
+   * A sparse model folder of HugeCTR with the files {@code key} (int64), {@code emb_vector}
+   * (float32, row after row) and {@code slot_id} (uint64, the number of the slot that owns the
+   * table), little-endian. An import reads the rows of all slots that use the table. It also reads
+   * a folder without {@code slot_id}, and the single file of HugeCTR 2.x and 3.0; see {@link
+   * RecordLayout}.
    */
   HUGECTR
 }

@@ -15,49 +15,50 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** Makes a checkpoint whose table of one slot has the rows of a file. */
+/** Makes a checkpoint in which one table has the rows of a file. */
 public final class TableImport {
   private TableImport() {}
 
   /**
-   * Writes {@code checkpoint} with the rows of {@code source} in the table of a slot, in place of
-   * those there, as a full checkpoint. Optimizer state comes along from {@link
-   * TableFormat#SAFETENSORS}, else it begins anew. Rows count as seen once, in the last step.
+   * A file or folder with rows.
+   *
+   * @param path the file or folder
+   * @param format its format
+   * @param layout layout of the records of a HugeCTR file; empty to find it by the length of the
+   *     file, which fails where several layouts fit
+   */
+  public record Source(Path path, TableFormat format, Optional<RecordLayout> layout) {
+    public Source {
+      if (layout.isPresent() && format != TableFormat.HUGECTR) {
+        throw new DataException(
+            "%s: got the layout %s of records for the format %s, expected it for hugectr alone; leave it out (--record)"
+                .formatted(path, layout.get(), format.name().toLowerCase(Locale.ROOT)));
+      }
+    }
+  }
+
+  /**
+   * Writes a copy of {@code checkpoint} as a full checkpoint; table {@code slot} has the rows of
+   * {@code source} instead of its own. {@link TableFormat#SAFETENSORS} brings the optimizer state;
+   * in other formats it begins anew. Rows count as seen once, in the last step.
    *
    * @param target a new folder
    * @return rows of the table
    */
   public static long write(
       Checkpoint checkpoint, int slot, TableFormat format, Path source, Path target) {
-    return write(checkpoint, slot, format, Optional.empty(), source, target);
+    return write(checkpoint, slot, new Source(source, format, Optional.empty()), target);
   }
 
-  /**
-   * As without {@code layout}, for a file of records of HugeCTR whose length fits several layouts.
-   *
-   * @param layout of the records; none to tell it by the length
-   */
-  public static long write(
-      Checkpoint checkpoint,
-      int slot,
-      TableFormat format,
-      Optional<RecordLayout> layout,
-      Path source,
-      Path target) {
-    if (layout.isPresent() && format != TableFormat.HUGECTR) {
-      throw new DataException(
-          "%s: got the layout %s of records for the format %s, expected it for hugectr alone; leave it out (--record)"
-              .formatted(source, layout.get(), format.name().toLowerCase(Locale.ROOT)));
-    }
-    List<Path> files = checkpoint.tableFiles(slot);
-    RowShape shape = RowShape.of(files.getLast());
+  /** As {@link #write(Checkpoint, int, TableFormat, Path, Path)}, for any source. */
+  public static long write(Checkpoint checkpoint, int slot, Source source, Path target) {
     long[] count = new long[1];
     checkpoint.rewrite(
         target,
         1,
         (table, shard, file) -> {
           if (table == slot) {
-            count[0] = write(checkpoint, slot, shape, format, layout, source, file);
+            count[0] = writeTable(checkpoint, slot, source, file);
           } else {
             TableFile.merge(
                 file, checkpoint.tableFiles(table), checkpoint.tables().get(table), shard);
@@ -66,35 +67,31 @@ public final class TableImport {
     return count[0];
   }
 
-  private static long write(
-      Checkpoint checkpoint,
-      int slot,
-      RowShape shape,
-      TableFormat format,
-      Optional<RecordLayout> layout,
-      Path source,
-      Path file) {
+  private static long writeTable(Checkpoint checkpoint, int slot, Source source, Path file) {
     String name = checkpoint.tables().get(slot);
-    try (SavedTable saved = SavedTable.open(checkpoint.tableFiles(slot), shape)) {
+    List<Path> files = checkpoint.tableFiles(slot);
+    RowShape shape = RowShape.of(files.getLast());
+    try (SavedTable saved = SavedTable.open(files, shape)) {
       int[] metadata = {lastStep(saved), 1, Float.floatToIntBits(1)};
-      if (format == TableFormat.SAFETENSORS) {
-        return fromSafeTensors(source, file, name, saved, metadata);
+      if (source.format() == TableFormat.SAFETENSORS) {
+        return fromSafeTensors(source.path(), file, name, saved, metadata);
       }
       ImportedRows rows =
-          format == TableFormat.TEXT
-              ? ImportedRows.text(source, shape.width())
+          source.format() == TableFormat.TEXT
+              ? ImportedRows.text(source.path(), shape.width())
               : HugeCtrRows.read(
-                  source, shape.width(), Set.copyOf(checkpoint.slotsOf(slot)), layout);
+                  source.path(),
+                  shape.width(),
+                  Set.copyOf(checkpoint.slotsOf(slot)),
+                  source.layout());
       float[] state = checkpoint.initialState(shape.width(), shape.state());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);
       return rows.count();
     } catch (IOException e) {
       throw new UncheckedIOException(
-          source
-              + ": got an error reading it ("
-              + DataException.reason(e)
-              + "), expected rows of a table; check the path and --format",
+          "%s: got an error reading it (%s), expected rows of a table; check the path and --format"
+              .formatted(source.path(), DataException.reason(e)),
           e);
     }
   }

@@ -6,48 +6,51 @@ import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.json.Json;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
- * What a checkpoint holds of one table.
+ * A summary of one table in a checkpoint.
  *
- * @param name of its slot
- * @param storage how weights are stored
- * @param width weights a row
+ * @param name name of the table
+ * @param layout how its rows are stored
  * @param rows rows of ids
- * @param buckets rows that ids without one share
- * @param fileBytesPerRow bytes of a row in files: id, weights, state, metadata
- * @param norms L2 norms of rows' weights
- * @param frequencies rows by how often they were seen; where that is not kept none
+ * @param norms L2 norms of the weights of rows
+ * @param frequencies rows by how often they were seen; empty if the table does not count that
  * @param topByNorm ids with the largest norms
- * @param topByFrequency ids seen most often; where that is not kept none
+ * @param topByFrequency ids seen most often; empty if the table does not count that
  */
 public record TableSummary(
     String name,
-    String storage,
-    int width,
+    Layout layout,
     long rows,
-    int buckets,
-    long fileBytesPerRow,
     Norms norms,
     List<Bin> frequencies,
     List<Top> topByNorm,
     List<Top> topByFrequency) {
-  /** Least, mean and largest norm; NaN in a table without rows. */
+  /**
+   * How rows are stored.
+   *
+   * @param storage type of weights
+   * @param width weights of a row
+   * @param buckets rows that ids without a row share
+   * @param fileBytesPerRow bytes of a row in files: id, weights, state, metadata
+   */
+  public record Layout(String storage, int width, int buckets, long fileBytesPerRow) {}
+
+  /** Least, mean and largest norm; NaN for a table without rows. */
   public record Norms(double least, double mean, double largest) {}
 
-  /** Rows seen {@code from} to {@code to} times. */
+  /** The number of rows that were seen {@code from} to {@code to} times. */
   public record Bin(long from, long to, long rows) {}
 
-  /** An id and the number that puts it here. */
+  /** An id and its number: a norm, a frequency or a distance. */
   public record Top(long id, double value) {}
 
   /**
-   * Reads the table of a slot.
+   * Reads table {@code slot}.
    *
-   * @param top how many ids to list
+   * @param top ids to list
    */
   public static TableSummary of(Checkpoint checkpoint, int slot, int top) {
     RowShape shape = RowShape.of(checkpoint.tableFiles(slot).getLast());
@@ -79,46 +82,35 @@ public record TableSummary(
     }
     return new TableSummary(
         checkpoint.tables().get(slot),
-        shape.storage().name(),
-        shape.width(),
+        new Layout(shape.storage().name(), shape.width(), buckets, Long.BYTES + shape.fileBytes()),
         rows,
-        buckets,
-        Long.BYTES + shape.fileBytes(),
         new Norms(least, sum / rows, largest),
         bins(bins),
         byNorm.list(),
         byFrequency.list());
   }
 
-  /** Powers of two, up to the last that is not empty. */
+  /** Bins of powers of two, up to the last that is not empty. */
   private static List<Bin> bins(long[] rows) {
-    List<Bin> bins = new ArrayList<>();
-    Optional<Integer> last =
-        Arrays.stream(rows).sum() == 0 ? Optional.empty() : Optional.of(lastUsed(rows));
-    for (int i = 0; last.isPresent() && i <= last.get(); i++) {
-      bins.add(new Bin(1L << i, (2L << i) - 1, rows[i]));
+    int used = rows.length;
+    while (used > 0 && rows[used - 1] == 0) {
+      used--;
     }
-    return bins;
+    return IntStream.range(0, used)
+        .mapToObj(i -> new Bin(1L << i, (2L << i) - 1, rows[i]))
+        .toList();
   }
 
-  private static int lastUsed(long[] rows) {
-    int last = rows.length - 1;
-    while (rows[last] == 0) {
-      last--;
-    }
-    return last;
-  }
-
-  /** The same as JSON, in one line. */
+  /** This summary as one line of JSON. */
   public String toJson() {
     Json.Obj json =
         Json.object()
             .put("table", name)
-            .put("storage", storage)
-            .put("width", width)
+            .put("storage", layout.storage())
+            .put("width", layout.width())
             .put("rows", rows)
-            .put("buckets", buckets)
-            .put("file_bytes_per_row", fileBytesPerRow);
+            .put("buckets", layout.buckets())
+            .put("file_bytes_per_row", layout.fileBytesPerRow());
     if (rows > 0) {
       json.put(
           "norm",

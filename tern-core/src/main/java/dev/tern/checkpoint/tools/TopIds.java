@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/** The ids with the largest numbers among those offered; of equal numbers the smallest ids. */
+/** Keeps the ids with the largest numbers. Of equal numbers it prefers the smallest ids. */
 final class TopIds {
   private static final Comparator<TableSummary.Top> ORDER =
       Comparator.comparingDouble(TableSummary.Top::value)
@@ -28,7 +28,7 @@ final class TopIds {
     }
   }
 
-  /** The largest first. */
+  /** The ids kept, the largest number first. */
   List<TableSummary.Top> list() {
     List<TableSummary.Top> list = new ArrayList<>(kept);
     list.sort(ORDER.reversed());

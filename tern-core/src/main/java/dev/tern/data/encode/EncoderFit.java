@@ -46,13 +46,13 @@ final class EncoderFit {
     return new NumberFeature.Scale(scaled.log1p(), mean, deviation, scaled.fill());
   }
 
-  /** Whether any encoding must see data. */
+  /** Whether any encoding learns from data. */
   boolean needsData() {
     return numbers.stream().anyMatch(fit -> !(fit instanceof Known))
         || ids.stream().anyMatch(fit -> fit.counts != null);
   }
 
-  /** Reads a whole pass; {@code progress} is told the rows read so far. */
+  /** Reads a whole pass; {@code progress} receives the rows read so far. */
   void read(DataReader training, LongConsumer progress) {
     training.start(0);
     long rows = 0;
@@ -88,7 +88,7 @@ final class EncoderFit {
     return numbers.stream().map(NumberFit::finish).toList();
   }
 
-  /** The vocabulary of each slot, empty where it has none; slots of one table have one. */
+  /** The vocabulary of each slot; empty if it has none. Slots of one table share one. */
   List<Vocabulary> vocabularies(TextDictionary dictionary) {
     Map<IdFit, Vocabulary> tables = new IdentityHashMap<>();
     return ids.stream()
@@ -96,9 +96,9 @@ final class EncoderFit {
         .toList();
   }
 
-  /** What is gathered about a dense column. */
+  /** Learns the encoding of a dense column. */
   private sealed interface NumberFit {
-    /** Takes the next number that is not missing. */
+    /** Adds a number that is not missing. */
     void add(float x);
 
     NumberFeature finish();
@@ -137,7 +137,7 @@ final class EncoderFit {
     }
   }
 
-  /** Counts by the leading 20 bits of the float in the order of numbers: 2048 bins an octave. */
+  /** Counts numbers by the leading 20 bits of the float: 2048 bins for each power of two. */
   private static final class Histogram implements NumberFit {
     private static final int DROPPED_BITS = 12;
 
@@ -162,7 +162,7 @@ final class EncoderFit {
       return Float.intBitsToFloat(ordered < 0 ? ordered ^ Integer.MIN_VALUE : ~ordered);
     }
 
-    /** A boundary wherever the rows below a bin reach the next multiple of 1 / buckets. */
+    /** A boundary before each bin where the share of rows below reaches the next 1 / buckets. */
     @Override
     public NumberFeature finish() {
       List<Float> boundaries = new ArrayList<>();
@@ -183,7 +183,7 @@ final class EncoderFit {
     }
   }
 
-  /** Counts of the raw ids of a slot, where its encoding is a vocabulary. */
+  /** Counts the raw ids of a slot, if its encoding is a vocabulary. */
   private static final class IdFit {
     private final IdEncoding encoding;
     private final @Nullable IdCounts counts;

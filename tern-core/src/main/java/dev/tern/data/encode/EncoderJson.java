@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encoders as JSON. A vocabulary is an array in the order of its indices: a text where it is known,
- * its raw id being {@link TextHash#of(String)}, else the raw id as an integer.
+ * Encoders as JSON. A vocabulary is an array in the order of its indices. An item is a text, whose
+ * raw id is {@link TextHash#of(String)}, or the raw id as an integer if the text is not known.
  */
 final class EncoderJson {
   private static final String FORMAT = "tern-encoder";
@@ -81,7 +81,7 @@ final class EncoderJson {
           out.put("encoding", "vocabulary")
               .put("min_count", minCount)
               .put("max_size", maxSize)
-              // That of the slot whose table it is.
+              // The slot that owns the table has the values.
               .put("values", values(slot.shares() ? Vocabulary.EMPTY : vocabulary));
     };
   }

@@ -15,13 +15,13 @@ import java.util.OptionalLong;
 import java.util.function.LongConsumer;
 
 /**
- * Turns raw columns into features: numbers are scaled or put into buckets, values of slots become
- * ids. Fitted once on the training data, kept in the checkpoint, and applied to whatever is
- * evaluated or scored.
+ * Turns raw columns into features: scales numbers or puts them into buckets, and turns values of
+ * slots into ids. It is fitted once on the training data, kept in the checkpoint, and applied to
+ * all rows that are trained on, evaluated or scored.
  *
- * <p>The encoded schema has the labels of the raw one; the dense columns that stay numbers; and the
- * slots of the raw schema followed by one slot for each dense column put into buckets, under its
- * name.
+ * <p>The encoded schema has the labels of the raw schema, the dense columns that stay numbers, the
+ * slots of the raw schema, and then a slot for each dense column that is put into buckets, under
+ * the name of the column.
  *
  * <p>Immutable and thread-safe.
  */
@@ -51,14 +51,13 @@ public final class FeatureEncoder {
   }
 
   /**
-   * Fits encodings on one pass of {@code training} from its start; reads nothing where no encoding
-   * learns from data.
+   * Fits encodings on one pass of {@code training}. Reads nothing if no encoding learns from data.
    *
-   * @param dense how each dense column of the reader's schema is encoded, in order
-   * @param slots how each slot is encoded, in order
-   * @param dictionary where the reader put its texts, kept with the vocabularies; or {@link
+   * @param dense encoding of each dense column of the reader's schema, in order
+   * @param slots encoding of each slot, in order
+   * @param dictionary texts that the reader saw, to be kept with the vocabularies; or {@link
    *     TextDictionary#none()}
-   * @param progress told the rows read so far, after each batch
+   * @param progress receives the rows read so far, after each batch
    */
   public static FeatureEncoder fit(
       DataReader training,
@@ -70,10 +69,10 @@ public final class FeatureEncoder {
   }
 
   /**
-   * Likewise, of slots of which some share a table: their encodings must be equal, and a vocabulary
-   * is that of all of them together.
+   * Fits encodings of slots of which some share an embedding table. Slots of one table must have
+   * equal encodings, and share one vocabulary.
    *
-   * @param tables of such slots by name: the slot whose table each uses; of the others that which
+   * @param tables for a slot by name the slot whose table it uses; other slots use the table that
    *     the reader's schema names
    */
   public static FeatureEncoder fit(
@@ -108,7 +107,7 @@ public final class FeatureEncoder {
     return new Schema(schema.labels(), schema.dense(), slots);
   }
 
-  /** Slots of one table must make the same id of the same value. */
+  /** Checks that slots of one table turn equal values into equal ids. */
   private void requireSameEncodings() {
     for (int s = 0; s < slots.size(); s++) {
       Slot slot = rawSchema.slots().get(s);
@@ -162,7 +161,10 @@ public final class FeatureEncoder {
     return slots;
   }
 
-  /** Ids of slot {@code slot} of {@link #schema()} are below this; empty if verbatim. */
+  /**
+   * The upper bound, exclusive, of ids of slot {@code slot} of {@link #schema()}; empty if
+   * verbatim.
+   */
   public OptionalLong idBound(int slot) {
     if (slot >= slots.size()) {
       return OptionalLong.of(buckets(slot).boundaries().length + 2L);
@@ -183,17 +185,17 @@ public final class FeatureEncoder {
         .orElseThrow(() -> new IndexOutOfBoundsException("slot " + slot));
   }
 
-  /** The text behind id {@code id} of slot {@code slot}, where its vocabulary knows it. */
+  /** The text of id {@code id} of slot {@code slot}, if its vocabulary knows it. */
   public Optional<String> text(int slot, long id) {
     Vocabulary vocabulary = slot < vocabularies.length ? vocabularies[slot] : Vocabulary.EMPTY;
     return id < 1 || id > vocabulary.size() ? Optional.empty() : vocabulary.text((int) id);
   }
 
   /**
-   * Encodes all rows of {@code raw} into {@code encoded}, whose rows it replaces.
+   * Encodes all rows of {@code raw}; they replace the rows of {@code encoded}.
    *
-   * @param raw of {@link #rawSchema()}; it may be without labels, which are then NaN
-   * @param encoded of {@link #schema()}
+   * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN
+   * @param encoded a batch of {@link #schema()}
    * @throws DataException if a dense number is infinite
    */
   public void apply(Batch raw, Batch encoded) {
@@ -222,8 +224,8 @@ public final class FeatureEncoder {
   }
 
   /**
-   * Checks that rows hold what this was fitted on: the same numbers and slots by name, and in a
-   * slot of a fixed hotness no more ids than that. Fewer are missing ones.
+   * Checks that rows have the columns of the training data by name, and no more ids in a slot than
+   * its hotness. Fewer ids count as missing ones.
    *
    * @throws IllegalArgumentException if columns differ
    * @throws DataException if a row has too many ids
@@ -338,7 +340,9 @@ public final class FeatureEncoder {
     }
   }
 
-  /** Copies ids and offsets; if {@code fill}, a row without id in a one-hot slot gets a place. */
+  /**
+   * Copies ids and offsets. With {@code fill}, a row without an id in a one-hot slot gets a place.
+   */
   private int copyIds(Batch raw, int slot, boolean fill, Batch encoded) {
     int rows = raw.size();
     int count = raw.idCount(slot);
@@ -364,7 +368,7 @@ public final class FeatureEncoder {
     return end;
   }
 
-  /** Sets the ids of the rows that had none and were given a place. */
+  /** Sets the ids of the rows that had none and got a place. */
   private void setMissing(Batch raw, int slot, long missing, Batch encoded) {
     int rows = raw.size();
     int[] in = raw.offsets(slot);
@@ -391,8 +395,8 @@ public final class FeatureEncoder {
    *   <li>A label takes a {@link Number}; without it the label is NaN.
    * </ul>
    *
-   * A column that is absent or null is missing. A name that is no column is an error, for it would
-   * be a missing column otherwise.
+   * A column that is absent or null is missing. A name that is no column is an error: else a
+   * misspelt name would be a missing column.
    *
    * @throws IllegalArgumentException naming the column, what was got and what is expected
    */
@@ -404,12 +408,12 @@ public final class FeatureEncoder {
     rawRow.add(columns, raw);
   }
 
-  /** This encoder as JSON text, which {@link #fromJson} reads back to an equal one. */
+  /** This encoder as JSON text, which {@link #fromJson} reads. */
   public String toJson() {
     return EncoderJson.write(this, numbers, vocabularies);
   }
 
-  /** Whether equal values have equal ids under both, whatever means numbers are scaled by. */
+  /** Whether both turn equal values into equal ids. Means and deviations of numbers may differ. */
   public boolean encodesIdsAs(FeatureEncoder other) {
     return unscaled().equals(other.unscaled());
   }
@@ -425,9 +429,9 @@ public final class FeatureEncoder {
   }
 
   /**
-   * Reads an encoder.
+   * Reads the text that {@link #toJson} wrote.
    *
-   * @param source the file, for errors
+   * @param source name of the file, for errors
    * @throws DataException if the text is no encoder
    */
   public static FeatureEncoder fromJson(String json, String source) {

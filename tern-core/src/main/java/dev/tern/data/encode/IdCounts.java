@@ -5,8 +5,8 @@ import dev.tern.base.SplitMix64;
 import java.util.Arrays;
 
 /**
- * Sightings of ids: an open-addressing table in two primitive arrays. A place is free while its
- * count is 0, so every id is legal. Counts stay at 2^32 - 1 once there.
+ * Counts how often ids occur: an open-addressing table in two primitive arrays. A place is free if
+ * its count is 0, so every id is legal. A count stops at 2^32 - 1.
  */
 final class IdCounts {
   private static final long COUNT_MASK = 0xFFFF_FFFFL;
@@ -18,12 +18,13 @@ final class IdCounts {
   private int size;
 
   /**
-   * @param slot what errors call the ids
+   * @param slot name of the slot, for errors
    */
   IdCounts(String slot) {
     this.slot = slot;
   }
 
+  /** Counts an occurrence of {@code id}. */
   void saw(long id) {
     int place = place(id);
     if (counts[place] == 0) {
@@ -38,19 +39,19 @@ final class IdCounts {
     }
   }
 
-  /** Different ids seen. */
+  /** The number of different ids. */
   int size() {
     return size;
   }
 
-  /** Sightings of {@code id}. */
+  /** Occurrences of {@code id}. */
   long count(long id) {
     return counts[place(id)] & COUNT_MASK;
   }
 
   /**
-   * At most {@code maxSize} ids seen {@code minCount} times or more, by descending count, ties by
-   * the id as an unsigned number.
+   * The ids that occurred {@code minCount} times or more, at most {@code maxSize} of them, by
+   * descending count. Ids of equal counts come in the order of unsigned numbers.
    */
   long[] mostFrequent(long minCount, int maxSize) {
     long[] kept = new long[size];
@@ -61,7 +62,7 @@ final class IdCounts {
       }
     }
     Arrays.sort(kept, 0, n);
-    // Rank by id in the low 31 bits, so that sorting one long array orders by count, then by id.
+    // The low 31 bits are the rank by id: sorting this one array sorts by count, then by id.
     long[] order = new long[n];
     for (int i = 0; i < n; i++) {
       order[i] = COUNT_MASK - count(kept[i] ^ Long.MIN_VALUE) << 31 | i;

@@ -1,23 +1,23 @@
 package dev.tern.data.encode;
 
 /**
- * How the values of a slot become ids. Every encoding says whether values are {@code text}, whose
- * raw id is {@link TextHash}, or 64-bit integers, whose raw id is the integer itself.
+ * How values of a slot become ids. The raw id of a text is its {@link TextHash}; the raw id of a
+ * 64-bit integer is the integer itself.
  */
 public sealed interface IdEncoding {
-  /** Whether values are text rather than integers. */
+  /** Whether values are texts; else they are integers. */
   boolean text();
 
   /** The raw id is the id. */
   record Verbatim(boolean text) implements IdEncoding {}
 
   /**
-   * Ids 1, 2, ... by descending number of sightings in the training data, ties by the raw id as an
-   * unsigned number. Id 0 stands for values not in the vocabulary, for the empty text, and for a
-   * missing value of a one-hot slot.
+   * Ids 1, 2, ... by descending number of occurrences in the training data; values that occur
+   * equally often come in the order of their raw ids as unsigned numbers. Id 0 stands for values
+   * outside the vocabulary, for the empty text, and for a missing value of a one-hot slot.
    *
-   * @param minCount sightings a value needs to be in the vocabulary, 1 or more
-   * @param maxSize most values in the vocabulary, id 0 not counted
+   * @param minCount least occurrences of a value in the vocabulary, 1 or more
+   * @param maxSize most values in the vocabulary, without id 0
    */
   record Vocabulary(boolean text, long minCount, int maxSize) implements IdEncoding {
     /** The largest vocabulary. */
@@ -33,8 +33,8 @@ public sealed interface IdEncoding {
   }
 
   /**
-   * A bucket in {@code [0, buckets)} drawn by a strong hash of the raw id. A missing value of a
-   * one-hot slot counts as the empty text.
+   * A bucket in {@code [0, buckets)}, chosen by a hash of the raw id. A missing value of a one-hot
+   * slot counts as the empty text.
    */
   record Hashed(boolean text, long buckets) implements IdEncoding {
     public Hashed {
@@ -44,12 +44,12 @@ public sealed interface IdEncoding {
     }
   }
 
-  /** Integers, taken as they are. */
+  /** Integers as they are. */
   static IdEncoding verbatim() {
     return new Verbatim(false);
   }
 
-  /** A vocabulary of all texts seen in the training data. */
+  /** A vocabulary of all texts in the training data. */
   static IdEncoding vocabulary() {
     return new Vocabulary(true, 1, Vocabulary.MAX_SIZE);
   }

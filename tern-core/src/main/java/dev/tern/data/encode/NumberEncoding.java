@@ -3,12 +3,12 @@ package dev.tern.data.encode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How a dense column becomes a feature. What is fitted is fitted on training data only. */
+/** How a dense column becomes a feature. Encodings are fitted on the training data only. */
 public sealed interface NumberEncoding {
   /**
-   * Stays a number: first {@code sign(x) log(1 + |x|)} if {@code log1p}, then {@code (x - mean) /
-   * deviation} of the training data if {@code standardize}. A missing number becomes {@code fill},
-   * which is not transformed: 0 is the mean where numbers are standardised.
+   * A number. With {@code log1p} it is first {@code sign(x) log(1 + |x|)}; with {@code standardize}
+   * then {@code (x - mean) / deviation}, both of the training data. A missing number becomes {@code
+   * fill}, which is not transformed: 0 is the mean of standardised numbers.
    */
   record Scaled(boolean log1p, boolean standardize, float fill) implements NumberEncoding {
     public Scaled {
@@ -17,9 +17,9 @@ public sealed interface NumberEncoding {
   }
 
   /**
-   * Moves to a slot of its own with one id a row: 1 to at most {@code count} for buckets that hold
-   * about equally many rows of the training data, 0 for missing. Boundaries are accurate to one
-   * part in 2048; values that many rows share may make buckets fewer.
+   * A slot of its own with one id in each row: 1 to at most {@code count} for buckets that have
+   * about the same number of rows of the training data, 0 for a missing number. Boundaries are
+   * accurate to one part in 2048. If many rows share a value there may be fewer buckets.
    */
   record Quantiles(int count) implements NumberEncoding {
     public Quantiles {
@@ -31,8 +31,9 @@ public sealed interface NumberEncoding {
   }
 
   /**
-   * Moves to a slot of its own with one id a row: 1 + the number of {@code values} that are at most
-   * the number, 0 for missing. {@code values} ascend.
+   * A slot of its own with one id in each row: 1 + the number of {@code values} up to the number, 0
+   * for a missing number. Example: with values 10 and 20, the number 10 has id 2. {@code values}
+   * ascend.
    */
   record Boundaries(List<Float> values) implements NumberEncoding {
     public Boundaries {

@@ -4,9 +4,9 @@ import java.util.List;
 
 /** A fitted {@link NumberEncoding}. Immutable. */
 sealed interface NumberFeature {
-  /** {@code (x - mean) / deviation}, of the logarithm of x if {@code log1p}. */
+  /** {@code (y - mean) / deviation}, where {@code y} is {@code log1p(x)} or {@code x}. */
   record Scale(boolean log1p, double mean, double deviation, float fill) implements NumberFeature {
-    /** Whole numbers from 0 up are counts, most often; their logarithms are kept. */
+    /** Logarithms of small whole numbers, since most columns are counts. */
     private static final double[] LOG1P = new double[4096];
 
     static {
@@ -30,7 +30,7 @@ sealed interface NumberFeature {
     }
   }
 
-  /** Which of the buckets between ascending boundaries. */
+  /** The number of a bucket between ascending boundaries. */
   record Buckets(List<Float> values, float[] boundaries) implements NumberFeature {
     static Buckets of(List<Float> values) {
       float[] boundaries = new float[values.size()];
@@ -40,7 +40,7 @@ sealed interface NumberFeature {
       return new Buckets(values, boundaries);
     }
 
-    /** 1 + the number of boundaries at most {@code x}, a finite number. */
+    /** 1 + the number of boundaries up to {@code x}, a finite number. */
     int bucket(float x) {
       int low = 0;
       int high = boundaries.length;

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Fills rows of a raw batch from values by column name; allocates nothing for a good row. */
+/** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
 final class RawRow {
   private final Schema schema;
   private final List<IdEncoding> slots;

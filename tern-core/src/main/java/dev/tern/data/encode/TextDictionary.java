@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The texts behind {@link TextHash} ids. A reader tells it each text value it hashes; encoders ask
- * it for the text of an id they keep, and it proves that no two texts share an id.
+ * The texts of {@link TextHash} ids. A reader adds each text that it hashes, and an encoder looks
+ * up the texts of the ids in its vocabularies. It also checks that no two texts share an id.
  *
- * <p>Thread-safe: readers with several threads may share one.
+ * <p>Thread-safe.
  */
 public final class TextDictionary {
   private static final TextDictionary NONE = new TextDictionary(0);
@@ -27,13 +27,13 @@ public final class TextDictionary {
     Arrays.setAll(this.shards, i -> new Shard());
   }
 
-  /** A dictionary that keeps nothing and knows no text, for readers nobody asks for texts. */
+  /** A dictionary that keeps nothing, for readers whose texts nobody needs. */
   public static TextDictionary none() {
     return NONE;
   }
 
   /**
-   * Keeps the text {@code utf8[from .. to)} of the id {@code hash}; a text seen before costs one
+   * Adds the text {@code utf8[from .. to)} of the id {@code hash}. A text that is known costs one
    * look-up and no memory.
    *
    * @throws DataException if another text with the same hash was seen
@@ -44,7 +44,7 @@ public final class TextDictionary {
     }
   }
 
-  /** Keeps the decimal text of {@code value}, whose id is {@link TextHash#ofInteger}. */
+  /** Adds the decimal text of {@code value}, whose id is {@link TextHash#ofInteger}. */
   public void sawInteger(long hash, long value) {
     if (shards.length != 0 && !shard(hash).has(hash)) {
       byte[] text = Long.toString(value).getBytes(StandardCharsets.US_ASCII);
@@ -52,12 +52,12 @@ public final class TextDictionary {
     }
   }
 
-  /** The text of {@code hash}, if it was seen. */
+  /** The text of the id {@code hash}, if it was added. */
   public Optional<String> text(long hash) {
     return shards.length == 0 ? Optional.empty() : shard(hash).text(hash);
   }
 
-  /** Different texts kept. */
+  /** The number of different texts. */
   public long size() {
     long size = 0;
     for (Shard shard : shards) {
@@ -70,11 +70,11 @@ public final class TextDictionary {
     return shards[(int) (hash >>> 60)];
   }
 
-  /** Texts one after the other in one array, found by an open-addressing table of their ids. */
+  /** Texts in one array, found by an open-addressing table of their ids. */
   private static final class Shard {
     private long[] hashes = new long[16];
 
-    /** Where the text of the same index starts, or -1 where the place is free. */
+    /** The start of the text of each place in the table; -1 for a free place. */
     private int[] starts = filled(16);
 
     private int[] lengths = new int[16];

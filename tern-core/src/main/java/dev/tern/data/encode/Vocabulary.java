@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fitted vocabulary: raw id to index 1, 2, ... in the order given, 0 for any other id. Immutable,
- * so many threads may look up.
+ * A fitted vocabulary: maps the raw ids in it to 1, 2, ... and any other id to 0. Immutable and
+ * thread-safe.
  */
 final class Vocabulary {
   static final Vocabulary EMPTY = new Vocabulary(new long[0], new String[0]);
@@ -15,12 +15,12 @@ final class Vocabulary {
   private final long[] ids;
   private final @Nullable String[] texts;
 
-  /** Pairs (id, index) by open addressing, at most half full; a place is free while index is 0. */
+  /** Pairs (id, index) by open addressing, at most half full. A place is free if its index is 0. */
   private final long[] table;
 
   /**
    * @param ids distinct raw ids; the id at position i gets index i + 1
-   * @param texts the text of each id, or null where it is not known
+   * @param texts the text of each id, or null if it is not known
    */
   Vocabulary(long[] ids, @Nullable String[] texts) {
     this.ids = ids;
@@ -38,12 +38,12 @@ final class Vocabulary {
     }
   }
 
-  /** Ids in the vocabulary. */
+  /** The number of ids in the vocabulary. */
   int size() {
     return ids.length;
   }
 
-  /** The index of raw id {@code id}, or 0. */
+  /** The index of raw id {@code id}; 0 if it is not in the vocabulary. */
   long indexOf(long id) {
     return table[place(id) + 1];
   }

@@ -3,16 +3,16 @@ package dev.tern.data.readers;
 import dev.tern.data.Batch;
 
 /**
- * What {@link Readers#mapped} does to rows. It must do the same to a row whatever others are in the
- * batch, and where several threads map it must be safe for them.
+ * A change of rows, for {@link Readers#mapped}. The result of a row must not depend on other rows
+ * of the batch. If several threads map, it must be thread-safe.
  */
 @FunctionalInterface
 public interface BatchMap {
   /**
-   * Puts each row of {@code from}, changed, at the same place of {@code to}.
+   * Writes a changed copy of each row of {@code from} to {@code to}, in the same order.
    *
    * @param from rows to read
-   * @param to without rows; to be filled with as many as {@code from} has
+   * @param to an empty batch, to be filled with as many rows
    */
   void apply(Batch from, Batch to);
 }

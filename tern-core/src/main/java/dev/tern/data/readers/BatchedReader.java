@@ -4,33 +4,25 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
-import dev.tern.data.Schema;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * See {@link Readers#batched}. Batches are cut at multiples of the size from the start of the pass,
- * also after a skip of another number of rows.
+ * See {@link Readers#batched}. Batches begin at multiples of the size, counted from the start of
+ * the pass; a skip does not change that.
  */
-final class BatchedReader extends PositionedReader {
-  private final DataReader source;
+final class BatchedReader extends DerivedReader {
   private final RowCursor cursor;
   private final int size;
   private final boolean dropLast;
   private final BatchPool pool;
 
   BatchedReader(DataReader source, int size, boolean dropLast) {
-    this.source = source;
+    super(source);
     this.size = size;
     this.dropLast = dropLast;
     cursor = new RowCursor(source);
     pool = new BatchPool(source.schema(), Math.min(size, 1 << 16));
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -59,11 +51,6 @@ final class BatchedReader extends PositionedReader {
   @Override
   protected void begin(int epoch, PassOrder order) {
     cursor.start(epoch, order);
-  }
-
-  @Override
-  protected PassOrder order() {
-    return source.state().order();
   }
 
   @Override

@@ -18,17 +18,14 @@ final class BucketedReader extends DerivedReader {
   private final boolean dropLast;
   private final BatchPool pool;
   private final Batch[] buckets;
+  private final RowCursor cursor;
 
-  /** A batch of the source of which rows before {@code at} are in their buckets. */
-  private @Nullable Batch held;
-
-  private int at;
-
-  /** Buckets emptied after the end of the source. */
+  /** Buckets that were emptied after the end of the source. */
   private int emptied;
 
   BucketedReader(DataReader source, String slot, int[] bounds, int size, boolean dropLast) {
     super(source);
+    cursor = new RowCursor(source);
     this.slot = index(source.schema(), slot);
     this.bounds = bounds.clone();
     this.size = size;
@@ -61,25 +58,20 @@ final class BucketedReader extends DerivedReader {
   @Override
   protected Optional<Batch> read() {
     for (Batch batch = batch(); batch != null; batch = batch()) {
-      while (at < batch.size()) {
-        int bucket = bucket(batch, at);
-        buckets[bucket].appendRow(batch, at++);
-        if (buckets[bucket].size() == size) {
-          return Optional.of(empty(bucket));
-        }
+      int row = cursor.row();
+      int bucket = bucket(batch, row);
+      buckets[bucket].appendRow(batch, row);
+      cursor.advance(batch, 1);
+      if (buckets[bucket].size() == size) {
+        return Optional.of(empty(bucket));
       }
-      drop();
     }
     return rest();
   }
 
-  /** The batch at hand, else the next; null at the end. */
+  /** The batch with the next row; null at the end. */
   private @Nullable Batch batch() {
-    if (held == null && emptied == 0) {
-      held = source.next().orElse(null);
-      at = 0;
-    }
-    return held;
+    return emptied == 0 ? cursor.peek() : null;
   }
 
   private int bucket(Batch batch, int row) {
@@ -98,7 +90,7 @@ final class BucketedReader extends DerivedReader {
     return full;
   }
 
-  /** What is left in the buckets, the one of the shortest rows first. */
+  /** The rest in the buckets, the bucket of the shortest rows first. */
   private Optional<Batch> rest() {
     while (emptied < buckets.length) {
       int bucket = emptied++;
@@ -111,20 +103,11 @@ final class BucketedReader extends DerivedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    drop();
     emptied = 0;
     for (Batch bucket : buckets) {
       bucket.clear();
     }
-    super.begin(epoch, order);
-  }
-
-  private void drop() {
-    Batch batch = held;
-    if (batch != null) {
-      held = null;
-      batch.close();
-    }
+    cursor.start(epoch, order);
   }
 
   @Override
@@ -134,7 +117,6 @@ final class BucketedReader extends DerivedReader {
 
   @Override
   protected void release() {
-    drop();
-    super.release();
+    cursor.close();
   }
 }

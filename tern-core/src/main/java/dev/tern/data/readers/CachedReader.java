@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** See {@link Readers#cached}. The source stands behind the last batch kept, but for failures. */
+/** See {@link Readers#cached}. The source is behind the last batch kept, except after a failure. */
 final class CachedReader extends DerivedReader {
   private final long maxBytes;
   private final BatchPool pool;
@@ -22,10 +22,10 @@ final class CachedReader extends DerivedReader {
   /** Whether all rows of a pass are kept. */
   private boolean complete;
 
-  /** Whether the source may stand elsewhere, after a failure. */
+  /** Whether the source may be at another place, after a failure. */
   private boolean astray;
 
-  /** Batches kept that were given or passed over in this pass. */
+  /** The kept batches that were given or skipped in this pass. */
   private int current;
 
   CachedReader(DataReader source, long maxBytes) {
@@ -50,7 +50,7 @@ final class CachedReader extends DerivedReader {
     if (astray) {
       source.restore(new ReaderState(0, keptRows, source.state().order()));
     }
-    astray = true; // it is, if one of these throws
+    astray = true; // for the case that one of these throws
     Optional<Batch> next = source.next();
     if (next.isPresent()) {
       try (Batch batch = next.get()) {
@@ -94,7 +94,7 @@ final class CachedReader extends DerivedReader {
     return passed;
   }
 
-  /** What is kept stays, unless it came in another order than is asked for. */
+  /** Keeps the batches, unless they came in another order than the one asked for. */
   @Override
   protected void begin(int epoch, PassOrder order) {
     current = 0;

@@ -6,7 +6,7 @@ import dev.tern.data.BatchPool;
 import dev.tern.data.Schema;
 import java.util.Objects;
 
-/** Calls a {@link BatchMap} and says which row a failure is about. */
+/** Calls a {@link BatchMap}; a failure names the row. */
 final class CheckedMap {
   private final BatchMap map;
   private final Schema schema;
@@ -25,8 +25,8 @@ final class CheckedMap {
   /**
    * The rows of {@code from}, mapped.
    *
-   * @param epoch pass that they are of
-   * @param before rows before them in it
+   * @param epoch their pass
+   * @param before rows before them in the pass
    */
   Batch apply(Batch from, int epoch, long before) {
     Batch to = pool.take();

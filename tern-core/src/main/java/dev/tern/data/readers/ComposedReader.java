@@ -5,7 +5,6 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.util.ArrayList;
@@ -14,11 +13,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#composed}. */
-final class ComposedReader extends PositionedReader {
+final class ComposedReader extends JoinedReader {
   private static final int BATCH = 1024;
 
-  private final List<DataReader> sources;
-  private final RowCursor[] cursors;
   private final Batch[] parts;
   private final Schema schema;
   private final BatchPool pool;
@@ -27,13 +24,11 @@ final class ComposedReader extends PositionedReader {
   /** Rows joined or skipped in this pass. */
   private long at;
 
-  /** Why there are no more rows, where the sources do not end together; else empty. */
+  /** The error, if the sources do not end together; else empty. */
   private String fault = "";
 
   ComposedReader(List<DataReader> sources) {
-    SourceReaders.requireSome("compose", sources);
-    this.sources = List.copyOf(sources);
-    cursors = sources.stream().map(RowCursor::new).toArray(RowCursor[]::new);
+    super("compose", sources);
     parts = sources.stream().map(s -> new Batch(s.schema(), BATCH)).toArray(Batch[]::new);
     schema = join(sources);
     pool = new BatchPool(schema, BATCH);
@@ -81,8 +76,7 @@ final class ComposedReader extends PositionedReader {
     int slot = 0;
     for (Batch part : parts) {
       Schema columns = part.schema();
-      copy(part.labels(), columns.labelDim(), joined.labels(), label, schema.labelDim(), count);
-      copy(part.dense(), columns.denseDim(), joined.dense(), dense, schema.denseDim(), count);
+      copyNumbers(part, joined, label, dense);
       for (int s = 0; s < columns.slotCount(); s++) {
         copySlot(part, s, joined, slot++, count);
       }
@@ -92,9 +86,15 @@ final class ComposedReader extends PositionedReader {
     return Optional.of(joined);
   }
 
-  private static void copy(float[] from, int dim, float[] to, int column, int columns, int rows) {
-    for (int row = 0; row < rows; row++) {
-      System.arraycopy(from, row * dim, to, row * columns + column, dim);
+  /** Copies labels and dense numbers of all rows, to columns {@code label} and {@code dense}. */
+  private static void copyNumbers(Batch from, Batch to, int label, int dense) {
+    Schema part = from.schema();
+    Schema whole = to.schema();
+    for (int row = 0; row < to.size(); row++) {
+      int toLabel = row * whole.labelDim() + label;
+      System.arraycopy(from.labels(), row * part.labelDim(), to.labels(), toLabel, part.labelDim());
+      int toDense = row * whole.denseDim() + dense;
+      System.arraycopy(from.dense(), row * part.denseDim(), to.dense(), toDense, part.denseDim());
     }
   }
 
@@ -105,7 +105,7 @@ final class ComposedReader extends PositionedReader {
     System.arraycopy(offsets, 0, to.offsets(toSlot), 0, rows + 1);
   }
 
-  /** The rows that every source gave; notes which gave fewer than others. */
+  /** The number of rows that every source gave; notes an error if some gave more. */
   private long common(long[] rows) {
     int shortest = 0;
     int longest = 0;
@@ -144,14 +144,7 @@ final class ComposedReader extends PositionedReader {
     this.epoch = epoch;
     at = 0;
     fault = "";
-    for (int i = 0; i < cursors.length; i++) {
-      cursors[i].start(epoch, order.part(i));
-    }
-  }
-
-  @Override
-  protected PassOrder order() {
-    return SourceReaders.order(sources);
+    super.begin(epoch, order);
   }
 
   /** Rows of the shortest source. */
@@ -166,13 +159,5 @@ final class ComposedReader extends PositionedReader {
       rows = Math.min(rows, count.getAsLong());
     }
     return OptionalLong.of(rows);
-  }
-
-  @Override
-  protected void release() {
-    for (RowCursor cursor : cursors) {
-      cursor.drop();
-    }
-    SourceReaders.close(sources);
   }
 }

@@ -3,28 +3,19 @@ package dev.tern.data.readers;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
 import dev.tern.data.ReaderState;
-import dev.tern.data.Schema;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** See {@link Readers#concat}. */
-final class ConcatReader extends PositionedReader {
-  private final List<DataReader> sources;
+final class ConcatReader extends JoinedReader {
   private int epoch;
   private PassOrder recalled = PassOrder.FIXED;
   private int current;
 
   ConcatReader(List<DataReader> sources) {
-    this.sources = SourceReaders.sameRows("concat", sources);
-  }
-
-  @Override
-  public Schema schema() {
-    return sources.get(0).schema();
+    super("concat", requireSameRows("concat", sources));
   }
 
   @Override
@@ -71,15 +62,5 @@ final class ConcatReader extends PositionedReader {
       orders.add(source.state().order());
     }
     return PassOrder.of(orders);
-  }
-
-  @Override
-  public OptionalLong rowCount() {
-    return SourceReaders.rowCount(sources);
-  }
-
-  @Override
-  protected void release() {
-    SourceReaders.close(sources);
   }
 }

@@ -8,8 +8,8 @@ import dev.tern.data.Schema;
 import java.util.OptionalLong;
 
 /**
- * A reader whose rows are made of those of one other, read by the consumer's thread. As it stands,
- * schema, order and number of rows are the other's.
+ * A reader that makes its rows of the rows of one other reader, which the consumer's thread reads.
+ * By default it has the schema, the order and the number of rows of that reader.
  */
 abstract class DerivedReader extends PositionedReader {
   final DataReader source;
@@ -29,7 +29,7 @@ abstract class DerivedReader extends PositionedReader {
   }
 
   @Override
-  protected final PassOrder order() {
+  protected PassOrder order() {
     return source.state().order();
   }
 

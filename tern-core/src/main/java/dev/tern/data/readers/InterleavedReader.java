@@ -4,44 +4,33 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
-import dev.tern.data.Schema;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** See {@link Readers#interleaved}. */
-final class InterleavedReader extends PositionedReader {
+final class InterleavedReader extends JoinedReader {
   private static final int BATCH = 1024;
 
-  private final List<DataReader> sources;
-  private final RowCursor[] cursors;
   private final int turnRows;
   private final BatchPool pool;
 
-  /** Which sources are at their end in this pass, and how many are not. */
+  /** Which sources have ended in this pass, and the number of the others. */
   private final boolean[] ended;
 
   private int left;
 
-  /** The source whose turn it is, and rows taken from it in this turn. */
+  /** The source whose turn it is, and the rows taken in this turn. */
   private int turn;
 
   private int taken;
 
   InterleavedReader(List<DataReader> sources, int turnRows) {
-    this.sources = SourceReaders.sameRows("interleave", sources);
+    super("interleave", requireSameRows("interleave", sources));
     this.turnRows = turnRows;
-    cursors = sources.stream().map(RowCursor::new).toArray(RowCursor[]::new);
     ended = new boolean[cursors.length];
     left = cursors.length;
     pool = new BatchPool(schema(), BATCH);
-  }
-
-  @Override
-  public Schema schema() {
-    return sources.get(0).schema();
   }
 
   @Override
@@ -63,7 +52,7 @@ final class InterleavedReader extends PositionedReader {
     return Optional.of(batch);
   }
 
-  /** Notes that of {@code wanted} rows of the source at hand there were {@code got}. */
+  /** Notes that the current source gave {@code got} of {@code wanted} rows. */
   private void advance(long wanted, long got) {
     taken += (int) got;
     if (got < wanted) {
@@ -96,26 +85,6 @@ final class InterleavedReader extends PositionedReader {
     left = cursors.length;
     turn = 0;
     taken = 0;
-    for (int i = 0; i < cursors.length; i++) {
-      cursors[i].start(epoch, order.part(i));
-    }
-  }
-
-  @Override
-  protected PassOrder order() {
-    return SourceReaders.order(sources);
-  }
-
-  @Override
-  public OptionalLong rowCount() {
-    return SourceReaders.rowCount(sources);
-  }
-
-  @Override
-  protected void release() {
-    for (RowCursor cursor : cursors) {
-      cursor.drop();
-    }
-    SourceReaders.close(sources);
+    super.begin(epoch, order);
   }
 }

@@ -9,9 +9,11 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that map batches, each when one of them is free. They start with the first batches. */
+/**
+ * Threads that map batches. They start with the first batches; a free thread takes the next one.
+ */
 final class MapThreads {
-  /** A batch given to the crew. What it says of progress is guarded by the crew's lock. */
+  /** A batch to be mapped. The lock of the threads guards its progress. */
   static final class Piece {
     private final Batch raw;
     private final int rows;
@@ -23,7 +25,7 @@ final class MapThreads {
     private boolean dropped;
 
     /**
-     * @param raw rows to map; closed by the crew
+     * @param raw rows to map; closed by the threads
      * @param before rows before them in pass {@code epoch}
      */
     Piece(Batch raw, int epoch, long before) {
@@ -74,7 +76,7 @@ final class MapThreads {
     }
   }
 
-  /** Waits for {@code piece}; its mapped rows, or what mapping them threw. */
+  /** Waits for {@code piece}; returns its mapped rows, or throws what the map threw. */
   Batch await(Piece piece) {
     lock.lock();
     try {
@@ -88,7 +90,7 @@ final class MapThreads {
     }
   }
 
-  /** Waits for the first of {@code pieces} to be done; its place among them. */
+  /** Waits until one of {@code pieces} is done; returns its index. */
   int awaitAny(List<Piece> pieces) {
     lock.lock();
     try {
@@ -105,7 +107,7 @@ final class MapThreads {
     }
   }
 
-  /** Gives up a piece that nobody asks for any more; does not wait for it. */
+  /** Drops a piece that nobody needs; does not wait for it. */
   void drop(Piece piece) {
     lock.lock();
     try {

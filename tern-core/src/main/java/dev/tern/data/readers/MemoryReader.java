@@ -36,7 +36,7 @@ final class MemoryReader extends PositionedReader {
     return schema;
   }
 
-  /** Lends a copy, for a batch is its borrower's to write to. */
+  /** Lends a copy, since the borrower of a batch may write to it. */
   @Override
   protected Optional<Batch> read() {
     return readFrom(pool);

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * Readers#mappedUnordered}. The consumer's thread reads the source and copies its batches, so that
  * neither needs locks; only the map runs on other threads.
  *
- * <p>Unordered, batches are numbered by {@code size} rows from the start of the pass, and a log
- * says which was given when: its rank among those at work. Restored with a log, the reader waits
- * for the batches that it names, so the rows below any decorator come as they came before.
+ * <p>The unordered form counts batches of {@code size} rows from the start of the pass. A log notes
+ * for each batch given its rank among the batches at work. A reader that is restored with a log
+ * waits for the batches that the log names, so that every decorator above gets the same rows again.
  */
 final class ParallelMapReader extends PositionedReader {
-  /** Batches passed over at a time: bounds what a skip of all there is notes of each. */
+  /** Most batches that are skipped at a time, which bounds the memory of a long skip. */
   private static final long MAX_PASSED = 1 << 16;
 
   private final DataReader source;
@@ -32,16 +32,16 @@ final class ParallelMapReader extends PositionedReader {
   private final MapThreads crew;
   private final BatchPool pool;
 
-  /** Batches at work or ready, at most, unless the log asks for more. */
+  /** Most batches at work or ready, unless the log needs more. */
   private final int window;
 
-  /** Rows of every batch but the last where batches come unordered; else 0. */
+  /** Rows of each batch except the last in the unordered form; 0 in the ordered one. */
   private final int size;
 
   /** Batches at work or ready, the oldest first. */
   private final List<Piece> pieces = new ArrayList<>();
 
-  /** For each batch given in this pass, how many older ones were at work; empty where ordered. */
+  /** The log: for each batch given, the number of older ones at work; empty if ordered. */
   private final List<Integer> turns = new ArrayList<>();
 
   private List<Integer> recalled = List.of();
@@ -52,10 +52,10 @@ final class ParallelMapReader extends PositionedReader {
 
   private boolean ended;
 
-  /** What the source threw, due after the batches before it. */
+  /** The failure of the source, to be thrown after the batches before it. */
   private @Nullable Throwable sourceFailure;
 
-  /** What was thrown to the consumer, again and again until a start. */
+  /** The failure that was thrown to the consumer; each call throws it again until a start. */
   private @Nullable Throwable failure;
 
   private ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
@@ -102,7 +102,7 @@ final class ParallelMapReader extends PositionedReader {
     }
   }
 
-  /** Has {@code count} batches at work, or all that are left. */
+  /** Reads until {@code count} batches are at work, or the source ends. */
   private void readAhead(int count) {
     while (pieces.size() < count && !ended && sourceFailure == null) {
       try {
@@ -129,7 +129,7 @@ final class ParallelMapReader extends PositionedReader {
     }
   }
 
-  /** Which of the pieces, of which there are some, is given next. */
+  /** The index of the piece to give next; there must be one. */
   private int turn() {
     if (size == 0) {
       return 0;
@@ -149,7 +149,7 @@ final class ParallelMapReader extends PositionedReader {
     return pieces.remove(turn);
   }
 
-  /** Gives up pieces that are skipped whole; once there are none, skips in the source. */
+  /** Drops pieces that are skipped whole; when none is left, skips in the source. */
   @Override
   protected long pass(long rows) {
     long passed = 0;
@@ -174,7 +174,7 @@ final class ParallelMapReader extends PositionedReader {
     return passed;
   }
 
-  /** Skips whole batches, up to one before which all were given in any order. */
+  /** Skips whole batches, up to a place before which all batches were given. */
   private long passWhole(long rows) {
     int count = (int) Math.min(rows / size, MAX_PASSED);
     int whole = 0;
@@ -192,7 +192,7 @@ final class ParallelMapReader extends PositionedReader {
     return passed;
   }
 
-  /** The turn that is {@code ahead} after the next. */
+  /** The turn that follows the next one by {@code ahead}. */
   private int recalledTurn(int ahead) {
     int number = turns.size() + ahead;
     return number < recalled.size() ? recalled.get(number) : 0;

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * See {@link Readers#prefetched}. The source belongs to the background thread while {@code filling}
- * or {@code busy}, and to the consumer otherwise. Rows are copied, so that batches of the source
- * are given back by the thread that reads it and the source needs no locks.
+ * or {@code busy}, and to the consumer otherwise. Rows are copied: so the thread that reads the
+ * source also gives its batches back, and the source needs no locks.
  */
 final class PrefetchedReader extends PositionedReader {
   private static final long CLOSE_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -216,7 +216,7 @@ final class PrefetchedReader extends PositionedReader {
     }
   }
 
-  /** {@inheritDoc} Of a source that may have read ahead: what it did so it does again. */
+  /** The order of the source, which may have read ahead; a restored source does so again. */
   @Override
   protected PassOrder order() {
     lock.lock();
@@ -254,7 +254,7 @@ final class PrefetchedReader extends PositionedReader {
     }
   }
 
-  /** Waits a while for the read under way; false if it goes on. */
+  /** Waits a while for the current read; false if it has not ended. */
   private boolean awaitIdle() {
     long left = CLOSE_WAIT_NANOS;
     while (busy && left > 0) {

@@ -9,10 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Readers made from readers. Each keeps the contract of {@link DataReader}: {@code restore} resumes
- * exactly, batches are recycled once closed, and closing it closes the readers it was made from.
- * The rows and their order never depend on how a source cuts batches, nor on the speed of threads,
- * except where {@link #mappedUnordered} says so.
+ * Decorators: readers made from readers. Each keeps the contract of {@link DataReader}: {@code
+ * restore} resumes exactly, closed batches are recycled, and closing a reader closes the readers
+ * below. Rows and their order never depend on how a source cuts batches, nor (except in {@link
+ * #mappedUnordered}) on the speed of threads.
  *
  * <p>The usual chain is {@code prefetched(encoded(batched(shuffled(file, ...), ...), ...), ...)}.
  */
@@ -25,20 +25,20 @@ public final class Readers {
   }
 
   /**
-   * The rows of {@code source} as {@code map} changes them, on the consumer's thread. A failure of
-   * the map becomes a {@link DataException} that names the row, with the failure as its cause.
+   * The rows of {@code source}, changed by {@code map} on the consumer's thread. A failure of the
+   * map becomes a {@link DataException} that names the row.
    *
-   * @param schema of the rows that the map makes
+   * @param schema schema of the changed rows
    */
   public static DataReader mapped(DataReader source, Schema schema, BatchMap map) {
     return new MappedReader(source, schema, map);
   }
 
   /**
-   * The same rows in the same batches as of {@link #mapped(DataReader, Schema, BatchMap)}, mapped
-   * by {@code threads} threads. The consumer's thread reads the source, at most {@code 2 * threads}
-   * batches ahead; {@link #prefetched} below leaves that to another. {@code close} does not wait
-   * for the map: each thread ends with the batch that it is at.
+   * As {@link #mapped(DataReader, Schema, BatchMap)}, but {@code threads} threads map. Rows and
+   * batches are the same. The consumer's thread reads the source, at most {@code 2 * threads}
+   * batches ahead; with {@link #prefetched} below another thread does. {@code close} does not wait
+   * for the map: each thread ends after its current batch.
    */
   public static DataReader mapped(DataReader source, Schema schema, BatchMap map, int threads) {
     requirePositive("map: got %d threads", threads);
@@ -46,9 +46,9 @@ public final class Readers {
   }
 
   /**
-   * The rows of {@code source}, mapped by {@code threads} threads, in batches of {@code size} (the
-   * last may be smaller) that come as they get done: none waits for a slower one before it. A
-   * restored reader gives the rows that were not delivered, again in any order. For that the {@link
+   * The rows of {@code source}, mapped by {@code threads} threads, in batches of {@code size} rows
+   * (the last may be smaller). A batch comes as soon as it is done and waits for no slower one
+   * before it. A restored reader gives exactly the rows that were not delivered: the {@link
    * PassOrder} in the state holds a small number for each batch since the pass began.
    */
   public static DataReader mappedUnordered(
@@ -58,16 +58,15 @@ public final class Readers {
     return ParallelMapReader.unordered(source, schema, map, threads, size);
   }
 
-  /** Those rows of {@code source} that {@code filter} keeps. Skipping reads. */
+  /** The rows of {@code source} that {@code filter} keeps. A skip reads them. */
   public static DataReader filtered(DataReader source, RowFilter filter) {
     return new FilteredReader(source, filter);
   }
 
   /**
-   * The rows of pass 0 of {@code source} in every pass. They are read as far as they are asked for,
-   * and kept in memory.
+   * The rows of pass 0 of {@code source} in every pass. They are read on demand and kept in memory.
    *
-   * @param maxBytes of all rows; a row beyond raises a {@link DataException}
+   * @param maxBytes most bytes of all rows; more raise a {@link DataException}
    */
   public static DataReader cached(DataReader source, long maxBytes) {
     if (maxBytes < 0) {
@@ -78,9 +77,10 @@ public final class Readers {
   }
 
   /**
-   * The rows of {@code source} in random order within each block of {@code blockRows}. The order is
-   * a pure function of (seed, epoch, number of the block). Holds two blocks: while one is handed
-   * out the next is read, row for row, so that there is no pause between them.
+   * The rows of {@code source} in random order within each block of {@code blockRows} rows. The
+   * order depends only on (seed, epoch, number of the block). Holds two blocks: the rows of the
+   * next one are read while those of the current one are given, so that there is no pause between
+   * them.
    */
   public static DataReader shuffled(DataReader source, int blockRows, long seed) {
     requirePositive("shuffle: got a block of %d rows", blockRows);
@@ -88,7 +88,7 @@ public final class Readers {
   }
 
   /**
-   * Batches of exactly {@code size} rows; the last of a pass holds what is left, or is dropped if
+   * Batches of exactly {@code size} rows. The last batch of a pass holds the rest, or is dropped if
    * {@code dropLast}.
    */
   public static DataReader batched(DataReader source, int size, boolean dropLast) {
@@ -97,12 +97,12 @@ public final class Readers {
   }
 
   /**
-   * Batches of {@code size} rows with similar numbers of ids in slot {@code slot}: those of up to
-   * {@code bounds[0]} ids, those of up to {@code bounds[1]} and so on, and those of more. A batch
-   * comes when its bucket is full; at the end of a pass the rest does, the fewest ids first, or is
-   * dropped if {@code dropLast}. Holds fewer than {@code size} rows a bucket. Skipping reads.
+   * Batches of {@code size} rows with similar numbers of ids in slot {@code slot}. There is a
+   * bucket for rows of up to {@code bounds[0]} ids, one for up to {@code bounds[1]} and so on, and
+   * one for more. A batch comes when its bucket is full. At the end of a pass the rest comes, the
+   * fewest ids first, or is dropped if {@code dropLast}. A skip reads the rows.
    *
-   * @param bounds ascending
+   * @param bounds ascending numbers of ids
    */
   public static DataReader bucketed(
       DataReader source, String slot, int[] bounds, int size, boolean dropLast) {
@@ -111,12 +111,11 @@ public final class Readers {
   }
 
   /**
-   * Reads ahead on one background thread, at most {@code depth} batches. What the source throws is
-   * thrown by {@code next} in its place among the batches. After a failure {@code start} begins
-   * anew.
+   * Reads at most {@code depth} batches ahead on a background thread. {@code next} throws what the
+   * source threw, in its place among the batches. After a failure {@code start} begins anew.
    *
-   * <p>{@code close} waits at most a second for a read under way; a source that takes longer is
-   * closed by the background thread when its read returns.
+   * <p>{@code close} waits at most a second for the current read. If a source takes longer, the
+   * background thread closes it afterwards.
    */
   public static DataReader prefetched(DataReader source, int depth) {
     requirePositive("prefetch: got a depth of %d", depth);
@@ -131,14 +130,14 @@ public final class Readers {
     return new TakeReader(source, rows);
   }
 
-  /** All rows of each source in turn; their schemas must be equal. */
+  /** All rows of the first source, then all rows of the next; their schemas must be equal. */
   public static DataReader concat(List<DataReader> sources) {
     return new ConcatReader(sources);
   }
 
   /**
-   * {@code rows} rows of each source in turn; their schemas must be equal. One that ends is left
-   * out from then on.
+   * {@code rows} rows of each source in turn; their schemas must be equal. A source that has ended
+   * is left out.
    */
   public static DataReader interleaved(List<DataReader> sources, int rows) {
     requirePositive("interleave: got %d rows a turn", rows);
@@ -147,8 +146,8 @@ public final class Readers {
 
   /**
    * The rows of several sources side by side: each row has the labels, dense numbers and slots of
-   * all of them. Names must be distinct. If one ends before another, the rows up to there come and
-   * then a {@link DataException} that names the row.
+   * all of them, whose names must be distinct. If one source ends before another, a {@link
+   * DataException} names the row.
    */
   public static DataReader composed(List<DataReader> sources) {
     return new ComposedReader(sources);
@@ -161,7 +160,8 @@ public final class Readers {
   }
 
   /**
-   * Every {@code count}-th row: row i of a pass goes to the reader of rank {@code i % count}.
+   * Every {@code count}-th row: row {@code i} of a pass goes to the reader of rank {@code i %
+   * count}.
    *
    * @param rank from 0 to {@code count - 1}
    */
@@ -173,12 +173,12 @@ public final class Readers {
     return new ShardReader(source, rank, count);
   }
 
-  /** The rows of {@code batches}, which are copied. */
+  /** A copy of the rows of {@code batches}. */
   public static DataReader inMemory(Schema schema, List<Batch> batches) {
     return new MemoryReader(schema, batches);
   }
 
-  /** The rows of {@code batches}, at least one, which are copied. */
+  /** A copy of the rows of {@code batches}; at least one batch. */
   public static DataReader inMemory(Batch... batches) {
     if (batches.length == 0) {
       throw new IllegalArgumentException(

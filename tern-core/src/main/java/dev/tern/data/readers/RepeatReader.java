@@ -3,36 +3,28 @@ package dev.tern.data.readers;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
 import dev.tern.data.ReaderState;
-import dev.tern.data.Schema;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** See {@link Readers#repeat}. */
-final class RepeatReader extends PositionedReader {
-  private final DataReader source;
+final class RepeatReader extends DerivedReader {
   private final int times;
   private int epoch;
 
-  /** Passes of the source begun in this pass, less one. */
+  /** Number of the current pass of the source in this pass, from 0. */
   private int time;
 
   private PassOrder recalled = PassOrder.FIXED;
 
-  /** Orders of earlier passes of the source in this pass, up to the last that is not fixed. */
+  /** Orders of the earlier passes of the source, up to the last that is not fixed. */
   private final List<PassOrder> earlier = new ArrayList<>();
 
   RepeatReader(DataReader source, int times) {
-    this.source = source;
+    super(source);
     this.times = times;
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -66,7 +58,7 @@ final class RepeatReader extends PositionedReader {
     return true;
   }
 
-  /** Adds the order of the source's pass to those before, unless it is fixed. */
+  /** Appends the order of the current pass of the source, unless it is fixed. */
   private void keepOrder(List<PassOrder> orders) {
     PassOrder order = source.state().order();
     if (!order.isFixed()) {
@@ -106,10 +98,5 @@ final class RepeatReader extends PositionedReader {
   public OptionalLong rowCount() {
     OptionalLong rows = source.rowCount();
     return rows.isPresent() ? OptionalLong.of(Math.multiplyExact(rows.getAsLong(), times)) : rows;
-  }
-
-  @Override
-  protected void release() {
-    source.close();
   }
 }

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of a reader one after the other, however it cuts batches. Holds at most one batch, and only
- * reads it.
+ * Walks over the rows of a reader one by one, however it cuts batches. Holds at most one batch, and
+ * does not write to it.
  */
 final class RowCursor {
   private final DataReader source;
@@ -21,8 +21,8 @@ final class RowCursor {
   }
 
   /**
-   * The source's own next batch, if it holds just {@code rows} rows; else nothing changes. Whoever
-   * gets it must not write to it.
+   * The next batch of the source, if it has exactly {@code rows} rows; else empty, and nothing
+   * changes. The caller must not write to it.
    */
   Optional<Batch> takeWhole(int rows) {
     Batch batch = peek();
@@ -34,7 +34,7 @@ final class RowCursor {
   }
 
   /** The batch that holds the next row; null at the end. */
-  private @Nullable Batch peek() {
+  @Nullable Batch peek() {
     if (held == null) {
       held = source.nextView().orElse(null);
       at = 0;
@@ -75,21 +75,26 @@ final class RowCursor {
     source.restore(new ReaderState(epoch, 0, order));
   }
 
-  /** Gives back the batch held and closes the reader. */
+  /** Gives back the batch at hand and closes the reader. */
   void close() {
     drop();
     source.close();
   }
 
-  private void advance(Batch batch, int rows) {
+  /** The number of the next row in {@link #peek}. */
+  int row() {
+    return at;
+  }
+
+  /** Goes on by {@code rows} rows of {@code batch}, the batch at hand. */
+  void advance(Batch batch, int rows) {
     at += rows;
     if (at == batch.size()) {
       drop();
     }
   }
 
-  /** Gives back the batch held. */
-  void drop() {
+  private void drop() {
     Batch batch = held;
     if (batch != null) {
       held = null;

@@ -2,9 +2,11 @@ package dev.tern.data.readers;
 
 import dev.tern.data.Batch;
 
-/** Which rows {@link Readers#filtered} keeps. */
+/** Decides which rows {@link Readers#filtered} keeps. */
 @FunctionalInterface
 public interface RowFilter {
-  /** Whether row {@code row} of {@code batch} stays; decided by what the row holds alone. */
+  /**
+   * Whether to keep row {@code row} of {@code batch}; must depend on the content of the row only.
+   */
   boolean keeps(Batch batch, int row);
 }

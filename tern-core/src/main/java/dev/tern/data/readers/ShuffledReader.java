@@ -5,16 +5,12 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
-import dev.tern.data.Schema;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** See {@link Readers#shuffled}. */
-final class ShuffledReader extends PositionedReader {
+final class ShuffledReader extends DerivedReader {
   private static final int MAX_BATCH = 4096;
 
-  private final DataReader source;
   private final RowCursor cursor;
   private final int blockRows;
   private final long seed;
@@ -24,7 +20,7 @@ final class ShuffledReader extends PositionedReader {
   private Batch following;
   private int epoch;
 
-  /** Number of the current block in its pass; -1 before the first. */
+  /** Number of the current block in the pass; -1 before the first. */
   private long block = -1;
 
   /** Rows of the current block handed out or skipped. */
@@ -34,7 +30,7 @@ final class ShuffledReader extends PositionedReader {
   private boolean ended;
 
   ShuffledReader(DataReader source, int blockRows, long seed) {
-    this.source = source;
+    super(source);
     this.blockRows = blockRows;
     this.seed = seed;
     cursor = new RowCursor(source);
@@ -43,11 +39,6 @@ final class ShuffledReader extends PositionedReader {
     int capacity = Math.min(blockRows, 1 << 16);
     current = new Batch(source.schema(), capacity);
     following = new Batch(source.schema(), capacity);
-  }
-
-  @Override
-  public Schema schema() {
-    return source.schema();
   }
 
   @Override
@@ -83,7 +74,7 @@ final class ShuffledReader extends PositionedReader {
     return current.size() > 0;
   }
 
-  /** Fisher-Yates, driven by SplitMix64 started from (seed, epoch, block). */
+  /** Draws the order of a block by Fisher-Yates with SplitMix64, seeded by (seed, epoch, block). */
   private void drawOrder() {
     int rows = current.size();
     for (int i = 0; i < rows; i++) {
@@ -110,7 +101,7 @@ final class ShuffledReader extends PositionedReader {
     ended = false;
   }
 
-  /** Whole blocks are skipped in the source. */
+  /** Skips whole blocks in the source. */
   @Override
   protected long pass(long rows) {
     long left = rows;
@@ -130,16 +121,6 @@ final class ShuffledReader extends PositionedReader {
       }
     }
     return rows - left;
-  }
-
-  @Override
-  protected PassOrder order() {
-    return source.state().order();
-  }
-
-  @Override
-  public OptionalLong rowCount() {
-    return source.rowCount();
   }
 
   @Override

@@ -6,10 +6,10 @@ public sealed interface Admission {
   record Always() implements Admission {}
 
   /**
-   * Ids met at {@code count} positions or more, those of the batch at hand included. Until then an
-   * id costs not a row but about 2.3 bytes of a counting filter. An id may share its counter with
-   * another one by accident, which can only admit it early; {@link TableStatistics#sharedCounters}
-   * estimates how many do. Counters are never taken back.
+   * Ids met at {@code count} positions or more, including the current batch. Until then an id takes
+   * no row, only about 2.3 bytes of a counting filter. Two ids may share a counter by accident;
+   * that can only admit an id early. {@link TableStatistics#sharedCounters} estimates how many do.
+   * Counters never go down.
    *
    * @param count positions, 1 to 128
    * @param expected ids that the filter is sized for, 1 to 2^40: up to so many, under 1% of them

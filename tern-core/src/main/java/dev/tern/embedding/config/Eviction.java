@@ -68,8 +68,9 @@ public sealed interface Eviction {
   /**
    * Rows with a low score, at the end of the first step that does not see them and leaves them with
    * one below {@code least}: PaddlePaddle's shrinking by decayed shows and clicks. A row's score is
-   * the weight of the positions at which it was seen, those of a step counted {@code decay} times
-   * as much as those of the step after it. It stops at 2^23 times the smaller of the two weights.
+   * the sum of the weights of the positions at which it was seen, multiplied by {@code decay} for
+   * each step since. For example, a row seen once two steps ago has a score of {@code decay^2}.
+   * Scores stop at 2^23 times the smaller of the two weights.
    *
    * @param decay 1e-6 to 1 - 1e-6
    * @param least above 0

@@ -14,6 +14,6 @@ package dev.tern.embedding.config;
  */
 public record FileStatistics(
     long rows, long bytes, long spilled, long fetched, long bytesWritten, long bytesRead) {
-  /** Of a table without one. */
+  /** The statistics of a table without a file. */
   public static final FileStatistics NONE = new FileStatistics(0, 0, 0, 0, 0, 0);
 }

@@ -6,15 +6,16 @@ import dev.tern.internal.kernel.Halves;
 /**
  * Limits of the updates of rows.
  *
- * @param clipNorm the gradient of a row in a step, added up over the batch, is scaled down to this
- *     L2 norm where its own is larger (Pascanu et al. 2013, algorithm 1, for each row), before l2
- *     adds to it; 0 leaves gradients as they are
- * @param low the least that a weight may be after an update, as the weight bounds of PaddlePaddle's
- *     sparse SGD rules; -infinity for any
- * @param high the most that it may be; infinity for any
+ * @param clipNorm largest L2 norm of the gradient of a row, summed over the batch. A larger
+ *     gradient is scaled down to it, before l2 adds to the gradient: with clipNorm 1, a gradient
+ *     (3, 4) becomes (0.6, 0.8). 0 leaves gradients as they are (Pascanu et al. 2013, algorithm 1,
+ *     for each row)
+ * @param low smallest weight after an update, as in the sparse SGD rules of PaddlePaddle; -infinity
+ *     for no bound
+ * @param high largest weight after an update; infinity for no bound
  */
 public record RowLimits(float clipNorm, float low, float high) {
-  /** Gradients and weights as they come. */
+  /** No limits. */
   public static final RowLimits NONE =
       new RowLimits(0, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY);
 
@@ -30,12 +31,12 @@ public record RowLimits(float clipNorm, float low, float high) {
     }
   }
 
-  /** The same with another largest norm of gradients. */
+  /** A copy with another {@link #clipNorm}. */
   public RowLimits withClipNorm(float norm) {
     return new RowLimits(norm, low, high);
   }
 
-  /** The same with other bounds of weights. */
+  /** A copy with other bounds of weights. */
   public RowLimits withBounds(float least, float most) {
     return new RowLimits(clipNorm, least, most);
   }
@@ -48,17 +49,17 @@ public record RowLimits(float clipNorm, float low, float high) {
     return low > Float.NEGATIVE_INFINITY || high < Float.POSITIVE_INFINITY;
   }
 
-  /** The least weight of {@code storage}: what rounding gives is no less. */
+  /** The smallest value of {@code storage} within the bounds. */
   public float low(DType storage) {
     return -atMost(storage, -low);
   }
 
-  /** The greatest weight of {@code storage}: what rounding gives is no more. */
+  /** The largest value of {@code storage} within the bounds. */
   public float high(DType storage) {
     return atMost(storage, high);
   }
 
-  /** Whether some finite weight of {@code storage} is within the bounds. */
+  /** Whether some finite value of {@code storage} is within the bounds. */
   boolean areWithin(DType storage) {
     return low(storage) <= high(storage)
         && low(storage) < Float.POSITIVE_INFINITY

@@ -6,21 +6,22 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What updates the rows of a table: one optimizer, or another one for the first weights of each
- * row, as for the linear weight of an id beside its vector (McMahan et al., "Ad Click Prediction: a
- * View from the Trenches", KDD 2013, use FTRL for such).
+ * The optimizer of the rows of a table. The first weights of each row, the head, may have an
+ * optimizer of their own. Example: a row of 17 weights whose first is the linear weight of the id,
+ * updated by FTRL, while Adagrad updates the other 16 (McMahan et al., "Ad Click Prediction: a View
+ * from the Trenches", KDD 2013, use FTRL for linear weights).
  *
- * @param optimizer of all weights, or of those behind the head
- * @param head the first weights, where they have an optimizer of their own; then no optimizer is
- *     one that updates all rows in each step
+ * @param optimizer updates all weights, or the weights behind the head
+ * @param head the first weights, if they have an optimizer of their own; neither optimizer may then
+ *     update all rows in each step, as Adam that is not lazy does
  */
 public record RowRule(Optimizer optimizer, Optional<Head> head) {
   /**
    * The first weights of a row.
    *
    * @param width how many, 1 or more, fewer than the row has
-   * @param optimizer what updates them. In each step its learning rate is to that of the other
-   *     optimizer as {@link Optimizer#lr} of the two are
+   * @param optimizer updates them. A schedule scales the learning rates of both optimizers by the
+   *     same factor: with lr 0.2 here and 0.1 there, a step at rate 0.05 uses 0.1 here
    */
   public record Head(int width, Optimizer optimizer) {
     public Head {
@@ -51,7 +52,7 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
     return new RowRule(optimizer, Optional.empty());
   }
 
-  /** Another optimizer for the first {@code width} weights. */
+  /** One optimizer for the first {@code width} weights, another for the others. */
   public static RowRule withHead(int width, Optimizer first, Optimizer others) {
     return new RowRule(others, Optional.of(new Head(width, first)));
   }
@@ -70,7 +71,7 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
     return head.isPresent() ? head.get().width() : 0;
   }
 
-  /** Floats of state of the head, which lie before those of the other weights. */
+  /** Floats of optimizer state of the head. They lie before the state of the other weights. */
   public int headState() {
     return head.isPresent() ? stateFloats(head.get().optimizer(), head.get().width()) : 0;
   }
@@ -94,7 +95,7 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
   /**
    * The state of a row of {@code width} weights before its first update.
    *
-   * @throws IllegalArgumentException if the head is not narrower
+   * @throws IllegalArgumentException if the head is not narrower than the row
    */
   public float[] initialState(int width) {
     if (headWidth() >= width) {

@@ -1,16 +1,18 @@
 package dev.tern.embedding.config;
 
+import java.lang.foreign.MemorySegment;
+
 /** Takes the rows of a table, block after block. */
 @FunctionalInterface
 public interface RowSink {
   /**
-   * Takes {@code count} rows.
+   * Takes the next rows. Ids and values are valid during the call.
    *
-   * @param ids ids, ascending within and across blocks; valid during the call
-   * @param values address of {@code count x rowFloats} packed floats, each row its weights,
-   *     whatever they are stored as, then its optimizer state ({@link TableConfig#rowFloats()});
-   *     valid during the call
+   * @param ids the ids, in {@code ids[0 .. count)}; those of all rows ascend within and across
+   *     blocks
+   * @param values {@code count x rowFloats} packed floats: of each row its weights, widened to F32,
+   *     then its optimizer state ({@link TableConfig#rowFloats()})
    * @param count rows, 1 or more
    */
-  void accept(long[] ids, long values, int count);
+  void accept(long[] ids, MemorySegment values, int count);
 }

@@ -5,49 +5,23 @@ import dev.tern.optim.Optimizer;
 import java.util.Objects;
 
 /**
- * What a table is, apart from its rows.
+ * One embedding table: its name, size and options.
  *
  * @param name unique among a model's tables; stands in messages and checkpoints
- * @param index position among a model's tables, 0 or more; part of what initial weights depend on
+ * @param index position among a model's tables, 0 or more; initial weights depend on it
  * @param width weights per row, {@code W}, 1 to 16384
- * @param rule what updates rows; its state lies beside the weights of each row
- * @param initRange initial weights are uniform in [-initRange, initRange), 0 or more
  * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
- * @param l2 {@code l2 * w} is added to the gradient of rows that a batch touches, 0 or more
- * @param unknown what an id without a row reads as
- * @param storage how weights lie in memory: F32, or F16 or BF16 in half the bytes. They are widened
- *     as they are read; updates compute in F32 and round what they store, F16 to the nearest, BF16
- *     up or down at random so that the mean is right and small steps are not lost (stochastic
- *     rounding; which way depends on seed, index, id, step and column alone). A finite weight stays
- *     finite. Optimizer state is F32 always
- * @param rows which ids have rows
- * @param limits what updates of rows must keep to
- * @param format how rows lie in memory. With {@link RowFormat#INT8} the storage is that of the rows
- *     it is filled with, and each id has a row
+ * @param options what rows hold and what updates them, for this table alone
  */
-public record TableConfig(
-    String name,
-    int index,
-    int width,
-    RowRule rule,
-    float initRange,
-    long seed,
-    float l2,
-    UnknownRow unknown,
-    DType storage,
-    RowPolicy rows,
-    RowLimits limits,
-    RowFormat format) {
+public record TableConfig(String name, int index, int width, long seed, TableOptions options) {
   private static final int MAX_WIDTH = 1 << 14;
 
   public TableConfig {
     Objects.requireNonNull(name, "name");
-    Objects.requireNonNull(rule, "rule");
-    Objects.requireNonNull(unknown, "unknown");
-    Objects.requireNonNull(storage, "storage");
-    Objects.requireNonNull(rows, "rows");
-    Objects.requireNonNull(limits, "limits");
-    Objects.requireNonNull(format, "format");
+    options = options.ofTable(name);
+    RowRule rule = options.rule();
+    DType storage = options.storage();
+    RowLimits limits = options.limits();
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
     require(
@@ -56,16 +30,21 @@ public record TableConfig(
         "weights with an optimizer of their own",
         rule.headWidth(),
         "fewer than the " + width + " of a row");
-    require(finite(initRange), name, "initRange", initRange, "a finite number of 0 or more");
-    require(finite(l2), name, "l2", l2, "a finite number of 0 or more");
+    require(
+        finite(options.initRange()),
+        name,
+        "initRange",
+        options.initRange(),
+        "a finite number of 0 or more");
+    require(finite(options.l2()), name, "l2", options.l2(), "a finite number of 0 or more");
     if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
       throw new IllegalArgumentException(
           "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
     }
-    if (format != RowFormat.STORED && !rows.isAll()) {
+    if (options.format() != RowFormat.STORED && !options.rows().isAll()) {
       throw new IllegalArgumentException(
           "table %s: got a row policy with rows of %s, expected a row for each id"
-              .formatted(name, format));
+              .formatted(name, options.format()));
     }
     if (!limits.areWithin(storage)) {
       throw new IllegalArgumentException(
@@ -74,103 +53,65 @@ public record TableConfig(
     }
   }
 
-  /** A table of rows as they are stored. */
-  public TableConfig(
-      String name,
-      int index,
-      int width,
-      Optimizer optimizer,
-      float initRange,
-      long seed,
-      float l2,
-      UnknownRow unknown,
-      DType storage,
-      RowPolicy rows,
-      RowLimits limits) {
-    this(
-        name,
-        index,
-        width,
-        RowRule.of(optimizer),
-        initRange,
-        seed,
-        l2,
-        unknown,
-        storage,
-        rows,
-        limits,
-        RowFormat.STORED);
-  }
-
-  /** A table without limits. */
-  public TableConfig(
-      String name,
-      int index,
-      int width,
-      Optimizer optimizer,
-      float initRange,
-      long seed,
-      float l2,
-      UnknownRow unknown,
-      DType storage,
-      RowPolicy rows) {
-    this(
-        name, index, width, optimizer, initRange, seed, l2, unknown, storage, rows, RowLimits.NONE);
-  }
-
-  /** A table of a row for every id. */
-  public TableConfig(
-      String name,
-      int index,
-      int width,
-      Optimizer optimizer,
-      float initRange,
-      long seed,
-      float l2,
-      UnknownRow unknown,
-      DType storage) {
-    this(name, index, width, optimizer, initRange, seed, l2, unknown, storage, RowPolicy.ALL);
-  }
-
-  /** A table of F32 of a row for every id. */
-  public TableConfig(
-      String name,
-      int index,
-      int width,
-      Optimizer optimizer,
-      float initRange,
-      long seed,
-      float l2,
-      UnknownRow unknown) {
-    this(name, index, width, optimizer, initRange, seed, l2, unknown, DType.F32);
+  private TableConfig with(TableOptions others) {
+    return new TableConfig(name, index, width, seed, others);
   }
 
   /** The same table with other limits. */
   public TableConfig withLimits(RowLimits others) {
-    return new TableConfig(
-        name, index, width, rule, initRange, seed, l2, unknown, storage, rows, others, format);
+    return with(options.limits(others));
   }
 
-  /** The same table with rows that lie otherwise. */
+  /** The same table with another format of rows in memory. */
   public TableConfig withFormat(RowFormat other) {
-    return new TableConfig(
-        name, index, width, rule, initRange, seed, l2, unknown, storage, rows, limits, other);
+    return with(options.format(other));
   }
 
-  /** The same table with rows that are updated otherwise. */
+  /** The same table with another update rule. */
   public TableConfig withRule(RowRule other) {
-    return new TableConfig(
-        name, index, width, other, initRange, seed, l2, unknown, storage, rows, limits, format);
+    return with(options.rule(other));
   }
 
-  /** What updates all weights of rows, or those behind the {@link RowRule#head}. */
+  public RowRule rule() {
+    return options.rule();
+  }
+
+  public float initRange() {
+    return options.initRange();
+  }
+
+  public float l2() {
+    return options.l2();
+  }
+
+  public UnknownRow unknown() {
+    return options.unknown();
+  }
+
+  public DType storage() {
+    return options.storage();
+  }
+
+  public RowPolicy rows() {
+    return options.rows();
+  }
+
+  public RowLimits limits() {
+    return options.limits();
+  }
+
+  public RowFormat format() {
+    return options.format();
+  }
+
+  /** The optimizer of all weights, or of those after the {@link RowRule#head}. */
   public Optimizer optimizer() {
-    return rule.optimizer();
+    return rule().optimizer();
   }
 
   /** Floats of optimizer state per row. */
   public int stateFloats() {
-    return rule.stateFloats(width);
+    return rule().stateFloats(width);
   }
 
   /**
@@ -178,7 +119,7 @@ public record TableConfig(
    * in which they were seen last, at how many positions they were seen, and their score then.
    */
   public int metadata() {
-    return switch (rows.eviction()) {
+    return switch (rows().eviction()) {
       case Eviction.Never _ -> 0;
       case Eviction.Unseen _, Eviction.UnseenFor _ -> 1;
       case Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Folders and files that appear whole or not at all: written beside their place, made durable, then
- * renamed.
+ * Folders and files that appear whole or not at all: they are written beside their place, made
+ * durable, then renamed.
  */
 public final class AtomicFolder {
   private static final String WRITING = ".writing";
@@ -58,16 +58,16 @@ public final class AtomicFolder {
   }
 
   /**
-   * Lets {@code content} make a file or a folder under the name it is given, which then appears as
-   * {@code target}, where nothing may be. What lies beside it stays as it is: that name is no
-   * other's, ends in {@code .writing}, and is left behind by a crash alone.
+   * Lets {@code content} make a file or a folder under a temporary name, then renames it to {@code
+   * target}, which must not exist. The temporary name is unique and ends in {@code .writing}; only
+   * a crash leaves it behind.
    *
-   * <p>Of several writers to one target the first to end gives it its content, and the others fail.
-   * On file systems without hard links, files that end within the same moment may replace one
-   * another, each whole.
+   * <p>If several writers have one target, the first to end succeeds and the others fail. On file
+   * systems without hard links, files that end at the same moment may replace one another, each
+   * whole.
    *
    * @throws DataException if something is at {@code target}, or an old folder that a crash left
-   *     under its other name: before {@code content} runs, or when it has run
+   *     under its other name; checked before and after {@code content} runs
    */
   public static void writeNew(Path target, Consumer<Path> content) {
     requireNew(target);
@@ -92,7 +92,7 @@ public final class AtomicFolder {
     requireNew(target);
     try {
       if (Files.isDirectory(writing) || !link(writing, absolute)) {
-        // Fails where a folder with content is.
+        // Fails if a folder with content is there.
         Files.move(writing, absolute, StandardCopyOption.ATOMIC_MOVE);
       }
     } catch (IOException e) {
@@ -101,7 +101,7 @@ public final class AtomicFolder {
     }
   }
 
-  /** Gives a file a second name, which must be free; false where there are no hard links. */
+  /** Gives a file a second name, which must be free; false if there are no hard links. */
   private static boolean link(Path file, Path name) throws FileAlreadyExistsException {
     try {
       Files.createLink(name, file);
@@ -122,11 +122,8 @@ public final class AtomicFolder {
     Path replaced = beside(absolute, REPLACED);
     if (isThere(replaced)) {
       throw new DataException(
-          target
-              + ": got a path that "
-              + replaced.getFileName()
-              + " stands for, as after a crash while it was replaced, expected none; give another"
-              + " name, or move that away");
+          "%s: got a path that %s stands for, as after a crash while it was replaced, expected none; give another name, or move that away"
+              .formatted(target, replaced.getFileName()));
     }
   }
 
@@ -134,7 +131,7 @@ public final class AtomicFolder {
     return absolute.resolveSibling(absolute.getFileName() + ending);
   }
 
-  /** Whether there is anything of that name, were it a link to nothing. */
+  /** Whether anything has that name, even a link to nothing. */
   private static boolean isThere(Path path) {
     return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
   }
@@ -147,13 +144,11 @@ public final class AtomicFolder {
     }
   }
 
-  /** What a full disk, or one that takes no more, says about {@code target}. */
+  /** The error of a disk that is full or fails while {@code target} is written. */
   public static UncheckedIOException unwritten(Path target, IOException e) {
     return new UncheckedIOException(
-        target
-            + ": got an error writing it ("
-            + DataException.reason(e)
-            + "), expected room on the disk; free some or choose another folder",
+        "%s: got an error writing it (%s), expected room on the disk; free some or choose another folder"
+            .formatted(target, DataException.reason(e)),
         e);
   }
 
@@ -166,7 +161,7 @@ public final class AtomicFolder {
     }
   }
 
-  /** Puts the old folder back where a crash came between the two renames. */
+  /** Puts the old folder back if a crash came between the two renames. */
   private static void recover(Path target, Path replaced) throws IOException {
     if (Files.exists(target)) {
       delete(replaced);
@@ -176,8 +171,8 @@ public final class AtomicFolder {
   }
 
   /**
-   * The folder to read as {@code target}: where a crash came between the two renames the old one
-   * under its other name. Changes nothing, so it may run beside a writer.
+   * The folder to read as {@code target}. If a crash came between the two renames, that is the old
+   * folder under its other name. Changes nothing, so it may run beside a writer.
    */
   public static Path current(Path target) {
     Path absolute = target.toAbsolutePath();
@@ -188,7 +183,7 @@ public final class AtomicFolder {
     return Files.exists(replaced) ? replaced : target;
   }
 
-  /** The name under which the folder was written, without what marks it as unfinished or old. */
+  /** The name of a folder without the ending that marks it as unfinished or old. */
   public static String nameOf(Path folder) {
     String name = folder.getFileName().toString();
     for (String ending : List.of(WRITING, REPLACED)) {
@@ -216,7 +211,7 @@ public final class AtomicFolder {
   }
 
   private static void forceOne(Path path) throws IOException {
-    // Folders can be opened for reading on POSIX systems, which makes their entries durable.
+    // POSIX systems can open folders for reading, which makes their entries durable.
     boolean folder = Files.isDirectory(path);
     try (FileChannel channel =
         FileChannel.open(path, folder ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {
@@ -224,7 +219,7 @@ public final class AtomicFolder {
     }
   }
 
-  /** Deletes a folder and all below it, or a file, if it is there; of a link not what it names. */
+  /** Deletes a folder and all below it, or a file, if it is there. Does not follow links. */
   public static void delete(Path folder) throws IOException {
     if (!isThere(folder)) {
       return;
@@ -236,7 +231,7 @@ public final class AtomicFolder {
     }
   }
 
-  /** The folders in {@code parent}; none if it is not there. */
+  /** The folders in {@code parent}; none if {@code parent} is not there. */
   public static List<Path> children(Path parent) {
     if (!Files.isDirectory(parent)) {
       return List.of();

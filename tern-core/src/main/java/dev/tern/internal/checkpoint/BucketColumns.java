@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The rows of {@link UnknownRow.Hashed} in a table's file: {@code buckets} (as the table stores
- * weights, {@code [K, W]}) and {@code bucket_state} (F32, {@code [K, floats of optimizer state]}).
- * Written or read in order, block after block.
+ * The bucket rows of {@link UnknownRow.Hashed} in a table's file: {@code buckets} ({@code [K, W]},
+ * in the storage type of the table) and {@code bucket_state} (F32, {@code [K, floats of optimizer
+ * state]}). They are written or read in order, block after block.
  */
 public final class BucketColumns {
   static final String BUCKETS = "buckets";
@@ -21,7 +21,7 @@ public final class BucketColumns {
   private final int count;
   private int row;
 
-  /** From the first on, of a file that holds {@code count}. */
+  /** For a file with {@code count} bucket rows. */
   BucketColumns(RowShape shape, SafeTensors file, int count) {
     this.shape = shape;
     this.count = count;
@@ -29,7 +29,7 @@ public final class BucketColumns {
     columns = new RowColumns(plain, file, BUCKETS, STATE);
   }
 
-  /** Adds the arrays of {@code count} rows to a file's; none for 0. */
+  /** Adds the arrays of {@code count} bucket rows to a layout; none for 0. */
   static void layout(SafeTensors.Layout layout, RowShape shape, int count) {
     if (count > 0) {
       layout
@@ -38,7 +38,7 @@ public final class BucketColumns {
     }
   }
 
-  /** How many a file holds, 0 for none; what it holds must be as {@code shape} says. */
+  /** Bucket rows of a file, 0 for none; throws if they do not have this shape. */
   static int count(Path path, SafeTensors file, RowShape shape) {
     if (!file.names().contains(BUCKETS) && !file.names().contains(STATE)) {
       return 0;
@@ -57,13 +57,13 @@ public final class BucketColumns {
     return (int) count;
   }
 
-  /** Writes rows behind those before. */
+  /** Appends the rows of a block. */
   void append(RowBlock block) {
     columns.write(row, block);
     row += block.count();
   }
 
-  /** Writes all rows of {@code source}. */
+  /** Appends all rows of {@code source}. */
   void appendAll(BucketColumns source) {
     try (RowBlock block = new RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
       while (source.next(block)) {
@@ -72,7 +72,7 @@ public final class BucketColumns {
     }
   }
 
-  /** Reads the next rows, their numbers for ids; as {@link RowBlock.Source}. */
+  /** Reads the next rows, with their numbers as ids; returns whether there were any. */
   public boolean next(RowBlock block) {
     block.setCount(Math.min(block.room(), count - row));
     for (int i = 0; i < block.count(); i++) {

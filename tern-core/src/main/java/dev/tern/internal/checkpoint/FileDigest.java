@@ -17,15 +17,16 @@ import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 
 /**
- * What a manifest says of the bytes of a file: SHA-256 of its length (8 bytes) and of the CRC-32C
- * of each of its blocks of 1 MiB (4 bytes each), little-endian. A CRC takes a tenth of the time of
- * SHA-256, needs no order of the blocks, and misses no change within 32 bits of one another. Made
- * while a file is written, where the bytes of an array come in order, or by reading it.
+ * The digest of a file in a manifest: the SHA-256 of the length of the file (8 bytes) and the
+ * CRC-32C of each block of 1 MiB (4 bytes each), little-endian. A CRC takes a tenth of the time of
+ * SHA-256, blocks can be read in any order, and a CRC finds every error of at most 32 bits in a
+ * row. The digest is made while a file is written, if the bytes of each array come in order, else
+ * by reading it.
  */
 public final class FileDigest {
   private static final int BLOCK = 1 << 20;
 
-  /** Where a thread reads blocks to. */
+  /** The buffer into which a thread reads blocks. */
   private static final ThreadLocal<ByteBuffer> BUFFER =
       ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCK));
 
@@ -34,7 +35,7 @@ public final class FileDigest {
   private final boolean[] known;
   private final long length;
 
-  /** Of a file of {@code length} bytes. */
+  /** For a file of {@code length} bytes. */
   FileDigest(FileChannel channel, long length) {
     this.channel = channel;
     this.length = length;
@@ -43,22 +44,22 @@ public final class FileDigest {
     known = new boolean[blocks];
   }
 
-  /** The digest of a file, with blocks read side by side. */
+  /** The digest of a file; several threads read its blocks. */
   public static String of(Path file) throws IOException {
     try (FileChannel channel = FileChannel.open(file)) {
       return new FileDigest(channel, channel.size()).finish();
     }
   }
 
-  /** Bytes that are written one after another, from some place of the file on. */
+  /** Bytes that are written one after another, from any place in the file. */
   final class Stream {
     private final CRC32C sum = new CRC32C();
     private long at = -1;
 
-    /** Whether {@link #sum} is of all bytes of the block before {@link #at}. */
+    /** Whether {@link #sum} covers the block from its first byte to {@link #at}. */
     private boolean whole;
 
-    /** Takes what remains in {@code bytes}, to be written at {@code position}. */
+    /** Adds the rest of {@code bytes}, which are written at {@code position}. */
     void update(ByteBuffer bytes, long position) {
       if (position != at) {
         at = position;
@@ -86,7 +87,7 @@ public final class FileDigest {
     }
   }
 
-  /** The digest; reads those blocks that no stream has written alone. */
+  /** The digest; reads the blocks that no single stream has written. */
   String finish() throws IOException {
     try {
       IntStream.range(0, sums.length)

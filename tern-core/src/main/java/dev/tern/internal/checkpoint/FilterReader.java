@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The words of a counting filter that one file of a table holds: all, or those that changed by
- * their numbers. Walked over in order.
+ * The words of a counting filter in one file of a table: all words, or in a delta the numbers of
+ * those that changed and their values. Read in order.
  */
 final class FilterReader {
   private static final int BLOCK = 1 << 13;
 
   /**
-   * More times than a filter can grow: it doubles once 7 of 8 cells are in use, and words whose
-   * cells came into use are listed.
+   * More than the factor by which a filter can grow between two files. It doubles when 7 of 8 cells
+   * are in use, and a delta lists each word whose cells came into use.
    */
   private static final int MOST_GROWTH = 16;
 
@@ -43,19 +43,19 @@ final class FilterReader {
     numbers = Optional.of(new IdCursor(path, changed, BLOCK));
   }
 
-  /** Words of the filter at the time of the file. */
+  /** Words of the filter when the file was written. */
   long size() {
     return size;
   }
 
-  /** Throws where a filter of the words that {@code before} has cannot have become this one. */
+  /** Throws if the filter of the file {@code before} cannot have grown to this one. */
   void requireGrownFrom(FilterReader before) {
     if (size < before.size || size / MOST_GROWTH > before.size + values.size()) {
       throw damaged("a filter of " + size + " words after one of " + before.size);
     }
   }
 
-  /** Puts its words among those numbered {@code from} onwards into {@code into[0 .. count)}. */
+  /** Copies its words of numbers {@code [from, from + count)} to {@code into[0 .. count)}. */
   void overlay(long from, long[] into, int count) {
     if (numbers.isEmpty()) {
       int here = (int) Math.clamp(size - from, 0, count);
@@ -78,7 +78,7 @@ final class FilterReader {
     }
   }
 
-  /** Throws if words are left that are none of the filter's. */
+  /** Throws if words are left over that lie beyond the end of the filter. */
   void requireEnd() {
     if (numbers.isPresent() && !numbers.get().ended()) {
       throw damaged("word " + numbers.get().id() + " of a filter of " + size);

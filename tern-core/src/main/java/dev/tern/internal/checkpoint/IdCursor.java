@@ -3,7 +3,7 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DataException;
 import java.nio.file.Path;
 
-/** Walks over an array of ids that ascend, a block at a time. */
+/** Walks over an array of ascending ids of a file, which it reads a block at a time. */
 final class IdCursor {
   private final Path path;
   private final LongColumn column;
@@ -32,20 +32,22 @@ final class IdCursor {
     return at == size;
   }
 
-  /** The id at hand. */
+  /** The current id. */
   long id() {
     return block[at];
   }
 
-  /** Where in the array the ids that are loaded begin, how many they are, which is at hand. */
+  /** Index in the array of the first id of the loaded block. */
   long blockStart() {
     return start;
   }
 
+  /** Ids in the loaded block. */
   int blockSize() {
     return size;
   }
 
+  /** Index of the current id in the loaded block. */
   int inBlock() {
     return at;
   }
@@ -60,14 +62,10 @@ final class IdCursor {
     }
   }
 
-  /** What is wrong where ids do not ascend. */
+  /** The error of ids that do not ascend. */
   static DataException outOfOrder(Path path, long id, long before) {
     return new DataException(
-        path
-            + ": got id "
-            + id
-            + " after "
-            + before
-            + ", expected ascending ids; the file is damaged, use another checkpoint");
+        "%s: got id %d after %d, expected ascending ids; the file is damaged, use another checkpoint"
+            .formatted(path, id, before));
   }
 }

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 
-/** An I64 array of a file, read at any place or written from its beginning on. */
+/** An I64 array of a file: read at any place, or written from its beginning. */
 public final class LongColumn {
   private final SafeTensors file;
   private final String name;
@@ -20,7 +20,7 @@ public final class LongColumn {
     size = file.entry(name).elements();
   }
 
-  /** The array of that name of the file at {@code path}, where it must have its type. */
+  /** The array {@code name} of an open file; throws if it is not I64. */
   static LongColumn open(Path path, SafeTensors file, String name) {
     DType got = file.entry(name).type();
     if (got != DType.I64) {
@@ -34,7 +34,7 @@ public final class LongColumn {
     return size;
   }
 
-  /** Writes {@code values[0 .. count)} behind those written before. */
+  /** Appends {@code values[0 .. count)}. */
   public void append(long[] values, int count) {
     prepare(count);
     bytes.asLongBuffer().put(values, 0, count);
@@ -42,7 +42,7 @@ public final class LongColumn {
     written += count;
   }
 
-  /** Fills {@code into[0 .. count)} from element {@code from} on. */
+  /** Reads elements {@code [from, from + count)} into {@code into[0 .. count)}. */
   public void read(long from, long[] into, int count) {
     prepare(count);
     file.read(name, Long.BYTES * from, bytes);

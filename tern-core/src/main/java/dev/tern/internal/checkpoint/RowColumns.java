@@ -7,7 +7,7 @@ import dev.tern.internal.memory.Memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Moves rows between their packed form in memory and the arrays of a file. */
+/** Reads and writes rows of the arrays of a file, from and to blocks or packed rows in memory. */
 final class RowColumns {
   static final String WEIGHTS = "weights";
   static final String STATE = "state";
@@ -25,7 +25,7 @@ final class RowColumns {
     this(shape, file, WEIGHTS, STATE);
   }
 
-  /** Of arrays that have these names. */
+  /** For arrays of other names. */
   RowColumns(RowShape shape, SafeTensors file, String weightsName, String stateName) {
     this.shape = shape;
     this.file = file;
@@ -48,7 +48,7 @@ final class RowColumns {
     metadata.clear().limit(4 * rows * shape.metadata());
   }
 
-  /** Writes the rows of a block as rows {@code row} onwards. */
+  /** Writes the rows of {@code block} to the file, from row {@code row}. */
   void write(long row, RowBlock block) {
     file.write(weightsName, weightsAt(row), block.weights().asByteBuffer());
     file.write(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
@@ -57,7 +57,7 @@ final class RowColumns {
     }
   }
 
-  /** Reads rows {@code row} onwards, as many as {@code block} counts. */
+  /** Reads {@code block.count()} rows of the file, from row {@code row}. */
   void read(long row, RowBlock block) {
     file.read(weightsName, weightsAt(row), block.weights().asByteBuffer());
     file.read(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
@@ -70,7 +70,9 @@ final class RowColumns {
     return (long) shape.storage().bytes() * row * shape.width();
   }
 
-  /** Writes {@code count} packed rows at address {@code values} as rows {@code row} onwards. */
+  /**
+   * Writes {@code count} packed rows at address {@code values} to the file, from row {@code row}.
+   */
   void write(long row, long values, int count) {
     prepare(count);
     long at = values;
@@ -92,7 +94,9 @@ final class RowColumns {
     }
   }
 
-  /** Reads rows {@code row} onwards into {@code count} packed rows at address {@code values}. */
+  /**
+   * Reads {@code count} rows of the file, from row {@code row}, to packed rows at {@code values}.
+   */
   void read(long row, long values, int count) {
     prepare(count);
     file.read(weightsName, weightsAt(row), weights);
@@ -117,7 +121,7 @@ final class RowColumns {
     }
   }
 
-  /** Exact: the table stores it so. */
+  /** Exact, since the weight came from a table of this storage. */
   private void putWeight(float weight) {
     if (shape.storage() == DType.F32) {
       weights.putFloat(weight);

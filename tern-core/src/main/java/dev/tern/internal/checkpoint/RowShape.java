@@ -7,13 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a row of a table holds, in files and, packed, in memory: weights, optimizer state, and what
- * it keeps about itself. Packed, each number takes 4 bytes, weights as F32.
+ * The numbers in a row of a table: weights, optimizer state, and metadata, such as the step in
+ * which the row was seen last. A packed row in memory holds them in this order, 4 bytes each,
+ * weights as F32.
  *
- * @param storage how files hold weights: F32, F16 or BF16
+ * @param storage type of weights in files: F32, F16 or BF16
  * @param width weights
  * @param state floats of optimizer state
- * @param metadata whole numbers of 4 bytes
+ * @param metadata integers of metadata
  */
 public record RowShape(DType storage, int width, int state, int metadata) {
   private static final long MAX_COLUMNS = 1 << 16;
@@ -23,7 +24,7 @@ public record RowShape(DType storage, int width, int state, int metadata) {
     return new RowShape(config.storage(), config.width(), config.stateFloats(), config.metadata());
   }
 
-  /** What rows hold in a table's file. */
+  /** The shape of the rows in a table's file. */
   public static RowShape of(Path path) {
     try (SafeTensors file = SafeTensors.open(path)) {
       SafeTensors.Entry weights = file.entry(RowColumns.WEIGHTS);
@@ -44,14 +45,8 @@ public record RowShape(DType storage, int width, int state, int metadata) {
   private static int columns(Path path, SafeTensors.Entry entry) {
     if (entry.shape().size() != 2 || entry.shape().get(1) > MAX_COLUMNS) {
       throw new DataException(
-          path
-              + ": got "
-              + entry.name()
-              + " of shape "
-              + entry.shape()
-              + ", expected rows of at most "
-              + MAX_COLUMNS
-              + " columns; the file is damaged or no table");
+          "%s: got %s of shape %s, expected rows of at most %d columns; the file is damaged or no table"
+              .formatted(path, entry.name(), entry.shape(), MAX_COLUMNS));
     }
     return entry.shape().get(1).intValue();
   }
@@ -61,7 +56,7 @@ public record RowShape(DType storage, int width, int state, int metadata) {
     return 4L * (width + state + metadata);
   }
 
-  /** Bytes of a row in files, without its id. */
+  /** Bytes of a row in a file, without its id. */
   public long fileBytes() {
     return (long) storage.bytes() * width + 4L * (state + metadata);
   }

@@ -3,15 +3,16 @@ package dev.tern.internal.checkpoint;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
-/** Walks over rows one at a time. */
+/** Walks over the rows of a source, one at a time. */
 public final class RowWalk implements AutoCloseable {
   private static final int BLOCK = 256;
 
   private final RowShape shape;
   private final RowSource source;
   private final Arena arena = Arena.ofConfined();
-  private final long values;
+  private final MemorySegment values;
   private final long[] ids = new long[BLOCK];
   private int count;
   private int at;
@@ -19,10 +20,10 @@ public final class RowWalk implements AutoCloseable {
   public RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
-    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read").address();
+    values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read");
   }
 
-  /** Goes on to the next row, the first at first; returns whether there is one. */
+  /** Goes to the next row; the first call goes to the first. Returns whether there is one. */
   public boolean next() {
     if (++at >= count) {
       count = source.next(ids, values);
@@ -39,12 +40,12 @@ public final class RowWalk implements AutoCloseable {
     return Memory.getFloat(row() + 4L * column);
   }
 
-  /** A number that the row keeps about itself: the step it was seen last, how often. */
+  /** Metadata of the row: 0 is the step in which it was seen last, 1 how often it was seen. */
   public int metadata(int number) {
     return Memory.getInt(row() + 4L * (shape.width() + shape.state() + number));
   }
 
-  /** L2 norm of the weights. */
+  /** The L2 norm of the weights. */
   public double norm() {
     double sum = 0;
     for (int j = 0; j < shape.width(); j++) {
@@ -53,9 +54,9 @@ public final class RowWalk implements AutoCloseable {
     return Math.sqrt(sum);
   }
 
-  /** Where it lies, packed: its weights first. */
+  /** Address of the packed row; its weights come first. */
   public long row() {
-    return values + at * shape.packedBytes();
+    return values.address() + at * shape.packedBytes();
   }
 
   @Override

@@ -5,8 +5,9 @@ import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
-/** Writes rows into a table's file, block after block. */
+/** Writes the rows of a table's file, block after block. */
 public final class RowWriter {
   private static final int BLOCK = 256;
 
@@ -16,7 +17,7 @@ public final class RowWriter {
   private final long rows;
   private long row;
 
-  /** For a file whose layout has {@code rows} rows. */
+  /** For a file with room for {@code rows} rows. */
   public RowWriter(RowShape shape, SafeTensors file, long rows) {
     this.shape = shape;
     this.rows = rows;
@@ -39,17 +40,16 @@ public final class RowWriter {
   /** Writes all rows of {@code source}. */
   public void appendAll(RowSource source) {
     try (Arena arena = Arena.ofConfined()) {
-      long values =
-          Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written").address();
+      MemorySegment values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written");
       long[] block = new long[BLOCK];
       for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
-        append(block, values, count);
+        append(block, values.address(), count);
       }
     }
     requireAll();
   }
 
-  /** Writes the rows of a block behind those before. */
+  /** Appends the rows of a block. */
   void append(RowBlock block) {
     requireRoom(block.count());
     ids.append(block.ids(), block.count());
@@ -57,7 +57,7 @@ public final class RowWriter {
     row += block.count();
   }
 
-  /** Writes {@code count} rows, packed at address {@code values}, behind those before. */
+  /** Appends {@code count} packed rows at address {@code values}. */
   void append(long[] blockIds, long values, int count) {
     requireRoom(count);
     ids.append(blockIds, count);
@@ -66,10 +66,10 @@ public final class RowWriter {
   }
 
   /**
-   * Says that all rows were written.
+   * Checks that all rows were written.
    *
-   * @throws IllegalStateException if there were fewer, or when more are written: a file must not
-   *     look whole where a table changed while it was saved
+   * @throws IllegalStateException if there were fewer; {@link #append} throws it for too many. A
+   *     table that changes while it is saved must not leave a file that looks whole
    */
   void requireAll() {
     if (row != rows) {

@@ -1,5 +1,9 @@
 package dev.tern.internal.checkpoint;
 
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
@@ -10,8 +14,8 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -28,18 +32,14 @@ public final class SafeTensors implements AutoCloseable {
   private static final long MAX_HEADER = 100_000_000;
   private static final String METADATA = "__metadata__";
 
-  /** Types that the format and Tern store alike. */
+  /** Types that both the format and Tern have. */
   private static final List<DType> TYPES =
       List.of(DType.F32, DType.F16, DType.BF16, DType.I32, DType.I64);
 
-  /** An array; {@code offset} counts bytes from the end of the header. */
+  /** An array in the file; {@code offset} counts bytes from the end of the header. */
   public record Entry(String name, DType type, List<Long> shape, long offset) {
     public long elements() {
-      long elements = 1;
-      for (long size : shape) {
-        elements = Math.multiplyExact(elements, size);
-      }
-      return elements;
+      return shape.stream().reduce(1L, Math::multiplyExact);
     }
 
     public long bytes() {
@@ -70,17 +70,14 @@ public final class SafeTensors implements AutoCloseable {
     digest = new FileDigest(channel, start + bytes);
   }
 
-  /** Lays out arrays in order. */
+  /** The arrays of a file to be created, in order. */
   public static final class Layout {
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private long end;
 
     public Layout add(String name, DType type, long... shape) {
-      List<Long> sizes = new ArrayList<>();
-      for (long size : shape) {
-        sizes.add(size);
-      }
-      Entry entry = new Entry(name, type, List.copyOf(sizes), end);
+      List<Long> sizes = Arrays.stream(shape).boxed().toList();
+      Entry entry = new Entry(name, type, sizes, end);
       if (entries.put(name, entry) != null) {
         throw new IllegalArgumentException("safetensors: got the name " + name + " twice");
       }
@@ -89,7 +86,7 @@ public final class SafeTensors implements AutoCloseable {
     }
   }
 
-  /** Creates {@code path} with the header of {@code layout}; the bytes follow by {@link #write}. */
+  /** Creates a file with the header of {@code layout}; {@link #write} writes its arrays. */
   public static SafeTensors create(Path path, Layout layout, Map<String, String> metadata) {
     Json.Obj header = Json.object();
     if (!metadata.isEmpty()) {
@@ -108,18 +105,13 @@ public final class SafeTensors implements AutoCloseable {
               .put("shape", new Json.Arr(shape))
               .put("data_offsets", new Json.Arr(range)));
     }
-    String text = header.toString();
-    byte[] json =
-        (text + " ".repeat((8 - utf8(text).length % 8) % 8)).getBytes(StandardCharsets.UTF_8);
+    byte[] text = header.toString().getBytes(StandardCharsets.UTF_8);
+    byte[] json = Arrays.copyOf(text, (text.length + 7) / 8 * 8);
+    Arrays.fill(json, text.length, json.length, (byte) ' ');
     ByteBuffer head = ByteBuffer.allocate(8 + json.length).order(ByteOrder.LITTLE_ENDIAN);
     head.putLong(json.length).put(json).flip();
     try {
-      FileChannel channel =
-          FileChannel.open(
-              path,
-              StandardOpenOption.CREATE_NEW,
-              StandardOpenOption.WRITE,
-              StandardOpenOption.READ);
+      FileChannel channel = FileChannel.open(path, CREATE_NEW, WRITE, READ);
       try {
         long start = head.remaining();
         SafeTensors file = new SafeTensors(path, channel, layout.entries, metadata, start);
@@ -134,14 +126,10 @@ public final class SafeTensors implements AutoCloseable {
     }
   }
 
-  private static byte[] utf8(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
   /** Opens a file and checks its header: ranges must tile the file exactly. */
   public static SafeTensors open(Path path) {
     try {
-      FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+      FileChannel channel = FileChannel.open(path, READ);
       try {
         return read(path, channel);
       } catch (RuntimeException | IOException e) {
@@ -234,7 +222,7 @@ public final class SafeTensors implements AutoCloseable {
     }
   }
 
-  /** The array of a name, which must be there. */
+  /** The array {@code name}, which must be there. */
   public Entry entry(String name) {
     Entry entry = entries.get(name);
     if (entry == null) {
@@ -243,17 +231,17 @@ public final class SafeTensors implements AutoCloseable {
     return entry;
   }
 
-  /** What the header says under this name beside the arrays. */
+  /** The text {@code name} in the metadata of the header. */
   Optional<String> metadata(String name) {
     return Optional.ofNullable(metadata.get(name));
   }
 
-  /** Names of all arrays, in order. */
+  /** The names of all arrays, in order. */
   public List<String> names() {
     return List.copyOf(entries.keySet());
   }
 
-  /** Writes all that remains in {@code bytes} at byte {@code at} of an array. */
+  /** Writes the rest of {@code bytes} at byte {@code at} of array {@code name}. */
   void write(String name, long at, ByteBuffer bytes) {
     long position = position(name, at, bytes.remaining());
     streams.computeIfAbsent(name, _ -> digest.new Stream()).update(bytes, position);
@@ -264,7 +252,7 @@ public final class SafeTensors implements AutoCloseable {
     }
   }
 
-  /** Fills {@code bytes} from byte {@code at} of an array. */
+  /** Fills the rest of {@code bytes} from byte {@code at} of array {@code name}. */
   public void read(String name, long at, ByteBuffer bytes) {
     try {
       readFully(path, channel, bytes, position(name, at, bytes.remaining()));
@@ -304,14 +292,8 @@ public final class SafeTensors implements AutoCloseable {
 
   private static DataException bad(Path path, long offset, String got, String expected) {
     return new DataException(
-        path
-            + ": byte "
-            + offset
-            + ": got "
-            + got
-            + ", expected "
-            + expected
-            + "; the file is damaged or no safetensors file");
+        "%s: byte %d: got %s, expected %s; the file is damaged or no safetensors file"
+            .formatted(path, offset, got, expected));
   }
 
   private static UncheckedIOException failure(Path path, String doing, IOException e) {
@@ -325,7 +307,7 @@ public final class SafeTensors implements AutoCloseable {
         e);
   }
 
-  /** The digest of the file, all of which was written. */
+  /** The {@link FileDigest} of the file, once all of it is written. */
   String digest() {
     try {
       return digest.finish();

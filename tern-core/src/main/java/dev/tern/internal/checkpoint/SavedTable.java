@@ -5,6 +5,7 @@ import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,22 +14,21 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A table as its files leave it: a whole one, then what changed since, file by file. Rows come in
- * ascending order of id, each as the last file that names its id has it; so nothing but a block of
- * each file is held in memory.
+ * A table read from its files: a whole table, then deltas. Rows come in ascending order of id, each
+ * from the last file that has its id. Only one block of each file is in memory.
  */
 public final class SavedTable implements RowSource, AutoCloseable {
-  /** More than any table has. */
+  /** More counters than any table has. */
   private static final int MOST_COUNTERS = 1 << 10;
 
   private static final String DAMAGED = "the checkpoint is damaged, use another one";
 
   private final RowShape shape;
 
-  /** Those of the last whole table, a file a shard, then those of changes, in order. */
+  /** The shards of the last whole table, then the deltas, in order. */
   private final List<TableReader> files;
 
-  /** The part of it that is given. */
+  /** The shard whose rows are given. */
   private final TableShard shard;
 
   private SavedTable(RowShape shape, TableShard shard, List<TableReader> files) {
@@ -40,13 +40,13 @@ public final class SavedTable implements RowSource, AutoCloseable {
   /**
    * Opens the files of a table, the oldest first.
    *
-   * @param shape what its rows hold; where it says none, metadata are left out
+   * @param shape shape of its rows; without metadata those in the files are left out
    */
   public static SavedTable open(List<Path> paths, RowShape shape) {
     return open(paths, shape, TableShard.WHOLE);
   }
 
-  /** Likewise, of the rows of one shard, whatever shards the files are. */
+  /** Opens only the rows of one shard. The files may hold other shards. */
   public static SavedTable open(List<Path> paths, RowShape shape, TableShard shard) {
     Deque<TableReader> files = new ArrayDeque<>();
     try {
@@ -65,7 +65,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     }
   }
 
-  /** The first files are all shards of one number, in order. */
+  /** Checks that the first files are all shards of one split, in order. */
   private static void requireAllShards(Deque<TableReader> files) {
     int count = files.getFirst().shard().count();
     int number = 0;
@@ -99,8 +99,14 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return shape;
   }
 
+  /** The shard whose rows are given. */
+  TableShard shard() {
+    return shard;
+  }
+
   @Override
-  public int next(long[] ids, long values) {
+  public int next(long[] ids, MemorySegment rows) {
+    long values = rows.address();
     int count = 0;
     while (count < ids.length && advanceTo(ids, count)) {
       TableReader latest = latest(ids[count]);
@@ -111,7 +117,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return count;
   }
 
-  /** Whether its rows lie in one file, which {@link #next(RowBlock)} reads. */
+  /** Whether all its rows are in one file; only then {@link #next(RowBlock)} can read them. */
   boolean isInOneFile() {
     return files.getLast().isWhole() && files.stream().filter(this::overlaps).count() == 1;
   }
@@ -120,7 +126,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return file.shard().overlaps(shard);
   }
 
-  /** Rows, about: of a file that holds more than the shard, its share. */
+  /** An estimate of the number of rows. A file of a larger shard counts in proportion. */
   public long expected() {
     return files.stream()
         .filter(this::overlaps)
@@ -128,7 +134,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
         .sum();
   }
 
-  /** The next rows as they are stored, of a table that {@link #isInOneFile}. */
+  /** Reads the next rows as they are stored; only if {@link #isInOneFile}. */
   boolean next(RowBlock block) {
     TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
     boolean more = file.next(block);
@@ -142,7 +148,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return more;
   }
 
-  /** How many rows are left; walks to the end. */
+  /** Counts the rows that are left by walking to the end. */
   public long count() {
     long[] id = new long[1];
     long count = 0;
@@ -153,7 +159,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return count;
   }
 
-  /** Puts the smallest id that has a row into {@code ids[at]}; returns whether there is one. */
+  /** Puts the next id that has a row into {@code ids[at]}; returns whether there is one. */
   private boolean advanceTo(long[] ids, int at) {
     while (true) {
       boolean found = false;
@@ -209,12 +215,12 @@ public final class SavedTable implements RowSource, AutoCloseable {
     }
   }
 
-  /** Whether the table was one of a row policy. */
+  /** Whether the table had a row policy. */
   public boolean hasHistory() {
     return files.getLast().file().names().contains(TableFile.HISTORY);
   }
 
-  /** {@link TableHistory#counters()}. */
+  /** The numbers of {@link TableHistory#counters()}. */
   public long[] counters() {
     TableReader last = files.getLast();
     LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
@@ -227,12 +233,12 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return counters;
   }
 
-  /** Rows of ids without one of their own; 0 where the table has none. */
+  /** Bucket rows for ids without a row of their own; 0 for none. */
   public int buckets() {
     return files.getLast().buckets();
   }
 
-  /** A walk over these. */
+  /** A walk over the bucket rows. */
   public BucketColumns bucketRows() {
     return new BucketColumns(shape, files.getLast().file(), buckets());
   }

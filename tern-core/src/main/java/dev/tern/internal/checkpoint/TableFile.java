@@ -14,20 +14,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One table as a safetensors file: {@code ids} (I64, {@code [n]}, ascending), {@code weights} (as
- * the table stores them, {@code [n, W]}) and {@code state} (F32, {@code [n, floats of optimizer
- * state]}). Where a {@link RowPolicy} is at work also {@code metadata} (I32, {@code [n, numbers]},
- * if rows keep any), {@code history} (I64) and {@code filter} (I64, words of the counting filter);
- * see {@link TableHistory}. Where ids without a row have buckets, also these: {@link
- * BucketColumns}.
+ * A table as a safetensors file with these arrays, where {@code n} is the number of rows and {@code
+ * W} their width:
  *
- * <p>Of a table in several shards each is a file of its own, and the last one holds history, filter
- * and buckets of all.
+ * <ul>
+ *   <li>{@code ids} (I64, {@code [n]}, ascending), {@code weights} ({@code [n, W]}, in the storage
+ *       type of the table) and {@code state} (F32, {@code [n, floats of optimizer state]});
+ *   <li>with a {@link RowPolicy} also {@code metadata} (I32, {@code [n, numbers]}), {@code history}
+ *       (I64) and {@code filter} (I64, words of the counting filter); see {@link TableHistory};
+ *   <li>bucket rows, if ids without a row have them: {@link BucketColumns}.
+ * </ul>
  *
- * <p>A file of changes holds the rows that came or changed, and {@code gone} (I64, ascending), ids
- * that had a row in the file before; of the filter only the words numbered {@code filter_words}
- * (I64, ascending), and how many there are in all, {@code filter_size} (I64, {@code [1]}); of
- * buckets all.
+ * <p>A table that is split into shards has a file for each. The last file holds history, filter and
+ * buckets of the whole table.
+ *
+ * <p>A delta file holds the rows that are new or changed, and {@code gone} (I64, ascending), the
+ * ids whose rows are gone. Its {@code filter} holds only the words of the numbers {@code
+ * filter_words} (I64, ascending); {@code filter_size} (I64, {@code [1]}) is the number of all
+ * words. It holds all buckets.
  */
 public final class TableFile {
   static final String IDS = "ids";
@@ -37,7 +41,9 @@ public final class TableFile {
   static final String FILTER_WORDS = "filter_words";
   static final String FILTER_SIZE = "filter_size";
 
-  /** In the header, which shard of the table the file holds, as 0/4; where absent, all of it. */
+  /**
+   * The metadata that names the shard, such as 0/4 for the first of four; absent for a whole table.
+   */
   static final String SHARD = "shard";
 
   private static final int BLOCK = 1 << 13;
@@ -45,7 +51,7 @@ public final class TableFile {
 
   private TableFile() {}
 
-  /** Writes what a snapshot holds; returns the digest of the file. */
+  /** Writes a snapshot; returns the digest of the file. */
   public static String write(Path path, TableSnapshot table) {
     boolean remembers = !table.config().rows().isAll();
     RowShape shape = RowShape.of(table.config());
@@ -90,29 +96,29 @@ public final class TableFile {
   }
 
   /**
-   * Writes what the files of a table, the oldest first, come to: of the whole table the bytes that
-   * {@link #write(Path, TableSnapshot)} would have written of it then.
+   * Merges the files of a table, the oldest first, into one. For the whole table the bytes are
+   * those of {@link #write(Path, TableSnapshot)} at the time of the last file.
    */
   public static void merge(Path path, List<Path> files, String table, TableShard shard) {
     RowShape shape = RowShape.of(files.getLast());
     try (SavedTable counted = SavedTable.open(files, shape, shard);
         SavedTable saved = SavedTable.open(files, shape, shard)) {
-      write(path, table, saved, counted.count(), saved, shard);
+      write(path, name(table, shard), saved, counted.count(), saved);
     }
   }
 
   /**
-   * Writes {@code count} rows of {@code rows}, ascending, as a table with the history and buckets
-   * of {@code saved}.
+   * Writes {@code count} ascending rows as a table with the history and buckets of {@code saved}.
    */
   public static void write(Path path, String table, RowSource rows, long count, SavedTable saved) {
-    write(path, table, rows, count, saved, TableShard.WHOLE);
+    write(path, name(table), rows, count, saved);
   }
 
-  /** The last shard holds history and buckets of all. */
+  /** Only the last shard holds history and buckets. */
   private static void write(
-      Path path, String table, RowSource rows, long count, SavedTable saved, TableShard shard) {
-    boolean remembers = saved.hasHistory() && shard.isLast();
+      Path path, Map<String, String> name, RowSource rows, long count, SavedTable saved) {
+    boolean isLast = saved.shard().isLast();
+    boolean remembers = saved.hasHistory() && isLast;
     RowShape shape = saved.shape();
     long[] counters = remembers ? saved.counters() : NO_COUNTERS;
     SafeTensors.Layout layout = layout(shape, count, counters);
@@ -120,9 +126,9 @@ public final class TableFile {
     if (remembers) {
       layout.add(FILTER, DType.I64, filterWords);
     }
-    int buckets = shard.isLast() ? saved.buckets() : 0;
+    int buckets = isLast ? saved.buckets() : 0;
     BucketColumns.layout(layout, shape, buckets);
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table, shard))) {
+    try (SafeTensors file = SafeTensors.create(path, layout, name)) {
       new RowWriter(shape, file, count).appendAll(rows);
       if (remembers) {
         new LongColumn(file, HISTORY).append(counters, counters.length);
@@ -156,7 +162,7 @@ public final class TableFile {
   }
 
   /**
-   * @param counters of its history; none where it has none
+   * @param counters numbers of the history; empty without one
    */
   private static SafeTensors.Layout layout(RowShape shape, long rows, long[] counters) {
     boolean remembers = counters.length > 0;
@@ -168,8 +174,8 @@ public final class TableFile {
   }
 
   /**
-   * Fills an empty table with a shard of what its files, the oldest first, hold; of one without a
-   * row policy it takes no more than rows, and buckets where the table has some.
+   * Fills an empty table with one shard of its files, the oldest first: rows, buckets if the table
+   * has some, and the history if it has a row policy.
    */
   public static void read(List<Path> paths, EmbeddingTable table, TableShard shard) {
     try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()), shard)) {
@@ -198,10 +204,8 @@ public final class TableFile {
   private static void readHistory(Path path, SavedTable saved, EmbeddingTable table) {
     if (!saved.hasHistory()) {
       throw new DataException(
-          path
-              + ": got a table without a history, expected one of the row policy "
-              + table.config().rows()
-              + "; resume with the admission and eviction of the run");
+          "%s: got a table without a history, expected one of the row policy %s; resume with the admission and eviction of the run"
+              .formatted(path, table.config().rows()));
     }
     SavedTable.Filter filter = saved.filter();
     table.history().restore(saved.counters(), filter.size(), filter);

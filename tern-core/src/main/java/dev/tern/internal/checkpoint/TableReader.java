@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Walks over one file of a table in ascending order of id: the rows that it holds and, where it
- * holds changes, the ids that went. Rows' values are read only where they are asked for.
+ * Walks over one file of a table in ascending order of id. A delta also has the ids whose rows are
+ * gone. The values of rows are read only on demand.
  */
 final class TableReader implements AutoCloseable {
   private static final int BLOCK = 1024;
@@ -31,12 +31,12 @@ final class TableReader implements AutoCloseable {
 
   private final LongColumn ids;
 
-  /** Rows that were read block by block, and the id of the last of them. */
+  /** Rows that {@link #next} has read, and the id of the last of them. */
   private long read;
 
   private long lastRead;
 
-  /** First row of those whose values are loaded, -1 for none. */
+  /** First row of the block whose values are loaded; -1 for none. */
   private long loaded = -1;
 
   private TableReader(Path path, RowShape shape, SafeTensors file) {
@@ -56,7 +56,7 @@ final class TableReader implements AutoCloseable {
     values = Memory.allocate(arena, block * shape.packedBytes(), 8, "rows read").address();
   }
 
-  /** Opens a file whose rows must be as {@code shape} says; other arrays it may hold. */
+  /** Opens a file whose rows must have this shape. The file may hold other arrays too. */
   static TableReader open(Path path, RowShape shape) {
     SafeTensors file = SafeTensors.open(path);
     try {
@@ -95,16 +95,8 @@ final class TableReader implements AutoCloseable {
     SafeTensors.Entry entry = file.entry(name);
     if (!entry.shape().equals(List.of(rows, columns))) {
       throw new DataException(
-          path
-              + ": got "
-              + name
-              + " of shape "
-              + entry.shape()
-              + ", expected ["
-              + rows
-              + ", "
-              + columns
-              + "]; the checkpoint is of another model or optimizer");
+          "%s: got %s of shape %s, expected [%d, %d]; the checkpoint is of another model or optimizer"
+              .formatted(path, name, entry.shape(), rows, columns));
     }
   }
 
@@ -112,14 +104,8 @@ final class TableReader implements AutoCloseable {
     DType got = file.entry(name).type();
     if (got != type) {
       throw new DataException(
-          path
-              + ": got "
-              + name
-              + " stored as "
-              + got
-              + ", expected "
-              + type
-              + "; read the checkpoint with the table storage of its run");
+          "%s: got %s stored as %s, expected %s; read the checkpoint with the table storage of its run"
+              .formatted(path, name, got, type));
     }
   }
 
@@ -131,22 +117,22 @@ final class TableReader implements AutoCloseable {
     return file;
   }
 
-  /** Whether it holds all of the table, not only what changed. */
+  /** Whether it holds the whole table or shard; false for a delta. */
   boolean isWhole() {
     return gone.isEmpty();
   }
 
-  /** Which shard of the table it holds. */
+  /** The shard of the table that it holds. */
   TableShard shard() {
     return shard;
   }
 
-  /** Bucket rows in it, beside the rows of ids. */
+  /** Bucket rows of the file; they come beside the rows of ids. */
   int buckets() {
     return buckets;
   }
 
-  /** Rows in it. */
+  /** Rows of the file. */
   long size() {
     return ids.size();
   }
@@ -156,12 +142,12 @@ final class TableReader implements AutoCloseable {
     return !rows.ended();
   }
 
-  /** The id of the row at hand. */
+  /** The id of the current row. */
   long id() {
     return rows.id();
   }
 
-  /** Copies the first {@code bytes} of the row at hand, packed, to address {@code target}. */
+  /** Copies the first {@code bytes} of the current row, packed, to address {@code target}. */
   void copyRow(long target, long bytes) {
     if (loaded != rows.blockStart()) {
       loaded = rows.blockStart();
@@ -171,9 +157,10 @@ final class TableReader implements AutoCloseable {
   }
 
   /**
-   * Reads the next rows, from the first on, into {@code block}; apart from the walk.
+   * Reads the next rows into {@code block}. This is another walk, which also begins at the first
+   * row.
    *
-   * @return whether there were any left
+   * @return whether there were any
    */
   boolean next(RowBlock block) {
     int count = (int) Math.min(block.room(), ids.size() - read);
@@ -195,7 +182,7 @@ final class TableReader implements AutoCloseable {
     return true;
   }
 
-  /** Throws where the file's shard cannot have this id. */
+  /** Throws if this id belongs to another shard. */
   private void requireMine(long id) {
     if (!shard.has(id)) {
       throw new DataException(
@@ -209,7 +196,7 @@ final class TableReader implements AutoCloseable {
     rows.advance();
   }
 
-  /** Whether the file says that {@code id} went; to be asked in ascending order. */
+  /** Whether the row of {@code id} is gone. To be asked in ascending order of ids. */
   boolean isGone(long id) {
     if (gone.isEmpty()) {
       return false;
@@ -221,7 +208,7 @@ final class TableReader implements AutoCloseable {
     return !cursor.ended() && cursor.id() == id;
   }
 
-  /** Looks at all ids that went, so that none is out of order and was passed over. */
+  /** Reads the rest of the ids that are gone, which checks their order. */
   void finish() {
     while (gone.isPresent() && !gone.get().ended()) {
       gone.get().advance();

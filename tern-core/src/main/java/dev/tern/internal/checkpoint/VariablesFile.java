@@ -10,14 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Variables as a safetensors file: each an array of F32 by its name, in order. */
+/** Variables as a safetensors file: an F32 array for each, by its name, in order. */
 public final class VariablesFile {
   private VariablesFile() {}
 
-  /** What a variable holds. */
+  /** The content of a variable. */
   public record Values(String name, long[] sizes, float[] values) {}
 
-  /** What variables hold now. */
+  /** The content of variables now. */
   public static List<Values> copy(List<Variable> variables) {
     return variables.stream()
         .map(variable -> new Values(variable.name(), sizes(variable), variable.toArray()))
@@ -43,26 +43,16 @@ public final class VariablesFile {
       List<String> expected = variables.stream().map(Variable::name).toList();
       if (!List.copyOf(file.names()).equals(expected)) {
         throw new DataException(
-            path
-                + ": got the arrays "
-                + file.names()
-                + ", expected "
-                + expected
-                + "; the checkpoint is of another model or optimizer");
+            "%s: got the arrays %s, expected %s; the checkpoint is of another model or optimizer"
+                .formatted(path, file.names(), expected));
       }
       for (Variable variable : variables) {
         SafeTensors.Entry entry = file.entry(variable.name());
         long[] sizes = entry.shape().stream().mapToLong(Long::longValue).toArray();
         if (!Arrays.equals(sizes, sizes(variable))) {
           throw new DataException(
-              path
-                  + ": got "
-                  + variable.name()
-                  + " of shape "
-                  + entry.shape()
-                  + ", expected "
-                  + variable.shape()
-                  + "; the checkpoint is of another model");
+              "%s: got %s of shape %s, expected %s; the checkpoint is of another model"
+                  .formatted(path, variable.name(), entry.shape(), variable.shape()));
         }
         ByteBuffer bytes = bytes(variable.shape().elements());
         file.read(variable.name(), 0, bytes);

@@ -4,7 +4,7 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.base.Workers;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.kernel.CompiledKernel;
+import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.runtime.Execution;
 import java.util.List;

@@ -9,12 +9,12 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link Halves} on vectors of {@link #LANES} elements, in integer arithmetic: the Vector API knows
- * no two-byte floats. Every method is small enough to be inlined where it is hot. Loaded only where
- * the module {@code jdk.incubator.vector} is present.
+ * {@link Halves} for vectors of {@link #LANES} elements. It computes with integers, as the Vector
+ * API has no two-byte floats. Every method is small enough to be inlined where it is hot. The class
+ * may be loaded only where the module {@code jdk.incubator.vector} is present.
  */
 public final class HalfVectors {
-  /** 8 lanes at most: short rows fill them. */
+  /** At most 8 lanes, which short rows fill. */
   public static final VectorSpecies<Float> FLOATS =
       VectorSupport.lanes() > 4 ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
 
@@ -33,16 +33,16 @@ public final class HalfVectors {
   private HalfVectors() {}
 
   /**
-   * The same vector of species {@link #FLOATS}, known to the compiler as one. Vectors that are
-   * loaded or broadcast are to it of any length until late; what it does with them meanwhile
-   * follows the length that most vectors of the process have, and where that is another, calls may
-   * stay calls, with a vector object for each argument.
+   * The same vector, known to the JIT as one of {@link #FLOATS}. C2 learns late which length a
+   * vector has that was loaded or broadcast. Until then it guesses by the vectors that most code of
+   * the process uses. Where the guess is wrong, calls may stay calls, with a vector object for each
+   * argument.
    */
   public static FloatVector exact(FloatVector vector) {
     return (FloatVector) FLOATS_TYPE.cast(vector);
   }
 
-  /** As of floats. */
+  /** The same vector, known to the JIT as one of as many integers. */
   public static IntVector exact(IntVector vector) {
     return (IntVector) INTS_TYPE.cast(vector);
   }
@@ -104,7 +104,7 @@ public final class HalfVectors {
     store(narrow(bits, most.blend(size, size.compare(VectorOperators.GE, INFINITY))), address);
   }
 
-  /** F16 of the sign of {@code bits} and the size whose bits are {@code size}. */
+  /** The F16 with the sign of {@code bits} and the absolute value of bits {@code size}. */
   private static IntVector narrow(IntVector bits, IntVector size) {
     // Adding 1/2 leaves a subnormal's bits, rounded, at the end of the significand.
     FloatVector rounded = exact(size.reinterpretAsFloats()).add(0.5f);
@@ -119,7 +119,7 @@ public final class HalfVectors {
         .or(bits.lanewise(VectorOperators.LSHR, 16).and(0x8000));
   }
 
-  /** Rounds as {@link Halves#stochasticBf16}, by noise of 0 to 65535. */
+  /** Rounds as {@link Halves#stochasticBf16}; noise is 0 to 65535. */
   public static void storeStochasticBf16(FloatVector x, IntVector noise, long address) {
     IntVector bits = exact(x.reinterpretAsInts());
     IntVector size = bits.and(0x7FFFFFFF);

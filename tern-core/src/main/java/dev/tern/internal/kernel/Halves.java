@@ -4,9 +4,9 @@ import dev.tern.base.DType;
 import dev.tern.internal.ir.Pointwise;
 
 /**
- * The two-byte floats {@link DType#F16} and {@link DType#BF16} to binary32 and back. {@link
- * HalfVectors} does the same to vectors, with the same bits. Widening is exact and keeps all bits
- * of a NaN; narrowing keeps a NaN's sign.
+ * Converts the two-byte floats {@link DType#F16} and {@link DType#BF16} to binary32 and back.
+ * Widening is exact and keeps all bits of a NaN; narrowing keeps the sign of a NaN. {@link
+ * HalfVectors} gives the same bits by vectors.
  */
 public final class Halves {
   private Halves() {}
@@ -29,7 +29,7 @@ public final class Halves {
     };
   }
 
-  /** As {@link #nearest}, but finite for finite {@code x}: at most the largest finite value. */
+  /** Like {@link #nearest}, but a finite {@code x} becomes at most the largest finite value. */
   public static short nearestFinite(DType type, float x) {
     short half = nearest(type, x);
     int infinity = type == DType.F16 ? 0x7C00 : 0x7F80;
@@ -37,9 +37,10 @@ public final class Halves {
   }
 
   /**
-   * One of the two values of {@link DType#BF16} beside {@code x}, each with the probability that
-   * makes {@code x} the mean; {@code x} itself where it is one. Beyond the largest finite value it
-   * is that value.
+   * Rounds at random to one of the two values of {@link DType#BF16} beside {@code x}, such that the
+   * mean is {@code x}. A value of that type stays as it is. Beyond the largest finite value the
+   * result is that value. For example, 1 + 2<sup>-9</sup> lies a quarter of the way from 1 to the
+   * next value, so it becomes 1 with probability 3/4.
    *
    * @param noise uniform in 0 to 65535
    */
@@ -56,7 +57,7 @@ public final class Halves {
     int size = (half & 0x7FFF) << 13;
     int bits;
     if (size < 1 << 23) {
-      // Subnormal: as a fraction of 2^-14 behind a leading 1, which is then taken off.
+      // Subnormal: a fraction of 2^-14 behind a leading 1, which is then subtracted.
       bits = Float.floatToRawIntBits(Float.intBitsToFloat(size + (113 << 23)) - 0x1p-14f);
     } else {
       bits = size + (size < 31 << 23 ? 112 << 23 : 224 << 23);

@@ -4,12 +4,14 @@ import dev.tern.internal.ir.Op;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
- * The structure of a fused kernel: kernels of equal structure are one class. It holds no sizes but
- * the length of short rows that are reduced, whose code is written for that length. Values are
- * numbered: first the loads, then the scalars, then one per instruction.
+ * The structure of a fused kernel: kernels of equal structure share one class. It holds no sizes,
+ * except the length of short rows that are reduced, whose code is written for that length.
+ *
+ * <p>Values are numbered: first the loads, then the scalars, then the results of the instructions.
+ * For example, {@code o0 = (a + b) * c0} has the loads 0 and 1, the scalar 2, the instructions
+ * {@code ADD(0, 1)} and {@code MUL(3, 2)}, and a store of value 4.
  *
  * @param loads how each input advances along the inner loop; operand {@code k} is load {@code k}
  * @param scalars number of constants
@@ -19,12 +21,6 @@ import java.util.stream.IntStream;
  */
 public record KernelSpec(
     List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores, int row) {
-  /** Elements of the longest rows that code is written for. */
-  private static final int LONGEST_ROW = 128;
-
-  /** Most ops and operands of rows that end in a part of a vector; of more C2 boxes vectors. */
-  private static final int MOST_WORK = 48;
-
   /** How an operand advances along the inner loop. */
   public enum Access {
     /** Stays: one element for the whole loop. */
@@ -44,8 +40,8 @@ public record KernelSpec(
       arguments = List.copyOf(arguments);
     }
 
-    /** The method of {@code Pointwise} and {@code Vectors} that does an elementwise op. */
-    String method() {
+    /** The method of {@code Pointwise} and {@code VectorOps} that does an elementwise op. */
+    public String method() {
       return ((Enum<?>) op).name().toLowerCase(Locale.ROOT);
     }
   }
@@ -80,24 +76,13 @@ public record KernelSpec(
     this(loads, scalars, instructions, stores, 0);
   }
 
-  /**
-   * The kernel for rows of {@code n} elements; itself where that has no code of its own: long rows,
-   * and rows that end in a part of a vector where that is too much for the JIT.
-   */
-  public KernelSpec forRows(int n) {
-    if (n <= 0 || n > LONGEST_ROW || laneReductions() == 0 || !isVectorizable()) {
-      return this;
-    }
-    KernelSpec rows = new KernelSpec(loads, scalars, instructions, stores, n);
-    Phases phases = new Phases(rows);
-    int work = IntStream.range(0, phases.count()).map(phases::work).sum();
-    int lanes = VectorSupport.lanes();
-    boolean fits = work <= MOST_WORK || RowEmitter.takes(rows, phases, lanes);
-    return n % Lanes.COUNT == 0 || (fits && VectorSupport.hasMasks(lanes)) ? rows : this;
+  /** The same kernel for rows of {@code n} elements. */
+  public KernelSpec withRow(int n) {
+    return new KernelSpec(loads, scalars, instructions, stores, n);
   }
 
   /** The kernel for rows of any length. */
-  KernelSpec forAnyRows() {
+  public KernelSpec forAnyRows() {
     return new KernelSpec(loads, scalars, instructions, stores);
   }
 
@@ -107,17 +92,17 @@ public record KernelSpec(
   }
 
   /** Loads, scalars and results of instructions. */
-  int values() {
+  public int values() {
     return loads.size() + scalars + instructions.size();
   }
 
   /** The instruction whose result is value {@code value}. */
-  Instruction instruction(int value) {
+  public Instruction instruction(int value) {
     return instructions.get(value - loads.size() - scalars);
   }
 
   /** Whether value {@code value} is a constant. */
-  boolean isScalar(int value) {
+  public boolean isScalar(int value) {
     return value >= loads.size() && value < loads.size() + scalars;
   }
 
@@ -125,37 +110,6 @@ public record KernelSpec(
   public boolean isVectorizable() {
     return loads.stream().noneMatch(a -> a == Access.STRIDED)
         && stores.stream().noneMatch(s -> s.access() == Access.STRIDED);
-  }
-
-  /** Stores that reduce the inner loop. */
-  int laneStores() {
-    return (int) stores.stream().filter(Store::reducesLanes).count();
-  }
-
-  /** Inner reductions, each with its own set of lanes. */
-  int laneReductions() {
-    return laneStores()
-        + (int) instructions.stream().filter(i -> i.op() instanceof Op.Reduce).count();
-  }
-
-  /** Bytes of the lanes of a row. */
-  int laneBytes() {
-    return Lanes.BYTES * laneReductions();
-  }
-
-  /**
-   * Bytes that a kernel's lanes, row values and kept rows take, with an inner loop of {@code n}
-   * elements.
-   */
-  public long scratchBytes(int n) {
-    Phases phases = new Phases(this);
-    long row = laneBytes() + phases.scratchRows() * rowBytes(n);
-    return phases.count() == 1 ? laneBytes() : Lanes.rowsAtATime(n) * row + phases.rowValueBytes();
-  }
-
-  /** Bytes of a row of scratch memory: whole sets of lanes. */
-  private static long rowBytes(int n) {
-    return (n + Lanes.COUNT - 1L) / Lanes.COUNT * Lanes.BYTES;
   }
 
   /** The kernel as an expression: {@code o0 = MUL(ADD(a, b), c0); o1 += ...}. */

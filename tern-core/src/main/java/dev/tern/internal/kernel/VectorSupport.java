@@ -17,7 +17,7 @@ public final class VectorSupport {
   private static final boolean AVAILABLE =
       REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
 
-  /** Processors with vectors of so many lanes have masks: AVX2, AVX-512, SVE. */
+  /** Processors whose vectors have so many lanes also have masks: AVX2, AVX-512, SVE. */
   private static final int LANES_WITH_MASKS = 8;
 
   private VectorSupport() {}
@@ -33,15 +33,15 @@ public final class VectorSupport {
   }
 
   /** Whether a part of a vector is loaded, stored and added to as fast as a whole one. */
-  static boolean hasMasks(int lanes) {
+  public static boolean hasMasks(int lanes) {
     return lanes >= LANES_WITH_MASKS;
   }
 
-  static VectorSpecies<Float> floatSpecies() {
+  public static VectorSpecies<Float> floatSpecies() {
     return Species.select();
   }
 
-  /** Apart, so that the module may be absent. */
+  /** In a class of its own, as the module may be absent. */
   private static final class Species {
     static VectorSpecies<Float> select() {
       VectorSpecies<Float> preferred = FloatVector.SPECIES_PREFERRED;

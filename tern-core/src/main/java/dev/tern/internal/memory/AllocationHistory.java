@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The last events of an {@link Allocator}, in a ring of primitive arrays. Off until {@link #start};
- * then an event takes some ten nanoseconds and no heap memory. Thread-safe: its lock is taken last
- * of all and held shortly.
+ * The last events of an {@link Allocator}, in a ring of primitive arrays. It is off until {@link
+ * #start}. An event then takes about ten nanoseconds and no heap memory. Thread-safe: a thread
+ * takes its lock after all others and holds it shortly.
  */
 public final class AllocationHistory {
   /** What happened; in brackets the name that PyTorch has for it. */
@@ -31,8 +31,8 @@ public final class AllocationHistory {
    * One event.
    *
    * @param nanos since the history began
-   * @param address of the block or of the memory; of a refused request, how many bytes of the
-   *     budget were in no live block
+   * @param address of the block or of the memory; for a refused request the bytes of the budget
+   *     that were in no live block
    * @param bytes of the block, rounded up to 64, or of the memory
    * @param holder whose block it is; empty for memory
    */
@@ -60,7 +60,7 @@ public final class AllocationHistory {
                   .formatted(events, MOST_EVENTS)
               + " 30 bytes");
     }
-    // The history before goes on where the heap has no room for all of these.
+    // All are made before any is stored: where the heap is full, the old history stays whole.
     byte[] newActions = new byte[events];
     long[] newTimes = new long[events];
     long[] newAddresses = new long[events];
@@ -76,7 +76,7 @@ public final class AllocationHistory {
     isOn = true;
   }
 
-  /** Ends; what was noted can still be read. */
+  /** Stops recording; the events so far can still be read. */
   void stop() {
     isOn = false;
   }
@@ -101,9 +101,7 @@ public final class AllocationHistory {
     holders[at] = holder;
   }
 
-  /**
-   * How many events there were since it began; those beyond its room are lost, the oldest first.
-   */
+  /** The number of events since the start. Beyond the room of the ring, the oldest are lost. */
   public synchronized long count() {
     return count;
   }

@@ -11,37 +11,40 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Off-heap memory under a hard budget. Blocks are 64-byte aligned and taken by best fit from
- * reserved address space ({@link BlockArena}); neighbours that are both free become one. Memory is
- * put behind addresses in large steps, and the budget, in whole pages, bounds that memory. Freed
- * blocks keep theirs for the next request, except for those of more than a quarter of the budget.
+ * Off-heap memory under a hard budget. Blocks are 64-byte aligned and placed by best fit in
+ * reserved address space ({@link BlockArena}); free neighbours become one. The allocator puts
+ * memory behind addresses in large steps. The budget, in whole pages, bounds that memory. A freed
+ * block keeps its memory for the next request, unless it has more than a quarter of the budget.
  *
- * <p>A request is served by, in turn: a block of its size that the thread's {@link Magazine} keeps;
- * a free place with memory; what all magazines keep; memory behind other free places; new memory;
- * what other streams still use. One that finds all of these wanting is refused.
+ * <p>A request is served from the first of these that has enough: a block of its size that the
+ * thread's {@link Magazine} keeps; a free place with memory; blocks that any magazine keeps; memory
+ * behind other free places; new memory; blocks that other streams still use. Otherwise it is
+ * refused.
  *
- * <p>Contents of a new block are undefined. Thread-safe. Sizes are bytes.
+ * <p>The contents of a new block are undefined. Thread-safe. Sizes are bytes. In the checked mode
+ * of {@link Memory} counts and budgets stay the same, but blocks lie elsewhere ({@link
+ * GuardedBlocks}).
  */
 public final class Allocator implements AutoCloseable {
   private static final int HOLDERS_NAMED = 5;
   private static final int EVENTS_NAMED = 6;
 
-  /** How far apart the magazines of threads lie that run at the same time. */
+  /** The distance, in magazines, between threads that run at the same time. */
   private static final int APART = 4;
 
   private final long budget;
   private final Magazine[] magazines;
 
   /**
-   * By the last bits of a thread's number: how often it left a magazine that others used at the
-   * same time. A lost count does no harm.
+   * How often a thread left a magazine that others used at the same time, by the last bits of the
+   * thread's number. A lost count does no harm.
    */
   private final short[] moved = new short[1024];
 
-  /** The logarithm of how many threads have magazines that are {@link #APART}. */
+  /** The logarithm of the number of threads whose magazines lie {@link #APART}. */
   private final int rounds;
 
-  /** Guarded by itself; whoever holds it may lock a magazine, never the other way round. */
+  /** Guarded by its own monitor. A thread locks the pool first and magazines after it. */
   private final Pool pool;
 
   private final AllocationHistory history = new AllocationHistory();
@@ -75,7 +78,7 @@ public final class Allocator implements AutoCloseable {
     return new Allocator(budgetBytes, SystemMemory.best());
   }
 
-  /** One that does and counts all the same, without memory behind the addresses it gives. */
+  /** An allocator that places and counts blocks, but has no memory behind their addresses. */
   public static Allocator rehearsal(long budgetBytes) {
     return new Allocator(budgetBytes, SystemMemory.NOTHING);
   }
@@ -100,7 +103,7 @@ public final class Allocator implements AutoCloseable {
               + ", expected at least 0; check the sizes");
     }
     Magazine mine = magazine();
-    // What is larger than any budget must not overflow.
+    // A size larger than any budget must not overflow.
     long size = BlockArena.rounded(Math.min(bytes, Long.MAX_VALUE / 2));
     long address = mine.take(size, bytes, holder);
     address = address != 0 ? address : allocateAnew(size, bytes, holder, mine);
@@ -110,8 +113,9 @@ public final class Allocator implements AutoCloseable {
   /**
    * Gives a block back.
    *
-   * @throws IllegalStateException when {@code address} is not that of a live block: never allocated
-   *     here, inside a block, or freed before
+   * @param block its address
+   * @throws IllegalStateException when there is no live block at the address: it was never
+   *     allocated here, lies inside a block, or was freed before
    */
   public void free(long block) {
     long address = isGuarded() ? guarded.release(block) : block;
@@ -131,10 +135,12 @@ public final class Allocator implements AutoCloseable {
   }
 
   /**
-   * Gives a block back that another stream still uses: it serves again once {@code event} is over.
-   * Until then it is active, though not live; a request that finds no room otherwise waits for it.
+   * Gives a block back that another stream still uses. It serves again once {@code event} is over.
+   * Until then it counts as active, but not as live; a request that finds no other room waits for
+   * it.
    *
-   * @throws IllegalStateException as by {@link #free}
+   * @param given address of the block
+   * @throws IllegalStateException when there is no live block at the address
    */
   public void freeAfter(long given, Event event) {
     long address = isGuarded() ? guarded.counted(given) : given;
@@ -152,10 +158,10 @@ public final class Allocator implements AutoCloseable {
 
   /** A point in the work of a stream. Methods may be called by any thread. */
   public interface Event {
-    /** True once the work before it is done, from then on. */
+    /** True from the moment on when the work before it is done. */
     boolean isOver();
 
-    /** Waits for that. */
+    /** Waits until it is over. */
     void await();
   }
 
@@ -204,7 +210,7 @@ public final class Allocator implements AutoCloseable {
     return still(this::count);
   }
 
-  /** Has all {@link MemoryStatistics.Quantity#peak} begin anew from what is now. */
+  /** Sets each {@link MemoryStatistics.Quantity#peak} to the present value. */
   public void resetPeaks() {
     still(() -> {
       for (Magazine magazine : magazines) {
@@ -217,7 +223,7 @@ public final class Allocator implements AutoCloseable {
   }
 
   /**
-   * Keeps the last {@code events} events from now on, about 30 bytes each; 0 ends that.
+   * Records the last {@code events} events from now on, about 30 bytes each; 0 ends the recording.
    *
    * @throws IllegalArgumentException for less than 0, or more than 16 million
    */
@@ -234,7 +240,7 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
-  /** All memory and what is in it, while nothing changes; what allocates meanwhile waits. */
+  /** All memory and the blocks in it at one moment; threads that allocate meanwhile wait. */
   public MemorySnapshot snapshot() {
     return still(() -> {
       Map<Long, MemorySnapshot.Block> known = new HashMap<>();
@@ -288,7 +294,7 @@ public final class Allocator implements AutoCloseable {
         pool.systemCalls());
   }
 
-  /** What one holder has: the sum over its live blocks. */
+  /** Bytes of all live blocks of one holder. */
   public record Holding(String holder, long bytes) {}
 
   /** Live bytes by holder, largest first, ties by name. */
@@ -304,8 +310,8 @@ public final class Allocator implements AutoCloseable {
   }
 
   /**
-   * Gives all memory back to the system, live blocks included, when no stream uses freed ones any
-   * more; the allocator is then unusable.
+   * Gives all memory back to the system, live blocks included; the allocator is then unusable.
+   * Waits first until no stream uses freed blocks.
    */
   @Override
   public void close() {
@@ -331,14 +337,17 @@ public final class Allocator implements AutoCloseable {
     guarded.close();
   }
 
-  /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
+  /**
+   * The magazine of this thread. Threads of successive numbers get magazines that lie apart in the
+   * cache.
+   */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
     int moves = moved[thread & moved.length - 1];
     return magazines[thread * APART + (thread >>> rounds) + moves & magazines.length - 1];
   }
 
-  /** This thread takes another magazine from now on, unless it has tried them all. */
+  /** Moves this thread to another magazine, unless it has tried them all. */
   private void moveOn() {
     int place = (int) Thread.currentThread().threadId() & moved.length - 1;
     if (moved[place] < magazines.length - 1) {
@@ -391,12 +400,12 @@ public final class Allocator implements AutoCloseable {
         event = waiting.first().get();
         waits++;
       }
-      // Without the lock: the stream may need memory to get there.
+      // Without the lock: the stream may need memory before it gets to the event.
       event.await();
     }
   }
 
-  /** Frees what magazines keep; false when they keep nothing. */
+  /** Frees all blocks that magazines keep; false when they keep none. */
   private boolean recall() {
     boolean any = false;
     for (Magazine magazine : magazines) {
@@ -423,7 +432,7 @@ public final class Allocator implements AutoCloseable {
     return new OutOfBudgetException(text.toString());
   }
 
-  /** Where a history is kept: what happened before the request. */
+  /** Appends what happened before the request, where a history is recorded. */
   private void appendLastEvents(StringBuilder text) {
     List<AllocationHistory.Event> events = history.isOn() ? history.last(EVENTS_NAMED) : List.of();
     if (events.size() > 1) {

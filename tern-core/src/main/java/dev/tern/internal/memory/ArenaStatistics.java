@@ -5,13 +5,13 @@ package dev.tern.internal.memory;
  * where a name says otherwise.
  */
 public final class ArenaStatistics {
-  /** A quantity over time: what it is, its highest value, and what was ever added and taken off. */
+  /** A quantity over time: its present and highest value, and the sums added and taken off. */
   public static final class Stat {
     private long peak;
     private long added;
     private long removed;
 
-    /** What it is. */
+    /** The present value. */
     public long current() {
       return added - removed;
     }

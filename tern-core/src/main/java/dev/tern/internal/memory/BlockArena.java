@@ -1,18 +1,18 @@
 package dev.tern.internal.memory;
 
 /**
- * One range of addresses from which blocks of all sizes are taken by best fit, the lowest address
- * of several, and to which they return, joined with their free neighbours. Blocks are 64-byte
- * aligned and can be walked in the order of their addresses.
+ * Places blocks of all sizes in one range of offsets. A block takes the smallest free block that
+ * fits, and the lowest of several (best fit). A freed block is joined with its free neighbours.
+ * Blocks are 64-byte aligned and can be walked in order of their offsets.
  *
- * <p>The range is reserved as far as blocks ever reached into it from its two ends; what lies
- * between is untouched and is taken from only where no free block fits. Short-lived and long-lived
- * blocks from opposite ends keep out of each other's way.
+ * <p>The part of the range that blocks ever reached, from its two ends, is reserved. The middle is
+ * untouched and serves only where no free block fits. Short-lived and long-lived blocks can start
+ * from opposite ends, so that they leave no gaps between each other.
  *
- * <p>Bookkeeping is rows of primitive arrays: an operation takes O(log of the free blocks of
- * similar size) and no heap memory once the arrays are large enough. A handle names a row and its
- * generation, so a block that was freed is refused. Offsets count from the start of the range: an
- * arena without memory behind it serves to rehearse. Not thread-safe. Sizes are bytes.
+ * <p>Bookkeeping is in primitive arrays: an operation takes O(log n) for n free blocks of similar
+ * size, and no heap memory once the arrays are large enough. A handle holds a row and its
+ * generation, so the handle of a freed block is refused. The arena has no memory of its own; it
+ * also serves to try placements out. Not thread-safe. Sizes are bytes.
  */
 public final class BlockArena {
   /** No block, no handle. */
@@ -25,8 +25,8 @@ public final class BlockArena {
     /** At the high end. */
     HIGH,
     /**
-     * At the high end of a hole between blocks, so that what is left of it lies next to the older
-     * neighbour; at the low end of what is free up to the untouched range, and of that.
+     * At the high end of a hole between blocks, so that the rest of the hole lies next to the older
+     * neighbour; at the low end of a hole that ends at the untouched range, and of that range.
      */
     INNER
   }
@@ -38,7 +38,7 @@ public final class BlockArena {
   private final ArenaStatistics statistics = new ArenaStatistics();
   private final FreeBlocks free = new FreeBlocks(rows, statistics);
 
-  /** The untouched block between what both ends have reserved; of no bytes when there is none. */
+  /** The untouched block between the two reserved parts; it may have no bytes. */
   private final int untouched;
 
   /** An arena of {@code capacity} bytes, rounded down to 64; nothing is reserved yet. */
@@ -52,7 +52,7 @@ public final class BlockArena {
     rows.setState(untouched, BlockRows.UNTOUCHED);
   }
 
-  /** What {@code bytes} take in an arena: a multiple of 64, at least 64. */
+  /** The size of a block for {@code bytes}: the next multiple of 64, at least 64. */
   public static long rounded(long bytes) {
     return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) & -ALIGNMENT);
   }
@@ -72,7 +72,7 @@ public final class BlockArena {
    *
    * @param bytes at least 0; 0 gives a block of its own
    * @param end the end of the fitting block, or of the untouched range, from which to take
-   * @param tag a number of the caller's, at least 0, by which it knows the block again
+   * @param tag a number, at least 0, by which the caller recognizes the block
    */
   public long allocate(long bytes, End end, int tag) {
     requireSize(bytes);
@@ -97,7 +97,7 @@ public final class BlockArena {
     return take(block, skip(block, size, end), size, bytes, tag);
   }
 
-  /** A block at {@code offset}, a multiple of 64; NONE unless that very place is free. */
+  /** A block at {@code offset}, a multiple of 64; NONE unless that place is free. */
   public long allocateAt(long offset, long bytes, int tag) {
     requireSize(bytes);
     if (offset < 0 || offset % ALIGNMENT != 0) {
@@ -120,7 +120,7 @@ public final class BlockArena {
   /**
    * Gives a block back.
    *
-   * @return the free block that it is part of now
+   * @return the free block that now contains it
    * @throws IllegalStateException when the handle's block is not live
    */
   public int free(long handle) {
@@ -206,7 +206,7 @@ public final class BlockArena {
     rows.setTag(live(handle, "setTag"), tag);
   }
 
-  /** How far into a block to take from it. */
+  /** How many bytes of a free block to leave before the new block. */
   private long skip(int block, long size, End end) {
     boolean low = end == End.LOW || (end == End.INNER && rows.after(block) == untouched);
     return low ? 0 : rows.size(block) - size;

@@ -93,7 +93,7 @@ final class BlockRows {
     return (long) generation[block] << 32 | block;
   }
 
-  /** Ends the life that a handle stands for. */
+  /** Makes the handles of a block invalid. */
   void retire(int block) {
     generation[block] = generation[block] + 1 & Integer.MAX_VALUE;
   }

@@ -66,8 +66,7 @@ final class FileCalls {
   }
 
   /**
-   * Has the disk keep room for a part of a file, which else could turn out to be missing at the
-   * first write to memory, where nothing can be done about it.
+   * Makes the disk keep room for a part of a file, so that no later write finds the disk full.
    *
    * @return what was wrong; then the room is not kept
    */
@@ -94,7 +93,7 @@ final class FileCalls {
         });
   }
 
-  /** Gives the room of a part of a file back, which then reads as zeros; false where it cannot. */
+  /** Gives the room of a part of a file back, which then reads as zeros; false on failure. */
   static boolean punch(int descriptor, long offset, long bytes) {
     try {
       return (int) FALLOCATE.invokeExact(descriptor, KEEP_SIZE_PUNCH_HOLE, offset, bytes) == 0;
@@ -114,7 +113,7 @@ final class FileCalls {
     }
   }
 
-  /** The other way round. */
+  /** Copies an address to a part of a file; returns the bytes copied, 0 or less on failure. */
   static long write(int descriptor, long address, long bytes, long offset) {
     try {
       return (long) PWRITE.invokeExact(descriptor, address, bytes, offset);

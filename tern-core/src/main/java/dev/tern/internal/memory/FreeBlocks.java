@@ -1,8 +1,8 @@
 package dev.tern.internal.memory;
 
 /**
- * The free blocks of a {@link BlockArena}: by size, those of one bin by (size, offset); and by
- * offset, from the first time that somebody asks for a place.
+ * The free blocks of a {@link BlockArena}, in two indexes: by (size, offset) in bins of size, and
+ * by offset. The second index is made when a place is asked for the first time.
  */
 final class FreeBlocks {
   private static final int NONE = BlockArena.NONE;
@@ -37,7 +37,7 @@ final class FreeBlocks {
     statistics.split(-rows.size(block));
   }
 
-  /** The smallest of at least {@code size}, the lowest of several, or NONE. */
+  /** The smallest block of at least {@code size}, the lowest of several, or NONE. */
   int bestFit(long size) {
     int bin = BlockRows.binOf(size);
     int block = bySize.ceiling(bin, size, Long.MIN_VALUE);
@@ -48,7 +48,7 @@ final class FreeBlocks {
     return larger == NONE ? NONE : bySize.first(larger);
   }
 
-  /** The one that covers {@code size} bytes from {@code offset}, or NONE. */
+  /** The block that covers {@code size} bytes from {@code offset}, or NONE. */
   int at(long offset, long size) {
     if (!hasOffsets) {
       indexOffsets();

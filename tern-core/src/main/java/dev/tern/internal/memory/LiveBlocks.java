@@ -133,6 +133,29 @@ final class LiveBlocks {
         : "at %d bytes past the end of block %s".formatted(past, below);
   }
 
+  /**
+   * Adds the memory of a segment, unless a live block holds all of it. Slices of one segment may
+   * come one after another and overlap: their memory becomes one block.
+   */
+  static synchronized void addUnknown(MemorySegment segment, String holder) {
+    long from = segment.address();
+    long end = from + segment.byteSize();
+    Map.Entry<Long, Block> last = BLOCKS.floorEntry(from);
+    if (last != null && last.getValue().holds(from, end - from)) {
+      return;
+    }
+    last = BLOCKS.lowerEntry(end);
+    while (last != null && last.getValue().end() > from && last.getValue().isLive()) {
+      from = Math.min(from, last.getKey());
+      end = Math.max(end, last.getValue().end());
+      BLOCKS.remove(last.getKey());
+      last = BLOCKS.lowerEntry(end);
+    }
+    Optional<WeakReference<MemorySegment.Scope>> scope =
+        Optional.of(new WeakReference<>(segment.scope()));
+    add(new Block(from, end - from, holder, scope));
+  }
+
   /** Adds the memory of a segment, which lives as long as its scope. */
   static void add(MemorySegment segment, String holder) {
     Block block =

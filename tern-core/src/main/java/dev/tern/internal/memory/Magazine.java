@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The blocks that some threads took, and among them those freed lately: a request for a block of
- * exactly such a size gets one without asking any further. Threads with magazines of their own do
- * not wait for each other. All that is kept can be called in.
+ * The live blocks of some threads, and blocks that these freed lately. A request for exactly the
+ * size of such a freed block gets it without the pool's lock, so threads with different magazines
+ * do not wait for each other. The allocator can call all kept blocks in.
  *
  * <p>Thread-safe. Sizes are bytes.
  */
@@ -18,7 +18,7 @@ final class Magazine {
   /** Not the address of a live block of this magazine. */
   static final long UNKNOWN = -1;
 
-  /** Freed, and kept for the next request of its size. */
+  /** The block was freed and is kept for the next request of its size. */
   static final long KEPT = -2;
 
   private static final int NONE = MagazineRows.NONE;
@@ -35,10 +35,10 @@ final class Magazine {
   /** How often a thread looks whether the lock is free before it lets others run. */
   private static final int SPINS = 100;
 
-  /** How many of a bin are looked at for an exact size. */
+  /** How many blocks of a bin are looked at for an exact size. */
   private static final int LOOKS = 4;
 
-  /** Takes back what was kept. */
+  /** Takes back a kept block. */
   @FunctionalInterface
   interface Sink {
     void accept(long address, long handle);
@@ -53,19 +53,19 @@ final class Magazine {
   private final long most;
   private final AllocationHistory history;
 
-  /** Whether the history is on: looked at for each block, so it lies here. */
+  /** Whether the history is on. A copy, as each block looks at it. */
   private boolean isRecorded;
 
   private long kept;
 
-  // Before the arrays: in memory these then lie between what threads write for each block, so that
-  // two magazines that were made one after the other share no line of the cache.
+  // Made before the arrays, which then lie between the counters of two magazines: threads write
+  // counters for each block, and those of two magazines must not share a cache line.
   private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
   private final MagazineRows rows = new MagazineRows();
 
-  /** Slots of blocks that are kept, each the first of a list. */
+  /** The first slot of the list of kept blocks, by bin of their size. */
   private final int[] bins = new int[BlockRows.BINS];
 
   /**
@@ -87,7 +87,7 @@ final class Magazine {
     Arrays.fill(bins, NONE);
   }
 
-  /** Makes a block of exactly {@code bytes} live that was kept; 0 when there is none. */
+  /** Makes a kept block of exactly {@code bytes} live again; 0 when there is none. */
   long take(long bytes, long asked, String by) {
     lock();
     try {
@@ -152,7 +152,7 @@ final class Magazine {
     }
   }
 
-  /** Frees a block that it does not keep; empty where it does not know it. */
+  /** Frees a block without keeping it; empty if the block is not of this magazine. */
   Optional<Leaving> remove(long address) {
     lock();
     try {
@@ -173,7 +173,7 @@ final class Magazine {
     }
   }
 
-  /** Hands over all that is kept; false when there is nothing. */
+  /** Hands over all kept blocks; false when there are none. */
   boolean drain(Sink sink) {
     lock();
     try {
@@ -196,7 +196,7 @@ final class Magazine {
     }
   }
 
-  /** Adds what its live blocks hold to the sums by holder. */
+  /** Adds the bytes of its live blocks to the sums by holder. */
   void addHoldings(Map<String, Long> sums) {
     lock();
     try {
@@ -210,7 +210,7 @@ final class Magazine {
     }
   }
 
-  /** Gives what was counted of live blocks; between {@link #lock} and {@link #unlock}. */
+  /** Hands out the counters of live blocks; between {@link #lock} and {@link #unlock}. */
   void read(Counts reader) {
     reader.read(blocks, allocated, requested);
   }
@@ -236,14 +236,14 @@ final class Magazine {
     unlock();
   }
 
-  /** Has the highest values be what is now; between {@link #lock} and {@link #unlock}. */
+  /** Sets the peaks to the present values; between {@link #lock} and {@link #unlock}. */
   void resetPeaks() {
     blocks.resetPeak();
     allocated.resetPeak();
     requested.resetPeak();
   }
 
-  /** Looks at what was counted of live blocks: their number, bytes, and bytes asked for. */
+  /** Reads the counters of live blocks: their number, their bytes, and the bytes asked for. */
   @FunctionalInterface
   interface Counts {
     void read(
@@ -286,7 +286,7 @@ final class Magazine {
     requested.remove(asked);
   }
 
-  /** A lock of one atomic operation, where a monitor takes two. */
+  /** Locks by one atomic operation, where a monitor takes two. */
   void lock() {
     if (!LOCKED.compareAndSet(this, 0, 1)) {
       await();

@@ -3,16 +3,16 @@ package dev.tern.internal.memory;
 import java.util.Arrays;
 
 /**
- * The blocks of a {@link Magazine} by slot, and the slots by address. What an operation touches of
- * a block lies in one cache line; the index holds slots alone, whose rows hold the keys: open
- * addressing, linear probing, no tombstones.
+ * The blocks of a {@link Magazine} by slot, and a hash index from addresses to slots. All that an
+ * operation touches of a block lies in one cache line. The index uses open addressing with linear
+ * probing and no tombstones; it holds slots only, as the rows hold the keys.
  *
  * <p>Not thread-safe.
  */
 final class MagazineRows {
   static final int NONE = -1;
 
-  /** What a block asked for while it is not live. */
+  /** Stands for the bytes asked for where a block is not live. */
   static final long NOT_LIVE = -1;
 
   private static final int FEW = 64;
@@ -29,13 +29,13 @@ final class MagazineRows {
   private int count;
   private int spare = NONE;
 
-  /** Slots plus one; 0 where there is none, as in at least three of four. */
+  /** Slots plus one; 0 marks an empty place. At least three of four places are empty. */
   private int[] index = new int[4 * FEW];
 
   private int shift = Long.numberOfLeadingZeros(4 * FEW) + 1;
   private int used;
 
-  /** The bound of slots. */
+  /** All slots are below it. */
   int count() {
     return count;
   }
@@ -113,7 +113,7 @@ final class MagazineRows {
     return slot;
   }
 
-  /** Removes a block, moving later slots of its run back so that probes stay unbroken. */
+  /** Removes a block and moves later slots of its run back, so that no probe ends too early. */
   void remove(int slot) {
     int mask = index.length - 1;
     int hole = home(address(slot));
@@ -162,7 +162,7 @@ final class MagazineRows {
   }
 
   private int home(long address) {
-    // The highest bits of the product: those below repeat for addresses at equal distances.
+    // The highest bits of the product; the lower bits repeat for addresses at equal distances.
     return (int) (address * 0x9E3779B97F4A7C15L >>> shift);
   }
 

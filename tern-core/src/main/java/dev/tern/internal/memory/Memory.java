@@ -189,4 +189,17 @@ public final class Memory {
     }
     return segment;
   }
+
+  /**
+   * The address of a native segment that a user gave. From here on the checked mode knows its
+   * memory.
+   *
+   * @param holder who gave it, for messages
+   */
+  public static long address(MemorySegment segment, String holder) {
+    if (CHECKED) {
+      LiveBlocks.addUnknown(segment, holder);
+    }
+    return segment.address();
+  }
 }

@@ -12,9 +12,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Memory straight from the system. On Linux address space is reserved, and memory comes behind it
- * and goes piece by piece: the JDK's own arenas neither reserve, nor ask for huge pages, nor leave
- * fresh pages untouched. Elsewhere a range is an arena, all of it memory from the start.
+ * Memory from the system. On Linux a range is reserved address space, and memory is put behind it
+ * and taken away piece by piece. The JDK's arenas neither reserve addresses, nor ask for huge
+ * pages, nor leave fresh pages untouched. On other systems a range is an arena of the JDK, which is
+ * memory from the start.
  */
 final class Pages {
   static final long HUGE_PAGE = 2 << 20;
@@ -30,13 +31,13 @@ final class Pages {
 
   private Pages() {}
 
-  /** {@code bytes} rounded up to whole pages, or what is near the largest long as it is. */
+  /** {@code bytes} rounded up to whole pages; rounded down where the next page would overflow. */
   static long whole(long bytes) {
     return bytes > Long.MAX_VALUE - PAGE ? bytes & -PAGE : (bytes + PAGE - 1) & -PAGE;
   }
 
   /**
-   * Address space without memory, aligned to huge pages; on Linux alone.
+   * Reserves address space without memory, aligned to huge pages; on Linux only.
    *
    * @return its address, or 0 when the system has none of that size
    */
@@ -118,7 +119,7 @@ final class Pages {
       }
     }
 
-    /** A kernel without huge pages refuses the advice, and the range serves as it is. */
+    /** The advice to use huge pages may be refused; the range then has small pages. */
     static long reserve(long bytes) {
       long wide = mmap(bytes + HUGE_PAGE);
       if (wide == -1) {

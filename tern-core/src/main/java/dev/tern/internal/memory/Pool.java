@@ -5,34 +5,34 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * Memory under one budget, behind addresses of {@link Ranges}. When gaps between blocks would come
- * to hold more than a small share of what was ever live, they lend it: memory goes from free
- * addresses to those that are needed. So what is held follows what is live, however blocks lie. To
- * lend calls the system, so it ends where as much was lent as several times what is live: a program
- * that goes on leaving other gaps gets them.
+ * Memory under one budget, behind addresses of {@link Ranges}. Gaps between blocks may hold only a
+ * small share of the most that was ever live. Beyond that share they lend memory: it moves from
+ * free addresses to those that a request needs, so the memory held follows the memory in use,
+ * however blocks lie. Lending calls the system. It therefore ends when several times the live bytes
+ * were lent, and a program that leaves new gaps all the time gets more memory instead.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
 final class Pool {
-  /** From this size on a block is worth a search for its best place. */
+  /** Blocks of this size or more are worth a search for their best place. */
   static final long LARGE = 16 << 20;
 
   private static final long SMALLEST_STEP = 64 << 10;
   private static final long LARGEST_RANGE = 1L << 38;
 
-  /** How much address space there is by memory, since there are gaps between blocks. */
+  /** Bytes of address space for each byte of memory, as there are gaps between blocks. */
   private static final int SPREAD = 4;
 
-  /** The share of what was ever live that gaps may hold. */
+  /** Gaps may hold 1/64 of the most that was ever live. */
   private static final int SLACK = 64;
 
-  /** How often as much as was ever live may be lent. */
+  /** How many times the most that was ever live may be lent. */
   private static final int LENDINGS = 4;
 
-  /** Into how many pieces the budget is cut at most: the system bounds how many there are. */
+  /** The most pieces that the budget is cut into, as the system bounds the number of mappings. */
   private static final long MOST_UNITS = 1 << 14;
 
-  /** The part of the budget from which on a block is not expected to be asked for again. */
+  /** A block of more than 1/4 of the budget is not expected to be asked for again. */
   private static final int EXCEPTIONAL = 4;
 
   private final long most;
@@ -44,7 +44,7 @@ final class Pool {
   private final ArenaStatistics.Stat reserved = new ArenaStatistics.Stat();
   private final ArenaStatistics.Stat inactive = new ArenaStatistics.Stat();
 
-  /** The most that was live when memory was missing: magazines keep nothing then. */
+  /** The most live bytes at a moment when memory was missing, as magazines keep nothing then. */
   private long high;
 
   private long lent;
@@ -66,7 +66,7 @@ final class Pool {
     ranges = new Ranges(backing, unit, history);
   }
 
-  /** The size from which on a freed block gives its memory back at once. */
+  /** Freed blocks of more bytes give their memory back at once. */
   long exceptional() {
     return most / EXCEPTIONAL;
   }
@@ -145,7 +145,7 @@ final class Pool {
     return reserved;
   }
 
-  /** Those of them in no block. */
+  /** Bytes held from the system that are in no block. */
   ArenaStatistics.Stat inactive() {
     return inactive;
   }
@@ -155,7 +155,7 @@ final class Pool {
     return ranges.describe(known);
   }
 
-  /** Has the highest values be what is now. */
+  /** Sets the peaks to the present values. */
   void resetPeaks() {
     taken.resetPeak();
     reserved.resetPeak();
@@ -194,7 +194,7 @@ final class Pool {
     return ranges.get(index).missing(ranges.handle());
   }
 
-  /** Frees the block just placed when others could be freed first, so that it may lie better. */
+  /** Frees the block just placed if magazines free others, as it may lie better among those. */
   private boolean recallAround(int index) {
     long placed = ranges.handle();
     if (!recall.getAsBoolean()) {
@@ -241,7 +241,7 @@ final class Pool {
     }
   }
 
-  /** What may be held without gaps that lend. */
+  /** Bytes that may be held before gaps must lend. */
   private long fairShare() {
     return high + Math.max(step, high / SLACK);
   }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A piece of address space, the blocks in it, and which of its units have memory behind them. A
- * block's units get memory when it is taken and keep it when it is freed, until that is needed
- * elsewhere.
+ * A piece of address space, the blocks in it, and the set of its units that have memory behind
+ * them. The units of a block get memory when the block is taken. They keep it after the block is
+ * freed, until the memory is needed elsewhere.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
@@ -45,7 +45,7 @@ final class Range {
     }
   }
 
-  /** Has memory come and go by smaller units from now on; {@code unit} divides the present one. */
+  /** Adds and removes memory by smaller units from now on; {@code unit} divides the present one. */
   void refine(long unit) {
     BitSet coarse = filled;
     int by = unitShift - Long.numberOfTrailingZeros(unit);
@@ -72,7 +72,7 @@ final class Range {
     return systemCalls;
   }
 
-  /** A handle of a block, which may lack memory; NONE where no place is large enough. */
+  /** The handle of a new block, which may lack memory; NONE where no place is large enough. */
   long allocate(long size) {
     return arena.allocate(size, BlockArena.End.INNER, 0);
   }
@@ -85,7 +85,7 @@ final class Range {
     return arena.size(arena.block(handle));
   }
 
-  /** Frees a block; returns the free block that it is part of now. */
+  /** Frees a block; returns the free block that now contains it. */
   int free(long handle) {
     return arena.free(handle);
   }
@@ -138,8 +138,8 @@ final class Range {
   }
 
   /**
-   * Takes memory from a free block and from the untouched one behind it, which may share a unit:
-   * that of whole units. Returns the bytes.
+   * Takes the memory of whole units from a free block and from the untouched block behind it, as
+   * the two may share a unit. Returns the bytes.
    */
   long release(int block, long most) {
     if (!backing.gives()) {
@@ -172,7 +172,7 @@ final class Range {
     return arena.statistics().allocations().current() == 0;
   }
 
-  /** Gives everything back to the system. Returns how many calls that took. */
+  /** Gives everything back to the system; returns the number of system calls. */
   int close() {
     if (backing.isWhole()) {
       history.note(Action.TRIM, base, bytes, "");

@@ -45,7 +45,7 @@ final class Ranges {
     return handle;
   }
 
-  /** The index of the range that an address of a block is in. */
+  /** The index of the range that contains an address of a block. */
   int indexOf(long address) {
     int index = 0;
     while (!ranges.get(index).contains(address)) {
@@ -55,7 +55,8 @@ final class Ranges {
   }
 
   /**
-   * Adds a range of {@code bytes}, or of less when there are not as many; at least {@code least}.
+   * Adds a range of {@code bytes}, or of fewer if the system has not as many; {@code least} or
+   * more.
    */
   void add(long bytes, long least) {
     long wanted = bytes;
@@ -70,7 +71,7 @@ final class Ranges {
     ranges.add(new Range(backing, base, wanted, unit, history));
   }
 
-  /** Has memory come and go by units of {@code finer} from now on; false where it does already. */
+  /** Changes to units of {@code finer} bytes; false where they are as fine already. */
   boolean refine(long finer) {
     if (finer >= unit) {
       return false;

@@ -8,10 +8,12 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A file without a name, for bytes that have no room in memory; gone when it is closed, however the
- * process ends. Bytes are copied between it and addresses, so that what was read counts as memory
- * of the process nowhere else. No interrupt of a thread disturbs it. Any number of threads may
- * read, one may write elsewhere than where these read, and one may make room. Linux alone.
+ * A file without a name, for bytes that have no room in memory. The system deletes it when it is
+ * closed or the process ends. Bytes are copied between the file and addresses: mapped pages would
+ * count as memory of the process. Interrupts of a thread do not disturb it.
+ *
+ * <p>Any number of threads may read, while one thread writes other bytes and one makes room. Linux
+ * only.
  */
 public final class ScratchFile implements AutoCloseable {
   private static final long ROOM = 1L << 20;
@@ -20,7 +22,7 @@ public final class ScratchFile implements AutoCloseable {
   private final String holder;
   private final int descriptor;
 
-  /** Bytes from the start for which the disk keeps room. */
+  /** The disk keeps room for so many bytes from the start. */
   private long room;
 
   private final LongAdder read = new LongAdder();

@@ -2,7 +2,7 @@ package dev.tern.internal.memory;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Memory without a name. */
+/** Memory of the system that no file backs. */
 enum SystemMemory implements Backing {
   /** Address space is reserved; memory comes and goes by whole pages. */
   PAGES {
@@ -49,7 +49,7 @@ enum SystemMemory implements Backing {
     }
   },
 
-  /** Nothing is behind the addresses; calls are counted as those of pages: to rehearse. */
+  /** Addresses without memory, to try placements out; calls are counted as for pages. */
   NOTHING {
     @Override
     public long reserve(long bytes) {

@@ -46,7 +46,7 @@ final class WaitingBlocks {
     }
   }
 
-  /** What the block waits for that was freed first. */
+  /** The event that the block freed first waits for. */
   Optional<Allocator.Event> first() {
     return blocks.isEmpty() ? Optional.empty() : Optional.of(blocks.getFirst().event);
   }

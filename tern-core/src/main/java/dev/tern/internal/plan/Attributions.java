@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Where in the source the steps of a plan were written, for people. */
+/** Where in the source the steps of a plan were written, for people to read. */
 final class Attributions {
   private Attributions() {}
 

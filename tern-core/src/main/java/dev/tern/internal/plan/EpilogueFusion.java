@@ -1,6 +1,6 @@
 package dev.tern.internal.plan;
 
-import dev.tern.internal.kernel.Epilogue;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.plan.Step.Fused;
 import dev.tern.internal.plan.Step.Place;
 import java.util.ArrayList;

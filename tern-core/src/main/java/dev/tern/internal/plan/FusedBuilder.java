@@ -3,12 +3,13 @@ package dev.tern.internal.plan;
 import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.kernel.Epilogue;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
+import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -221,7 +222,7 @@ final class FusedBuilder {
               : new Store(value(node), Mode.WRITE, written(node, access)));
     }
     KernelSpec spec = new KernelSpec(accesses, scalars.size(), instructions, stores);
-    return rows() >= MANY_ROWS ? spec.forRows(sizes[sizes.length - 1]) : spec;
+    return rows() >= MANY_ROWS ? Kernels.forRows(spec, sizes[sizes.length - 1]) : spec;
   }
 
   /** Rows of the inner loop; 1 where chunks are cut from it. */

@@ -15,13 +15,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Cuts a lowered program into groups. An elementwise op or a reduction joins the latest group over
- * the same iteration space that computes one of its inputs or reads memory that it reads too,
- * unless that would make two groups wait for each other or the kernel too large. A group and one
- * that it needs, over the same space, are then made one where that is possible, as for the two
- * moments of Adam. Reductions over the last dimension may be used in the same group, which then
- * passes several times over each row; any other reduction ends a chain: what uses its result is
- * another group.
+ * Cuts a lowered program into groups, each of which becomes one kernel or one step.
+ *
+ * <p>An elementwise op or a reduction joins the latest group over the same iteration space that
+ * computes one of its inputs or reads memory that it reads too, unless two groups would then wait
+ * for each other or the kernel would be too large. Then a group is merged with one that it needs,
+ * over the same space, where possible: for example the two moments of Adam.
+ *
+ * <p>A reduction over the last dimension may be used in its own group, whose kernel then passes
+ * several times over each row. What uses any other reduction is another group.
  */
 final class Fusion {
   /** Streams of one kernel, about; with many more, registers spill and compilers give up. */

@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * Nodes that one step of the plan computes: a fused set of elementwise ops and reductions over one
- * iteration space, or a single other op. A fused group may use the result of a reduction over its
- * last dimension, and ops on such row values: its kernel then passes several times over each row.
+ * iteration space, or one other op. A fused group may use the result of a reduction over its last
+ * dimension, and ops on such row values: its kernel then passes several times over each row.
  */
 final class Group {
   final int id;

@@ -13,10 +13,12 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Groups in an order that respects their needs: updates and what lets go of more memory than it
- * takes as soon as they can, the others as recorded, but that the last reader but one of a value
- * lets the last write over it. So a weight's gradient follows at once on that of its layer, which
- * dies there, and comes before a gradient that is written over an activation.
+ * Sorts groups so that each comes after what it needs. Updates, and groups that free more memory
+ * than they take, run as soon as they can; the others in the order in which they were recorded.
+ *
+ * <p>One exception: where two readers of a value are left and the later one could write its result
+ * over the value, the other reader comes first. Example: the gradient of a weight follows directly
+ * on the gradient of its layer and comes before a gradient that is written over an activation.
  */
 final class GroupOrder {
   private final ValuePlaces places;

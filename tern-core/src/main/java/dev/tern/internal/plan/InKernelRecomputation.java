@@ -14,14 +14,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has groups compute anew what another group would write for them alone, where that is cheap and
- * reads no more from memory than the value itself: one op on one operand of its size and smaller
- * ones, such as {@code x - mean}, or {@code x > 0} where x itself is in memory. What is left of
- * writing and reading the value is reading x. Where its readers read x in any case, it may be a few
- * ops: {@code p * (1 - p)} costs no memory beside p.
+ * Has a group compute a value itself that another group would store for it, where that is cheap and
+ * reads no more memory than the value takes. Usually that is one op on one operand of the value's
+ * size and smaller ones: {@code x - mean}, or {@code x > 0} where x is in memory. Instead of
+ * writing and reading the value, x is read. Where the readers read x in any case, up to four ops
+ * are computed: {@code p * (1 - p)} takes no memory beside p.
  *
- * <p>Without that, several ops would save as much, but measured slower: then more streams are read
- * at once, and the reader can no longer write its result over the value.
+ * <p>Several ops elsewhere would save as much but measured slower: more streams are read at once,
+ * and the reader cannot write its result over the value.
  */
 final class InKernelRecomputation {
   private static final int MAX_OPS = 4;

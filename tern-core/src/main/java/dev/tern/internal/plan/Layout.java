@@ -6,8 +6,9 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Where a value's elements lie in a storage: element {@code (i, j, ...)} is at {@code offset + i *
- * strides[0] + j * strides[1] + ...}, in elements.
+ * Where the elements of a value lie in a storage: element {@code (i, j, ...)} is at {@code offset +
+ * i * strides[0] + j * strides[1] + ...}, counted in elements. Example: a transposed 4 by 8 matrix
+ * has the strides 1 and 8.
  */
 record Layout(int storage, int offset, int[] strides) {
   /** Dense row-major from the start of {@code storage}. */

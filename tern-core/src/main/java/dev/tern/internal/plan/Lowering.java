@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes every movement of data explicit as a COPY, so that afterwards each view is free: a reshape
- * sees evenly spaced elements, each input of a concatenation is computed straight into its place,
- * and outputs and updates are values of their own.
+ * Makes every movement of data an explicit COPY, so that each view is free afterwards: a reshape
+ * sees evenly spaced elements, each input of a concatenation is computed directly into its place,
+ * and outputs and updates are values with memory of their own.
  */
 final class Lowering {
   private final Program program;
@@ -65,29 +65,13 @@ final class Lowering {
   private static Node own(Node value, Set<Node> taken) {
     boolean owns =
         switch (value.op()) {
-          case Op.Leaf leaf -> false;
-          case Op.Constant constant -> false;
-          case Op.Reshape reshape -> false;
-          case Op.Permute permute -> false;
-          case Op.Broadcast broadcast -> false;
-          case Op.Slice slice -> false;
-          case Op.Uniform uniform -> true;
-          case Op.Unary unary -> true;
-          case Op.Binary binary -> true;
-          case Op.Ternary ternary -> true;
-          case Op.Cast cast -> true;
-          case Op.Reduce reduce -> true;
-          case Op.Concat concat -> true;
-          case Op.MatMul matmul -> true;
-          case Op.Gather gather -> true;
-          case Op.ScatterAdd scatter -> true;
-          case Op.SegmentReduce reduce -> true;
-          case Op.Index index -> true;
-          case Op.DotInteraction interaction -> true;
-          case Op.DotInteractionGradient gradient -> true;
-          case Op.PairSums sums -> true;
-          case Op.PairSumsGradient gradient -> true;
-          case Op.Ruled ruled -> throw new AssertionError("lowering: got " + value);
+          case Op.Leaf _, Op.Constant _, Op.Reshape _, Op.Permute _, Op.Broadcast _, Op.Slice _ ->
+              false;
+          case Op.Uniform _, Op.Unary _, Op.Binary _, Op.Ternary _, Op.Cast _, Op.Reduce _ -> true;
+          case Op.Concat _, Op.MatMul _, Op.Gather _, Op.ScatterAdd _, Op.SegmentReduce _ -> true;
+          case Op.Index _, Op.DotInteraction _, Op.DotInteractionGradient _ -> true;
+          case Op.PairSums _, Op.PairSumsGradient _ -> true;
+          case Op.Ruled _ -> throw new AssertionError("lowering: got " + value);
         };
     return taken.add(value) && owns ? value : copyOut(value);
   }

@@ -2,7 +2,7 @@ package dev.tern.internal.plan;
 
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.remat.NoRoomException;
-import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

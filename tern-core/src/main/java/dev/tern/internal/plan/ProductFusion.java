@@ -3,7 +3,7 @@ package dev.tern.internal.plan;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.Epilogue;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

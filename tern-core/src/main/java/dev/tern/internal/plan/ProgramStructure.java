@@ -9,7 +9,9 @@ import dev.tern.internal.ir.Program;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * All of a program that a plan depends on: ops, what each reads, shapes and types, outputs and
@@ -31,19 +33,23 @@ record ProgramStructure(List<Line> lines, List<Integer> outputs, List<Integer> u
     program.nodes().forEach(node -> numbers.put(node, numbers.size()));
     return new ProgramStructure(
         program.nodes().stream().map(node -> line(node, numbers)).toList(),
-        program.outputs().stream().map(numbers::get).toList(),
+        program.outputs().stream().map(node -> number(node, numbers)).toList(),
         program.updates().stream()
-            .flatMap(
-                update -> List.of(numbers.get(update.leaf()), numbers.get(update.value())).stream())
+            .flatMap(update ->
+                Stream.of(number(update.leaf(), numbers), number(update.value(), numbers)))
             .toList());
   }
 
   private static Line line(Node node, Map<Node, Integer> numbers) {
     return new Line(
         node.op() instanceof Op.Leaf ? Optional.empty() : Optional.of(node.op()),
-        node.inputs().stream().map(numbers::get).toList(),
+        node.inputs().stream().map(input -> number(input, numbers)).toList(),
         node.shape(),
         node.type(),
         node.origin());
+  }
+
+  private static int number(Node node, Map<Node, Integer> numbers) {
+    return Objects.requireNonNull(numbers.get(node));
   }
 }

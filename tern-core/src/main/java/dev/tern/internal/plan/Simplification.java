@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Takes out of a program what costs and changes nothing, and writes small products as ops that
- * fuse. A pass of its own: nodes that differed by a factor of 1 come out as one, and only then is
+ * Removes from a program what costs time and changes nothing, and writes small products as ops that
+ * fuse. It is a pass of its own: nodes that differed by a factor of 1 become one, and only then is
  * it known who uses what.
  */
 final class Simplification {

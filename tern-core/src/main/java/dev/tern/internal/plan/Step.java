@@ -2,7 +2,7 @@ package dev.tern.internal.plan;
 
 import dev.tern.base.DType;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.kernel.Epilogue;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.KernelSpec;
 import java.util.Arrays;
 import java.util.List;

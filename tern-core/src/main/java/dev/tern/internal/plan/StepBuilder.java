@@ -3,15 +3,15 @@ package dev.tern.internal.plan;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.BatchProduct;
-import dev.tern.internal.kernel.Epilogue;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.matmul.BatchProduct;
+import dev.tern.internal.kernel.matmul.Epilogue;
+import dev.tern.internal.kernel.matmul.MatMul;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Turns ordered groups into steps, noting when each storage is used. */
+/** Turns ordered groups into steps, and notes when each storage is used. */
 final class StepBuilder {
   private final ValuePlaces places;
   private final Storages storages;

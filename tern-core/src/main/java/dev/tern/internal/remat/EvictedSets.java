@@ -3,10 +3,10 @@ package dev.tern.internal.remat;
 import java.util.Arrays;
 
 /**
- * Sets of neighbouring evicted storages and the cost of each: union-find, by size, with path
- * halving. A storage that is recomputed takes its cost out and leaves, while those it had joined
- * stay together (Kirisame et al. 2021, appendix on h_DTR_eq). A storage evicted again is a new
- * element.
+ * Sets of neighbouring evicted storages and the cost of each set: union-find by size, with path
+ * halving. A storage that is recomputed takes its cost out and leaves; the storages that it had
+ * joined stay together (Kirisame et al. 2021, appendix on h_DTR_eq). A storage that is evicted
+ * again is a new element.
  */
 final class EvictedSets {
   private static final int NONE = -1;

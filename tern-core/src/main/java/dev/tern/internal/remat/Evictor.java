@@ -5,11 +5,11 @@ import dev.tern.internal.memory.BlockArena;
 import java.util.Arrays;
 
 /**
- * Chooses what to evict. All storages that may go stand in bins by what they cost a byte, four bins
- * a doubling, the stalest of a bin first. So the best of all is among the first of each bin, up to
- * the width of a bin: a choice takes time by the number of bins, however many storages there are.
- * Costs change as others around are evicted; a storage is put into its right bin when it comes up.
- * Where there are few storages all of them are compared.
+ * Chooses what to evict. All storages that may go are in bins by their cost for each byte, four
+ * bins a doubling. Each bin is ordered by staleness. So the best storage of all is the first of
+ * some bin, up to the width of a bin, and the time of a choice depends on the number of bins alone.
+ * The costs of a storage change as others around it are evicted: it is put into its right bin when
+ * it comes up. Up to 512 storages are all compared.
  */
 final class Evictor {
   private static final int NONE = BinnedIndex.NONE;

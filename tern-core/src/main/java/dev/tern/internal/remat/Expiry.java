@@ -3,8 +3,8 @@ package dev.tern.internal.remat;
 import java.util.stream.IntStream;
 
 /**
- * Ops that cannot run again: some that are given, and those that would read what these made and
- * what is not resident.
+ * Ops that cannot run again: some that are given, and the ops that would read a result of these
+ * which is not resident.
  */
 final class Expiry {
   private final Recipes recipes;

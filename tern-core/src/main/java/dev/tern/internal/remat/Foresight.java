@@ -1,8 +1,8 @@
 package dev.tern.internal.remat;
 
 /**
- * What an equal step before taught, or a plan demands. Storages and ops are numbered as they are
- * made, so that they have the numbers they had then.
+ * What is known ahead about a step, from an equal step before or from a plan. Storages and ops are
+ * numbered in the order in which they are made, so that they have the same numbers in both.
  */
 public interface Foresight {
   /** Nothing is known. */

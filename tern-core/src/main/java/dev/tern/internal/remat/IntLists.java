@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /** Lists of ints that grow at their end, all in two arrays. */
-final class IntLists {
+public final class IntLists {
   private static final int END = -1;
 
   private int[] head = new int[64];
@@ -40,16 +40,16 @@ final class IntLists {
   }
 
   /** The first cell of a list, or a negative number. */
-  int first(int list) {
+  public int first(int list) {
     return head[list];
   }
 
   /** The cell after {@code cell}, or a negative number. */
-  int next(int cell) {
+  public int next(int cell) {
     return next[cell];
   }
 
-  int get(int cell) {
+  public int get(int cell) {
     return value[cell];
   }
 

@@ -1,15 +1,15 @@
 package dev.tern.internal.remat;
 
 /**
- * The moment at which a step needs most memory when nothing is evicted and a storage dies with its
+ * The moment at which a step needs most memory when nothing is evicted and a storage goes with its
  * last reference.
  *
  * @param op the op that runs then, the first of several
  * @param bytes of all live storages, the op's results included
  * @param isLive by storage
  */
-record MemoryPeak(int op, long bytes, boolean[] isLive) {
-  static MemoryPeak of(Trace step, Recipes recipes) {
+public record MemoryPeak(int op, long bytes, boolean[] isLive) {
+  public static MemoryPeak of(Trace step, Recipes recipes) {
     Live all = new Live(recipes);
     int op = 0;
     long bytes = 0;

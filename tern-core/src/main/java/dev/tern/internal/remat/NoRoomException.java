@@ -1,6 +1,6 @@
 package dev.tern.internal.remat;
 
-/** An op's inputs and results do not fit into the space together, with what must stay besides. */
+/** The inputs and results of an op do not fit into memory together with what must stay. */
 public final class NoRoomException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -4,19 +4,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which storage to give up first when room is needed: the one of the least harm a byte,
+ * Which storage to evict first when room is needed: the one with the least harm for each byte.
  *
  * <pre>  harm = (cost ^ costPower) * weight / (staleness ^ stalenessPower)
  * score = harm / (bytes ^ sizePower)</pre>
  *
- * where cost is the time to compute the storage and, by {@link Neighbourhood}, what is evicted
- * around it; staleness is the time since the last use or, with foresight, until the next; weight is
- * foresight's too. Where a place in an arena is needed, the run of neighbouring blocks is given up
- * whose sum of harm is least (the window of Coop, Zhang et al. 2023, arXiv:2311.00591).
+ * <p>The cost is the time to compute the storage and, by {@link Neighbourhood}, what is evicted
+ * around it. The staleness is the time since the last use; with foresight, the time until the next.
+ * The weight comes from the foresight. Example: with all powers 1, of two storages of one size and
+ * staleness the one that takes less time to compute goes first. Where a place in an arena is
+ * needed, the run of neighbouring blocks goes whose sum of harm is least (the window of Coop, Zhang
+ * et al. 2023, arXiv:2311.00591).
  *
  * @param name by which users choose it
  * @param neighbourhood what counts as cost besides the storage's own
- * @param usesNext staleness is the time to the next use where foresight knows it
+ * @param usesNext whether staleness is the time to the next use where foresight knows it
  */
 public record Policy(
     String name,
@@ -38,7 +40,7 @@ public record Policy(
     SETS;
 
     /** How long it takes to look at, compared with the others. */
-    int work() {
+    public int work() {
       return switch (this) {
         case OWN -> 0;
         case SETS -> 1;

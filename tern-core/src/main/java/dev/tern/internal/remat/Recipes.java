@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How every value was computed. An op reads values and makes new ones; a value is a storage of its
- * own or a view of the storage of a value the op read. The numbers of ops, values and storages
- * count from 0 in the order they are added; values of one op are numbered in a row.
+ * How every value was computed. An op reads values and makes new ones. A value is a storage of its
+ * own, or a view of the storage of a value that the op reads. Ops, values and storages are numbered
+ * from 0 in the order in which they are added; the values of one op have consecutive numbers.
  */
 public final class Recipes {
   private IntLists inputs = new IntLists();
@@ -201,7 +201,7 @@ public final class Recipes {
   }
 
   /** True when something in a storage cannot be computed again. */
-  boolean isLasting(int ofStorage) {
+  public boolean isLasting(int ofStorage) {
     return isLasting[ofStorage];
   }
 
@@ -247,7 +247,7 @@ public final class Recipes {
   }
 
   /** Lists by op: the values it reads. */
-  IntLists inputs() {
+  public IntLists inputs() {
     return inputs;
   }
 
@@ -257,7 +257,7 @@ public final class Recipes {
   }
 
   /** Lists by storage: its values. */
-  IntLists members() {
+  public IntLists members() {
     return members;
   }
 

@@ -48,22 +48,40 @@ final class RecomputeCosts {
       return;
     }
     sets.add(storage, recipes.storageCost(storage));
+    int count = listNeighbours(storage);
+    for (int i = 0; i < count; i++) {
+      join(storage, queue[i]);
+    }
+  }
+
+  /** Lists what a storage is computed from and what is computed from it, some more than once. */
+  private int listNeighbours(int storage) {
+    int count = 0;
     IntLists members = recipes.members();
     for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
       int value = members.get(cell);
       IntLists inputs = recipes.inputs();
       int maker = recipes.maker(value);
       for (int at = inputs.first(maker); at >= 0; at = inputs.next(at)) {
-        join(storage, recipes.storage(inputs.get(at)));
+        count = append(recipes.storage(inputs.get(at)), count);
       }
       IntLists readers = recipes.readers();
       for (int at = readers.first(value); at >= 0; at = readers.next(at)) {
         int reader = readers.get(at);
         for (int out = recipes.firstOutput(reader); out < recipes.endOutput(reader); out++) {
-          join(storage, recipes.storage(out));
+          count = append(recipes.storage(out), count);
         }
       }
     }
+    return count;
+  }
+
+  private int append(int storage, int end) {
+    if (end == queue.length) {
+      queue = Arrays.copyOf(queue, 2 * end);
+    }
+    queue[end] = storage;
+    return end + 1;
   }
 
   private void join(int storage, int other) {
@@ -80,21 +98,9 @@ final class RecomputeCosts {
   private double ofSets(int storage) {
     begin(recipes.storages());
     double sum = 0;
-    IntLists members = recipes.members();
-    for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
-      int value = members.get(cell);
-      IntLists inputs = recipes.inputs();
-      int maker = recipes.maker(value);
-      for (int at = inputs.first(maker); at >= 0; at = inputs.next(at)) {
-        sum += ofSet(storage, recipes.storage(inputs.get(at)));
-      }
-      IntLists readers = recipes.readers();
-      for (int at = readers.first(value); at >= 0; at = readers.next(at)) {
-        int reader = readers.get(at);
-        for (int out = recipes.firstOutput(reader); out < recipes.endOutput(reader); out++) {
-          sum += ofSet(storage, recipes.storage(out));
-        }
-      }
+    int count = listNeighbours(storage);
+    for (int i = 0; i < count; i++) {
+      sum += ofSet(storage, queue[i]);
     }
     return sum;
   }
@@ -154,14 +160,7 @@ final class RecomputeCosts {
 
   private int add(int storage, int end) {
     work++;
-    if (states.isResident(storage) || !isNew(storage)) {
-      return end;
-    }
-    if (end == queue.length) {
-      queue = Arrays.copyOf(queue, 2 * end);
-    }
-    queue[end] = storage;
-    return end + 1;
+    return states.isResident(storage) || !isNew(storage) ? end : append(storage, end);
   }
 
   private void begin(int numbers) {

@@ -10,16 +10,16 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Keeps values within a space of fixed size: evicts storages when an op needs room and has the ops
- * run again that make evicted values when they are read (dynamic tensor rematerialization). A
+ * Keeps values within memory of fixed size (dynamic tensor rematerialization). When an op needs
+ * room, storages are evicted. When an evicted value is read, the ops that make it run again. A
  * storage that is released loses its memory and keeps its recipe. Every size counts, small ones
  * too.
  *
- * <p>Recomputation uses a stack of its own, so the length of a chain is not limited. Inputs of an
- * op that waits for others of its inputs are evicted only when nothing else may go, those that wait
- * longest first, and are computed once more then.
+ * <p>Recomputation uses a stack of its own, so the length of a chain is not limited. While an op
+ * waits for some of its inputs, its other inputs are evicted only when nothing else may go, those
+ * that wait longest first; they are then computed once more.
  *
- * <p>Not thread-safe; decisions depend on the calls and their order alone.
+ * <p>Not thread-safe. Decisions depend on the calls and their order alone.
  */
 public final class Residency {
   /** Runs ops. */

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A recorded step laid out within a budget once and for all: which ops run, some of them again, and
- * where each storage lies while they do.
+ * A fixed way to run a recorded step within a budget: which ops run, some of them again, and where
+ * each storage lies.
  *
  * @param runs in their order
  * @param placements of storages, in the order in which they begin

@@ -29,7 +29,7 @@ public record Simulation(Status status, double time, String reason, long work) {
    */
   public record Limits(double time, long work) {
     /** Never. */
-    static final Limits NONE = new Limits(Double.POSITIVE_INFINITY, Long.MAX_VALUE);
+    public static final Limits NONE = new Limits(Double.POSITIVE_INFINITY, Long.MAX_VALUE);
   }
 
   /** What a run took so far. */

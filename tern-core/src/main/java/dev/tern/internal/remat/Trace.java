@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A recorded training step: what was run, held and let go of, in order. Values are numbered from 0
- * as they are made.
+ * A recorded training step: what ran, what was referred to and what was released, in order. Values
+ * are numbered from 0 as they are made.
  *
  * @param events what happened
- * @param names of the ops, in order, for errors; none where they have no names
+ * @param names of the ops, in order, for errors; empty where they have no names
  */
 public record Trace(List<Event> events, List<String> names) {
   /** One thing that happened. */

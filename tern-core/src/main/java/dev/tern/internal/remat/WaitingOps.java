@@ -5,11 +5,11 @@ import java.util.Arrays;
 /**
  * A stack of ops that wait for their inputs, with the storages that each holds.
  *
- * <p>Inputs of a waiting op may be let go when nothing else may: those of the op that waits longest
- * first, of one op the input that it got last. The input before which others had to go is so the
- * one that is kept, and by letting go n inputs at most n (n + 1) / 2 times an op comes by any order
- * of its inputs that the space allows. Without that limit two inputs that do not fit together would
- * be computed in turns for ever.
+ * <p>An input of a waiting op may be let go when nothing else may: an input of the op that waits
+ * longest, and of that op the input that it got last. So the input for which others had to go is
+ * kept. After at most n (n + 1) / 2 inputs let go, an op of n inputs runs, if the memory allows any
+ * order of its inputs. Without that limit, two inputs that do not fit together would be computed in
+ * turns for ever.
  */
 final class WaitingOps {
   private static final int LET_GO = -1;

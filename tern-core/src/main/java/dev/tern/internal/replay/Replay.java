@@ -5,27 +5,29 @@ import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.remat.Foresight;
 import dev.tern.internal.remat.Guide;
 import dev.tern.internal.remat.Policy;
-import dev.tern.internal.remat.ScheduleSearch;
 import dev.tern.internal.remat.Simulation;
 import dev.tern.internal.remat.StorageMemory;
 import dev.tern.internal.remat.Trace;
+import dev.tern.internal.remat.search.ScheduleSearch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * Replays a recorded step under a budget. Slowdown is the time of all runs of ops, recomputation
- * included, by the time of one run of each. More than twice is thrashing.
+ * Replays a recorded step under a budget. The slowdown is the time of all runs of ops,
+ * recomputation included, divided by the time of one run of each op. More than twice is thrashing.
  *
- * <p>A budget of ratio r is floor(r x peak) bytes, where the peak is that of live bytes, constants
- * included, when nothing is evicted and a storage dies with its last reference. Constants stay for
- * the whole step; values that are referred to at the end are resident together at the end.
+ * <p>A budget of ratio r is floor(r x peak) bytes. The peak is the most live bytes, constants
+ * included, when nothing is evicted and a storage goes with its last reference. Constants stay for
+ * the whole step. Values that are referred to at the end are resident together at the end.
  */
 public final class Replay {
-  /** The policy that learned from an equal step before: this one, recorded. See Rehearsal.learn. */
+  /** A policy that learned from this step, recorded. See {@link ScheduleSearch#learn}. */
   public static final String DTR = "dtr";
 
-  /** A search with full knowledge of the step; never worse than DTR. See Rehearsal.plan. */
+  /**
+   * A search with full knowledge of the step, never worse than DTR: {@link ScheduleSearch#plan}.
+   */
   public static final String PLANNED = "planned";
 
   private static final double LIMIT = 2;

@@ -1,4 +1,7 @@
-/** Recorded training steps: read from logs and replayed under a budget. */
+/**
+ * Logs of recorded steps, in the format of the DTR simulator, and replays of them under budgets of
+ * memory. {@code tern replay} reads logs; {@code tern train --record} writes one.
+ */
 @NullMarked
 package dev.tern.internal.replay;
 

@@ -1,8 +1,8 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.DType;
-import dev.tern.internal.kernel.HalfCasts;
 import dev.tern.internal.kernel.Halves;
+import dev.tern.internal.kernel.ops.HalfCasts;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 

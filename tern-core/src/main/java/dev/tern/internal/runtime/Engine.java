@@ -7,19 +7,18 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.kernel.CompiledKernel;
-import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.kernel.emit.CompiledKernel;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Buffer;
-import dev.tern.internal.memory.BufferPlan;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.PlanCache;
 import dev.tern.internal.plan.Planner;
 import dev.tern.internal.remat.NoRoomException;
-import dev.tern.internal.remat.ScheduleFinder;
 import dev.tern.internal.remat.Trace;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,12 +145,12 @@ public final class Engine implements AutoCloseable {
     private final Execution execution;
     private final Program program;
     private final Engine engine;
-    private final BufferPlan memory;
+    private final long memory;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Engine engine, BufferPlan memory, Sizes sizes) {
+    Bound(Execution execution, Program program, Engine engine, long memory, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.engine = engine;
@@ -210,7 +209,7 @@ public final class Engine implements AutoCloseable {
     @Override
     public void close() {
       if (!closed && !engine.closed) {
-        memory.close();
+        engine.allocator.free(memory);
       }
       closed = true;
     }
@@ -255,14 +254,12 @@ public final class Engine implements AutoCloseable {
       Op.Leaf leaf = (Op.Leaf) leaves.get(plan.leaves()[i]).op();
       addresses[i] = leaf.buffer().address();
     }
-    BufferPlan memory = new BufferPlan(allocator, "activations");
-    int values = memory.reserve(plan.arenaBytes(), ALIGNMENT);
-    int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
-    memory.allocate();
-    Execution.Addresses at =
-        new Execution.Addresses(addresses, memory.address(values), memory.address(scratch), 0);
+    long scratch = (plan.arenaBytes() + ALIGNMENT - 1) & -ALIGNMENT;
+    long bytes = scratch + Execution.scratchBytes(plan, workers.threads());
+    long memory = allocator.allocate(bytes, "activations");
+    Execution.Addresses at = new Execution.Addresses(addresses, memory, memory + scratch, 0);
     Execution execution = new Execution(plan, kernels, workers, at);
-    Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
+    Sizes sizes = new Sizes(bytes, room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }
 

@@ -3,15 +3,16 @@ package dev.tern.internal.runtime;
 import dev.tern.base.Workers;
 import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
-import dev.tern.internal.kernel.BatchProduct;
-import dev.tern.internal.kernel.CompiledKernel;
-import dev.tern.internal.kernel.DotInteraction;
-import dev.tern.internal.kernel.Epilogue;
-import dev.tern.internal.kernel.Kernels;
-import dev.tern.internal.kernel.MatMul;
-import dev.tern.internal.kernel.PairSums;
-import dev.tern.internal.kernel.RowIndex;
-import dev.tern.internal.kernel.Segments;
+import dev.tern.internal.kernel.matmul.BatchProduct;
+import dev.tern.internal.kernel.emit.CompiledKernel;
+import dev.tern.internal.kernel.matmul.DotInteraction;
+import dev.tern.internal.kernel.matmul.DotInteraction.Samples;
+import dev.tern.internal.kernel.matmul.Epilogue;
+import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.MatMul;
+import dev.tern.internal.kernel.ops.PairSums;
+import dev.tern.internal.kernel.ops.RowIndex;
+import dev.tern.internal.kernel.ops.SegmentReduction;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
@@ -238,11 +239,12 @@ public final class Execution {
       case Step.Cast s -> cast(s);
       case Step.DotInteraction(Step.Place x, Step.Place out, Step.Vectors sizes) -> {
         DotInteraction dots = forward(sizes);
+        Samples samples = new Samples(address(x), 0, address(out));
         long each = dots.scratchBytes();
         yield rows(
             sizes.batch(),
             (from, to, worker) ->
-                dots.run(address(x), 0, address(out), from, to, scratch + worker * each));
+                dots.run(samples, from, to, scratch + worker * each));
       }
       case Step.DotInteractionGradient(
               Step.Place x,
@@ -250,34 +252,33 @@ public final class Execution {
               Step.Place out,
               Step.Vectors sizes) -> {
         DotInteraction dots = backward(sizes);
+        Samples samples = new Samples(address(x), address(gradient), address(out));
         long each = dots.scratchBytes();
         yield rows(
             sizes.batch(),
             (from, to, worker) ->
-                dots.run(
-                    address(x),
-                    address(gradient),
-                    address(out),
-                    from,
-                    to,
-                    scratch + worker * each));
+                dots.run(samples, from, to, scratch + worker * each));
       }
-      case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) ->
-          rows(
-              batch,
-              (from, to, worker) -> {
-                long own = scratch + worker * PairSums.scratchBytes();
-                PairSums.forward(address(x), address(out), own, from, to, n, d);
-              });
+      case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) -> {
+        PairSums sums = new PairSums(n, d);
+        yield rows(
+            batch,
+            (from, to, worker) -> {
+              long own = scratch + worker * PairSums.scratchBytes();
+              sums.forward(address(x), address(out), own, from, to);
+            });
+      }
       case Step.PairSumsGradient(
               Step.Place x,
               Step.Place gradient,
               Step.Place out,
-              Step.Vectors(int batch, int n, int d)) ->
-          rows(
-              batch,
-              (from, to, worker) ->
-                  PairSums.backward(address(x), address(gradient), address(out), from, to, n, d));
+              Step.Vectors(int batch, int n, int d)) -> {
+        PairSums sums = new PairSums(n, d);
+        yield rows(
+            batch,
+            (from, to, worker) ->
+                sums.backward(address(x), address(gradient), address(out), from, to));
+      }
     };
   }
 
@@ -377,10 +378,7 @@ public final class Execution {
           new BatchProduct(
               workers,
               spec,
-              size.batch(),
-              aStrides[0],
-              bStrides[0],
-              cStrides[0],
+              new BatchProduct.Batch(size.batch(), aStrides[0], bStrides[0], cStrides[0]),
               scratch,
               epilogue);
       return () -> products.run(a, b, c);
@@ -431,6 +429,7 @@ public final class Execution {
     MemorySegment offsets = segment(s.offsets().place(), 4L * (count + 1));
     long values = address(s.values().place());
     long out = address(s.out());
+    SegmentReduction segments = new SegmentReduction(s.kind(), s.width());
     long elements = Math.max(1, (long) s.values().rows() * s.width());
     long share = (long) ELEMENTS_PER_TASK * count / elements;
     int each = (int) Math.clamp(share, 1L, (long) ELEMENTS_PER_TASK);
@@ -438,7 +437,7 @@ public final class Execution {
         (index, worker) -> {
           int from = index * each;
           int to = from + Math.min(each, count - from);
-          Segments.reduce(s.kind(), values, offsets.address(), out, from, to, s.width());
+          segments.reduce(values, offsets.address(), out, from, to);
         };
     return () -> {
       IndexRules.check("segmentReduce", offsets, count + 1, s.values().rows());

@@ -1,10 +1,11 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.Workers;
-import dev.tern.internal.kernel.CompiledKernel;
+import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
-import dev.tern.internal.kernel.Sums;
+import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.RowSums;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Step;
 import java.util.Arrays;
@@ -29,6 +30,7 @@ final class FusedTask implements Workers.Task {
   private final int outerLoops;
   private final long[] kernelStrides;
   private final long[] partials;
+  private final RowSums[] sums;
   private final long[][] current;
   private final int[][] counters;
   private final long elements;
@@ -94,6 +96,8 @@ final class FusedTask implements Workers.Task {
       }
     }
     this.partials = new long[loops.reduced().length];
+    sums = new RowSums[this.partials.length];
+    Arrays.setAll(sums, i -> new RowSums(4 * loops.reduced()[i], loops.chunks() - 1));
     long next = at.partials;
     for (int i = 0; i < this.partials.length; i++) {
       if (isPartial(i)) {
@@ -108,7 +112,7 @@ final class FusedTask implements Workers.Task {
   /** Bytes of lanes and rows that each worker needs. */
   static long scratchBytes(Step.Fused step) {
     int[] sizes = step.loops().sizes();
-    return step.spec().scratchBytes(sizes[sizes.length - 1]);
+    return Kernels.scratchBytes(step.spec(), sizes[sizes.length - 1]);
   }
 
   void run(Workers workers) {
@@ -245,7 +249,7 @@ final class FusedTask implements Workers.Task {
     Memory.copy(partials[store], out, bytes);
     if (!isMax(store)) {
       int elements = (int) loops.reduced()[store];
-      Sums.add(partials[store] + bytes, bytes, loops.chunks() - 1, out, elements);
+      sums[store].add(partials[store] + bytes, out, elements);
       return;
     }
     for (int chunk = 1; chunk < loops.chunks(); chunk++) {

@@ -22,6 +22,8 @@ import dev.tern.internal.table.snapshot.RowListener;
 import dev.tern.internal.table.snapshot.RowPipe;
 import dev.tern.internal.table.snapshot.SortedRows;
 import dev.tern.internal.table.tier.RowSpiller;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Optional;
@@ -62,7 +64,8 @@ final class RowTransfer {
     int floats = config.rowFloats();
     long buffer =
         table.allocator().allocate(4L * floats * BLOCK, "table " + config.name() + " export");
-    try {
+    try (Arena lent = Arena.ofConfined()) {
+      MemorySegment values = Memory.segment(buffer, 4L * floats * BLOCK).reinterpret(lent, null);
       long[] block = new long[BLOCK];
       RowLookup lookup = new RowLookup();
       for (int from = 0; from < count; from += BLOCK) {
@@ -77,7 +80,7 @@ final class RowTransfer {
         }
         exportRows(lookup, length, buffer);
         Reference.reachabilityFence(lookup);
-        sink.accept(block, buffer, length);
+        sink.accept(block, values.asSlice(0, 4L * floats * length), length);
       }
     } finally {
       table.allocator().free(buffer);
@@ -212,10 +215,11 @@ final class RowTransfer {
     long rowBytes = 4L * config.rowFloats();
     long buffer =
         table.allocator().allocate(BLOCK * rowBytes, "table " + config.name() + " import");
-    try {
+    try (Arena lent = Arena.ofConfined()) {
+      MemorySegment values = Memory.segment(buffer, BLOCK * rowBytes).reinterpret(lent, null);
       long[] block = new long[BLOCK];
       RowLookup lookup = new RowLookup();
-      for (int count = source.next(block, buffer); count > 0; count = source.next(block, buffer)) {
+      for (int count = source.next(block, values); count > 0; count = source.next(block, values)) {
         table.importRows(block, count, lookup);
         for (int i = 0; i < count; i++) {
           importRow(block[i], buffer + i * rowBytes, lookup.rows[i]);
@@ -259,7 +263,7 @@ final class RowTransfer {
       }
     }
 
-    /** Likewise, and fills them. */
+    /** Places the rows of a block and fills them. */
     void fill(PlacedBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {

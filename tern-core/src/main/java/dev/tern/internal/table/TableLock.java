@@ -25,7 +25,7 @@ public final class TableLock {
   public enum Use {
     /** Leaves everything as it is. */
     READ,
-    /** As {@link #READ}, for long, or with buffers that the table has once. */
+    /** Reads for long, or with buffers of which the table has one set. */
     SNAPSHOT,
     /** Anything. */
     CHANGE

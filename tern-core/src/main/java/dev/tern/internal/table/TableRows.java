@@ -1,6 +1,5 @@
 package dev.tern.internal.table;
 
-import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowFormat;
@@ -41,9 +40,9 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /**
- * The rows of an {@link EmbeddingTable}, whose calls come here once they may begin. Any number of
- * threads may find without insert, refresh, pool and copy while nothing else is done, and while one
- * thread exports: these leave everything here as it is. All else is for one thread at a time.
+ * One table without its lock: joins index, rows, policy and file tier. Finding without insert,
+ * refreshing and pooling change nothing here: several threads may do so at once, also while one
+ * thread exports. All other calls are for one thread at a time.
  */
 public final class TableRows {
   private final TableConfig config;
@@ -55,7 +54,7 @@ public final class TableRows {
   private final InitialRows initial;
   private final RowAdmission residents;
 
-  /** Has rows lie in a file, if memory is too small for all. */
+  /** Keeps rows in a file when memory is too small for all of them. */
   private final Optional<RowSpiller> tier;
 
   /** Whether every id has a row for good. */
@@ -201,7 +200,10 @@ public final class TableRows {
     return tier.isPresent() && tier.get().readAhead(into);
   }
 
-  /** Rows that went so far, for good or out of memory: addresses found before may be others'. */
+  /**
+   * How many rows have gone, for good or to the file. When it changes, addresses found before may
+   * belong to other ids.
+   */
   private long gone() {
     return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
   }
@@ -241,8 +243,7 @@ public final class TableRows {
   }
 
   /**
-   * Gives rows to those of the first {@code missing} ids that are to have one, and moves them to
-   * the front.
+   * Gives rows to the admitted ones of the first {@code missing} ids, and moves these to the front.
    *
    * @return how many they are
    */
@@ -274,7 +275,7 @@ public final class TableRows {
     return room;
   }
 
-  /** Takes a row from its id, which it holds, for others. */
+  /** Frees a row that holds its id. */
   private void evict(int row) {
     evict(Memory.getLong(rows.address(row) + RowLayout.idOffset(config)), row);
   }
@@ -285,7 +286,7 @@ public final class TableRows {
     rows.release(row);
   }
 
-  /** Takes their rows from the ids that a lookup was filled with; returns how many had one. */
+  /** Removes the rows of a lookup's ids; returns how many ids had one. */
   public int erase(RowLookup lookup) {
     requireOpen("erase");
     requireStored("erase");
@@ -350,7 +351,7 @@ public final class TableRows {
     poolFound(lookup, bags, from, to, out);
   }
 
-  /** As {@link #pool}, for a lookup just found and bags that were checked. */
+  /** Combines rows of a lookup that was just found, for bags that were checked. */
   public void poolFound(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     try {
       pooling.pool(lookup, bags, from, to, out);
@@ -426,7 +427,10 @@ public final class TableRows {
     return buckets.map(b -> transfer.restore(b, source, watch)).orElse(false);
   }
 
-  /** Whether rows can stay as they are for some while others change: all do not, nor in a file. */
+  /**
+   * Whether snapshots can copy rows while others change: not if each step changes all rows, nor for
+   * rows in a file.
+   */
   public boolean canKeepRows() {
     return tier.isEmpty() && watch.canKeepRows();
   }
@@ -456,7 +460,7 @@ public final class TableRows {
     transfer.export(ids, ids.length, sink);
   }
 
-  /** From now on notes what changes. */
+  /** Starts to note what changes. */
   public void trackChanges() {
     requireOpen("trackChanges");
     requireStored("trackChanges");
@@ -478,7 +482,7 @@ public final class TableRows {
     version++;
   }
 
-  /** Likewise, of rows as they are stored. */
+  /** Fills an empty table with rows as they are stored. */
   public void importBlocks(long count, RowBlock.Source source) {
     requireEmpty();
     if (tier.isEmpty()) {

@@ -71,10 +71,14 @@ final class HugeCtrRowsTest {
   }
 
   /** The lines of the table into which the model was read. */
+  private TableImport.Source source(Optional<RecordLayout> layout) {
+    return new TableImport.Source(model, TableFormat.HUGECTR, layout);
+  }
+
   private List<String> imported(Optional<RecordLayout> layout) throws IOException {
     Path target = Files.createTempDirectory(folder, "target").resolve("checkpoint");
     Checkpoint before = Checkpoint.open(checkpoint);
-    long rows = TableImport.write(before, SLOT, TableFormat.HUGECTR, layout, model, target);
+    long rows = TableImport.write(before, SLOT, source(layout), target);
     Path lines = target.resolveSibling("lines");
     assertThat(TableExport.write(Checkpoint.open(target), SLOT, TableFormat.TEXT, lines))
         .isEqualTo(rows);
@@ -84,8 +88,7 @@ final class HugeCtrRowsTest {
   private void assertRefused(Optional<RecordLayout> layout, String... parts) {
     Path target = folder.resolve("refused");
     Checkpoint before = Checkpoint.open(checkpoint);
-    assertThatThrownBy(
-            () -> TableImport.write(before, SLOT, TableFormat.HUGECTR, layout, model, target))
+    assertThatThrownBy(() -> TableImport.write(before, SLOT, source(layout), target))
         .isInstanceOf(DataException.class)
         .hasMessageStartingWith(model + ": ")
         .hasMessageContainingAll(parts);
@@ -185,15 +188,8 @@ final class HugeCtrRowsTest {
   void aFolderAndAnotherFormatTakeNoLayout() throws IOException {
     Files.createDirectory(model);
     assertRefused(Optional.of(RecordLayout.U32), "got a folder and the layout u32");
-    Checkpoint before = Checkpoint.open(checkpoint);
-    assertThatThrownBy(() ->
-            TableImport.write(
-                before,
-                SLOT,
-                TableFormat.TEXT,
-                Optional.of(RecordLayout.I64),
-                model,
-                folder.resolve("refused")))
+    assertThatThrownBy(
+            () -> new TableImport.Source(model, TableFormat.TEXT, Optional.of(RecordLayout.I64)))
         .isInstanceOf(DataException.class)
         .hasMessageContaining("got the layout i64 of records for the format text");
   }

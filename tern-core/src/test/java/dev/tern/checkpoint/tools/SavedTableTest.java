@@ -48,10 +48,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class SavedTableTest {
   private static final TrainOptions OPTIONS =
       DeltaCheckpointTest.options()
-          .rows(
-              DeltaCheckpointTest.COUNTED
-                  .withMaxRows(20, WhenFull.UNKNOWN)
-                  .withRoomMadeBy(new Eviction.LeastFrequent(), 20));
+          .tables(t ->
+              t.rows(
+                  DeltaCheckpointTest.COUNTED
+                      .withMaxRows(20, WhenFull.UNKNOWN)
+                      .withRoomMadeBy(new Eviction.LeastFrequent(), 20)));
 
   @TempDir Path folder;
 
@@ -224,7 +225,7 @@ final class SavedTableTest {
     TableSummary summary = TableSummary.of(checkpoint, 0, 3);
     assertThat(summary.name()).isEqualTo("site");
     assertThat(summary.rows()).isEqualTo(10);
-    assertThat(summary.fileBytesPerRow()).isEqualTo(8 + 4 * (5 + 10 + 2));
+    assertThat(summary.layout().fileBytesPerRow()).isEqualTo(8 + 4 * (5 + 10 + 2));
     assertThat(summary.frequencies().stream().mapToLong(TableSummary.Bin::rows).sum())
         .isEqualTo(10);
     assertThat(summary.norms().least()).isPositive().isLessThan(summary.norms().mean());
@@ -233,7 +234,7 @@ final class SavedTableTest {
     assertThat(summary.topByFrequency().getFirst().value()).isGreaterThanOrEqualTo(9);
     Json.Obj json = Json.parseObject(summary.toJson(), "summary");
     assertThat(json.integer("rows")).isEqualTo(10);
-    assertThat(json.integer("file_bytes_per_row")).isEqualTo(summary.fileBytesPerRow());
+    assertThat(json.integer("file_bytes_per_row")).isEqualTo(summary.layout().fileBytesPerRow());
     assertThat(json.array("top_frequency")).hasSize(3);
   }
 
@@ -357,14 +358,14 @@ final class SavedTableTest {
           Arguments.of(
               format,
               OPTIONS
-                  .rows(DeltaCheckpointTest.COUNTED.withEviction(score))
+                  .tables(t -> t.rows(DeltaCheckpointTest.COUNTED.withEviction(score)))
                   .tableOptimizer(new Optimizer.Adagrad(0.1f, 0.25f, 1e-8f)),
               0.25f));
       imports.add(
           Arguments.of(
               format,
               OPTIONS
-                  .rows(RowPolicy.ALL)
+                  .tables(t -> t.rows(RowPolicy.ALL))
                   .tableOptimizer(new Optimizer.RowWiseAdagrad(0.1f, 0.5f, 1e-8f)),
               0.5f));
     }
@@ -394,12 +395,13 @@ final class SavedTableTest {
       assertThat(Arrays.stream(after).flatMapToInt(Arrays::stream))
           .containsOnly(Float.floatToRawIntBits(firstState));
     }
-    if (options.rows().isAll()) {
+    if (options.tables().rows().isAll()) {
       return;
     }
     int[] once = {5, 1, Float.floatToRawIntBits(1)};
     int columns = column(checkpoint, 1, "metadata")[0].length;
-    assertThat(columns).isEqualTo(options.rows().eviction() instanceof Eviction.LowScore ? 3 : 2);
+    assertThat(columns)
+        .isEqualTo(options.tables().rows().eviction() instanceof Eviction.LowScore ? 3 : 2);
     int[][] kept = column(checkpoint, 1, "metadata");
     assertThat(Arrays.deepEquals(kept, column(imported, 1, "metadata"))).isFalse();
     for (int[] row : column(imported, 1, "metadata")) {

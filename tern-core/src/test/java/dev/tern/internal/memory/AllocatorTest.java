@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class AllocatorTest {
   private static final long MIB = 1 << 20;
 
+  @Tag("unchecked") // It writes what sizes are rounded up by.
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 4, 5})
   void randomUseMatchesAModel(long seed) {
@@ -80,6 +82,7 @@ final class AllocatorTest {
     }
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void bestFitTakesTheSmallestHoleAndTheLowestOfEqualOnes() {
     try (Allocator allocator = Allocator.of(16 * MIB)) {
@@ -218,6 +221,7 @@ final class AllocatorTest {
     }
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void arenaPagesServeWhereThereIsNoMmap() {
     long address = Pages.mapArena(1000);

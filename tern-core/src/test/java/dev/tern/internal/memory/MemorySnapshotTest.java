@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,6 +69,7 @@ final class MemorySnapshotTest {
         .isEqualTo(counted.active().current());
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @ParameterizedTest
   @EnumSource
   void everyBlockIsThereWithItsHolderAndState(SystemMemory backing) {
@@ -140,6 +142,7 @@ final class MemorySnapshotTest {
     }
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void historySaysWhatHappenedInOrder() {
     Work work = new Work();

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -135,6 +136,7 @@ final class MemoryStatisticsTest {
     }
   }
 
+  @Tag("unchecked") // Checks take heap memory.
   @Test
   void warmAllocatorUsesNoHeapAndDoesNotCallTheSystem() {
     try (Allocator allocator = Allocator.of(64 * MIB)) {

@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +41,7 @@ final class StreamsTest {
     }
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void blockServesAgainOnlyWhenTheStreamIsDoneWithIt() {
     try (Allocator allocator = Allocator.of(64 * MIB)) {
@@ -54,6 +56,7 @@ final class StreamsTest {
     }
   }
 
+  @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void blockOfOneStreamServesAlthoughAnEarlierOneStillWaits() {
     try (Allocator allocator = Allocator.of(64 * MIB)) {

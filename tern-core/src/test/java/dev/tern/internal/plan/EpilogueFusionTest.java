@@ -9,7 +9,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.remat.ScheduleFinder;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

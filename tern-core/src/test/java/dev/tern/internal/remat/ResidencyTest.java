@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.search.ScheduleSearch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -11,11 +11,11 @@ import java.util.Arrays;
  * hash pick an {@link IdSegment} through a directory, and a segment that is full splits in two by
  * the next bit, so growth never touches more than one segment at a time.
  *
- * <p>As ids spread evenly, segments of one size would be full at about the same time, and so be
- * half empty at another. There are {@link #CLASSES} sizes, by the first bits that pick a segment,
- * each larger than the one before by the same factor, the last nearly twice the first. So at any
- * time some are full and others have just split, and bytes per id stay about the same. Of the first
- * segments, which fewer bits pick, one half may be larger than what it came from.
+ * <p>Ids spread evenly over segments. Segments of one size would all be full at about the same
+ * time, and all half empty soon after. So there are {@link #CLASSES} sizes, picked by the first
+ * bits of the prefix: each is larger than the one before by the same factor, the last nearly twice
+ * the first. At any time some segments are full and others have just split, and bytes per id stay
+ * about the same.
  */
 public final class IdIndex {
   /** Low bits of a hash that {@link #forEachRow} goes by, which come first in picking a bucket. */
@@ -436,8 +436,8 @@ public final class IdIndex {
   }
 
   /**
-   * Gives ids whose {@link #walkKey} is {@code from} or above, those of one part of the index, in
-   * no useful order. Parts may be split between calls.
+   * Gives the ids of one part of the index, whose {@link #walkKey} is {@code from} or above, in no
+   * useful order. Parts may be split between calls.
    *
    * @param from 0, or what was returned
    * @return where to go on; 0 at the end

@@ -4,9 +4,9 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Part of an {@link IdIndex}: buckets of ids in whose hashes some bits are alike, the prefix. A
- * hash is of its id alone, so an id is told by its hash, and of that a bucket holds only what its
- * place does not say (quotienting, Knuth 6.4 exercise 13). Bits of a hash:
+ * Part of an {@link IdIndex}: buckets of ids whose hashes share some bits, the prefix. Hashing is a
+ * bijection, so a hash stands for its id. A bucket stores only the bits that prefix and bucket do
+ * not determine (quotienting, Knuth 6.4 exercise 13). Bits of a hash:
  *
  * <pre>
  * 0-14    with 15-31 behind them a number of 32 bits, whose share of 2^32 is the bucket's of all
@@ -69,7 +69,7 @@ final class IdSegment {
   /** Ids in buckets. */
   int placed;
 
-  /** Of these, ids in the bucket after their own. */
+  /** How many of these lie in the bucket after their own. */
   private int inNext;
 
   /** Ids in the overflow for which the bucket after their own is looked into first. */
@@ -78,7 +78,7 @@ final class IdSegment {
   /** Ids in buckets before it must split. */
   private final int limit;
 
-  /** Over memory that holds anything. */
+  /** A segment whose memory is not cleared. */
   IdSegment(Allocator allocator, String holder, int buckets, int prefix, int prefixBits) {
     this.allocator = allocator;
     this.buckets = buckets;
@@ -117,7 +117,7 @@ final class IdSegment {
     return placed + overflow.size();
   }
 
-  /** Buckets, those of the overflow included, that are read where each of its ids is found once. */
+  /** Buckets, including the overflow's, that are read when each id is found once. */
   long probes() {
     return (long) size() + inNext + afterNext + overflow.probes();
   }
@@ -268,7 +268,7 @@ final class IdSegment {
     Memory.setLong(line, meta & ~PASSED_ON | (next ? IN_NEXT : 0) | (others > 0 ? IN_OVERFLOW : 0));
   }
 
-  /** Has the last slot of a bucket take the place of another. */
+  /** Moves the last slot of a bucket into the place of another. */
   private static void remove(long line, long entry) {
     long meta = Memory.getLong(line);
     int last = count(meta) - Byte.SIZE;
@@ -308,7 +308,7 @@ final class IdSegment {
     return (known - start) << (Long.SIZE - KNOWN_BITS) >> (Long.SIZE - KNOWN_BITS);
   }
 
-  /** A hash but for its low 15 bits. */
+  /** A hash without its low 15 bits. */
   private long known(long line, int slot) {
     long tag = Memory.getLong(line) >>> slot & 0xFF;
     long rest = Memory.getLong(line + Long.BYTES + slot) & -1L << rowBits();

@@ -3,11 +3,11 @@ package dev.tern.internal.table.index;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Moves the ids of a segment of an {@link IdIndex} to two of as many buckets, by one more bit of
- * their hashes: those of a bucket to the same bucket of either. So it goes over the buckets in
- * order and writes each of the new ones once, from the first byte to the last, and reads none: what
- * these hold before does not matter. Only ids that lie in the bucket after their own, or in the
- * overflow, are put like new ones; all are where one of the new segments is larger.
+ * Splits a segment of an {@link IdIndex} into two with as many buckets, by one more bit of the
+ * hashes. The ids of a bucket go to the same bucket of one or the other. So one pass over the
+ * buckets writes each new bucket once and need not read it. Ids that lie in the bucket after their
+ * own, or in the overflow, are inserted one by one. If one of the new segments is larger, all ids
+ * are.
  */
 final class SegmentSplit {
   private final IdSegment old;

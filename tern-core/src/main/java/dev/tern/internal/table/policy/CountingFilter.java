@@ -12,10 +12,10 @@ import java.util.Optional;
  * (limit - 1) + count - 1}. After Monolith's hash filter (Liu et al. 2022, section 2.2), with exact
  * counts and without ageing.
  *
- * <p>An id whose fingerprint is that of another one probed before it shares its cell, so that
- * counts are never too low. A filter is full at {@link #FULL} of its cells; then ids not met before
- * go to a further layer of twice as many, and ids are looked for in all layers, oldest first.
- * Nothing is ever taken out, so an id always finds the same cell.
+ * <p>An id shares the cell of an earlier id with the same fingerprint on its probe path, so counts
+ * are never too low. A filter is full at {@link #FULL} of its cells; then ids not met before go to
+ * a further layer of twice as many, and ids are looked for in all layers, oldest first. Nothing is
+ * ever taken out, so an id always finds the same cell.
  */
 public final class CountingFilter {
   private static final int CELL = 2;

@@ -7,11 +7,11 @@ import dev.tern.internal.table.rows.RowSlabs;
 import java.util.function.IntPredicate;
 
 /**
- * Rows by the order in which they may go: a heap of (key, mixed hash of the id), smallest first,
- * whose nodes of 16 bytes have four children. Keys of rows only rise, and a row's key here may be
- * an old one: who takes the first row looks at what its key is now, and puts it back with that. So
- * seeing a row costs nothing here. The order of equal keys depends on ids alone, so which row comes
- * first does not depend on what happened to the heap before.
+ * Rows in the order in which they may go: a heap by (key, mixed hash of the id), smallest first,
+ * with four children a node and 16 bytes a node. Keys of rows only rise, and the queue may hold an
+ * old key. Whoever takes the first row computes its current key, and puts the row back if that is
+ * larger. So seeing a row costs nothing here. Equal keys are ordered by ids alone, so the first row
+ * does not depend on the history of the heap.
  */
 final class EvictionQueue {
   /** Bytes of a node: key, upper half of the hash, row. */
@@ -25,7 +25,7 @@ final class EvictionQueue {
   private final int idOffset;
   private int size;
 
-  /** Of rows that hold their id at {@code idOffset}. */
+  /** An empty queue, for rows that hold their id at {@code idOffset}. */
   EvictionQueue(RowSlabs rows, int idOffset, Allocator allocator, String holder) {
     this.rows = rows;
     this.idOffset = idOffset;
@@ -79,7 +79,7 @@ final class EvictionQueue {
     sink(Memory.getLong(last), Memory.getLong(last + REST));
   }
 
-  /** Takes out all rows that {@code goes} says, which still hold their ids. */
+  /** Takes out all rows for which {@code goes} is true; they must still hold their ids. */
   void removeIf(IntPredicate goes) {
     int end = size;
     size = 0;

@@ -21,15 +21,14 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * Which ids of a table have rows, by its {@link RowPolicy}: counts ids without one, says which of
- * them are given one, notes when rows are seen, and says which go. Nothing here depends on where
- * rows lie or in which order they came, so a table read from a checkpoint goes on the same way.
+ * Applies the {@link RowPolicy} of a table: counts ids without a row, decides which of them get
+ * one, notes when rows are seen, and decides which rows go. No decision depends on where rows lie
+ * or in which order they came, so a table read from a checkpoint continues the same way.
  *
- * <p>A step is what ends with an update: rows looked up after update {@code t} are seen in step
- * {@code t + 1}. Rows unseen for too long go at the end of a step, at most about as many as one
- * batch saw; rows that make room go while the batch that needs it is looked up, one for each new
- * row. A row seen since it was queued moves on in the queue when it comes up, once for all the
- * times it was seen. Nothing ever walks the table.
+ * <p>A step ends with an update: rows looked up after update {@code t} are seen in step {@code t +
+ * 1}. Rows that are due go at the end of a step; rows that make room go while a batch is looked up,
+ * one for each new row. A row that was seen since it was queued moves back in the queue when it
+ * comes up. Nothing walks over the whole table.
  */
 public final class RowAdmission {
   /** Numbers that {@link #history} begins with. */
@@ -116,15 +115,9 @@ public final class RowAdmission {
         config.name(),
         size,
         bytes,
-        index.bytes(),
-        index.probes(),
-        hits,
-        misses,
-        admitted,
-        rejected,
-        evicted,
-        filterBytes(),
-        filter.map(CountingFilter::shared).orElse(0.0),
+        new TableStatistics.Index(index.bytes(), index.probes()),
+        new TableStatistics.Ids(hits, misses, admitted, rejected, evicted),
+        new TableStatistics.Filter(filterBytes(), filter.map(CountingFilter::shared).orElse(0.0)),
         file);
   }
 

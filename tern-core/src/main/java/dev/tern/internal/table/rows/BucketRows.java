@@ -8,10 +8,10 @@ import dev.tern.internal.memory.Memory;
 import java.util.Optional;
 
 /**
- * The rows of {@link UnknownRow.Hashed}, shared by ids without a row of their own: the first rows
- * of the table's slabs, which no index names, so that every id stays legal. Whoever is to update
- * them gets a lookup of their numbers, as if these were ids: all positions of a batch whose ids
- * share a bucket are positions of one row.
+ * The rows of {@link UnknownRow.Hashed}, which ids without a row of their own share. They are the
+ * first rows of the slabs and are not in the index, so every id stays legal. For an update there is
+ * a lookup of bucket numbers instead of ids: all positions whose ids share a bucket are positions
+ * of one row.
  */
 public final class BucketRows {
   /** Apart from the initial weights of ids. */
@@ -47,16 +47,16 @@ public final class BucketRows {
   }
 
   /**
-   * Makes those of a new table in {@code slabs} without rows, with initial weights; where the table
-   * is for reading alone they are zeros until they are restored. None where what ids without a row
-   * read as is not kept. Where memory runs out, the slabs are to be freed.
+   * Makes the bucket rows of a new table, whose slabs have no rows yet, with initial weights; in a
+   * table for reading alone they are zeros until they are restored. Empty for a table without
+   * buckets. If memory runs out, the caller frees the slabs.
    */
   public static Optional<BucketRows> of(TableConfig config, RowSlabs slabs) {
     int count = config.unknown().buckets();
     return count > 0 ? Optional.of(new BucketRows(config, slabs, count)) : Optional.empty();
   }
 
-  /** Has distinct id {@code u} of a lookup read as its bucket. */
+  /** Lets distinct id {@code u} of a lookup read as its bucket. */
   void read(RowLookup lookup, int u) {
     lookup.rows[u] = RowLookup.BUCKET;
     lookup.addresses[u] = slabs.address(bucket(lookup.hashes[u]));
@@ -98,7 +98,7 @@ public final class BucketRows {
       int u = lookup.inverse[i];
       if (lookup.rows[u] == RowLookup.BUCKET) {
         numbers[at] = bucket(lookup.hashes[u]);
-        scales[at++] = PooledBags.factor(bags.weights, scale, i);
+        scales[at++] = bags.factor(scale, i);
       }
     }
     return at;

@@ -7,12 +7,17 @@ import java.util.Arrays;
  * which are those with a label of 1.
  */
 public final class ClickCounts {
+  private final RowLookup lookup;
   private boolean counted;
 
   /** Per distinct id, once counted. */
   private int[] positions = new int[0];
 
-  /** Nothing is known of the samples. */
+  ClickCounts(RowLookup lookup) {
+    this.lookup = lookup;
+  }
+
+  /** Forgets which samples were clicked. */
   void clear() {
     counted = false;
   }
@@ -27,14 +32,13 @@ public final class ClickCounts {
   }
 
   /**
-   * Counts those of a lookup.
+   * Counts the clicked positions of the lookup.
    *
    * @param offsets where bags begin and end among its positions
    * @param bags one for each sample, or several, each time of all samples
    * @param labels sample {@code b}'s at {@code b * stride}, sound
    */
-  public void count(
-      RowLookup lookup, int[] offsets, int bags, float[] labels, int samples, int stride) {
+  public void count(int[] offsets, int bags, float[] labels, int samples, int stride) {
     if (positions.length < lookup.unique()) {
       positions = new int[lookup.counts.length];
     }

@@ -8,9 +8,9 @@ import dev.tern.internal.memory.Memory;
 import java.util.Optional;
 
 /**
- * What ids without a row read as: zeros, the mean, of which each lookup gets a copy, or their
- * buckets. Where each is to read as its initial weights, it is zeros too, and the table puts the
- * weights in afterwards. Any number of threads may ask while the rows stay as they are.
+ * What ids without a row read as: zeros, the mean of all rows, or the row of a bucket. Each lookup
+ * gets a copy of the mean. Ids that read as their initial weights get zeros here, and {@link
+ * Pooling} adds the weights. Several threads may ask at once while no row changes.
  */
 public final class FallbackRows {
   private static final int BLOCK = 256;
@@ -24,10 +24,10 @@ public final class FallbackRows {
   private final long zeros;
   private final Optional<BucketRows> buckets;
 
-  /** The mean that was asked for last. */
+  /** The mean that was computed last. */
   private volatile Mean mean;
 
-  /** Of the rows of a table when it had {@code size} at {@code version}; {@code weights} stay. */
+  /** The mean of the {@code size} rows that a table had at {@code version}. */
   private record Mean(long size, long version, float[] weights) {
     boolean isOf(long otherSize, long otherVersion) {
       return size == otherSize && version == otherVersion;
@@ -52,8 +52,8 @@ public final class FallbackRows {
   }
 
   /**
-   * Has the ids numbered {@code from} to {@code to - 1} among the missing of a lookup read as
-   * unknown; the table has {@code size} rows at {@code version}.
+   * Lets the missing ids {@code [from, to)} of a lookup read as unknown, for a table of {@code
+   * size} rows at {@code version}.
    */
   public void read(RowLookup lookup, int from, int to, long size, long version) {
     if (from < to && buckets.isPresent()) {
@@ -68,7 +68,7 @@ public final class FallbackRows {
     }
   }
 
-  /** Likewise its distinct ids {@code without}. */
+  /** Lets the distinct ids {@code without} of a lookup read as unknown. */
   public void read(RowLookup lookup, int[] without, long size, long version) {
     if (buckets.isPresent()) {
       for (int u : without) {
@@ -84,8 +84,8 @@ public final class FallbackRows {
   }
 
   /**
-   * Has the first {@code count} of these distinct ids of a lookup sit updates out; {@link
-   * #readAgain} before reading.
+   * Excludes the first {@code count} of these distinct ids from updates. Call {@link #readAgain}
+   * before the lookup is read.
    */
   public void leaveOut(RowLookup lookup, int[] without, int count) {
     for (int i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ public final class FallbackRows {
     }
   }
 
-  /** Has all ids without a row read as they would now, if that is not what they read as already. */
+  /** Updates what all ids without a row read as, if it may have changed. */
   public void readAgain(RowLookup lookup, long size, long version) {
     if (config.unknown() == UnknownRow.MEAN || buckets.isPresent()) {
       read(lookup, lookup.unknown(), size, version);

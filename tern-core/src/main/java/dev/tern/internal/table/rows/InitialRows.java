@@ -8,8 +8,8 @@ import dev.tern.internal.table.index.Hashing;
 import java.util.Arrays;
 
 /**
- * Rows as training finds them first: weights uniform and a pure function of (seed, table index,
- * id), optimizer state at its first value.
+ * Writes new rows: weights are uniform and a pure function of (seed, table index, id), optimizer
+ * state has its first value.
  */
 public final class InitialRows {
   private static final float UNIT = 0x1p-23f;
@@ -29,7 +29,7 @@ public final class InitialRows {
     this(config, 0);
   }
 
-  /** Of rows that go by other numbers than ids, which {@code salt} sets apart. */
+  /** For rows with numbers that are not ids: {@code salt} makes their weights differ. */
   InitialRows(TableConfig config, long salt) {
     key = Hashing.mix(Hashing.mix(config.seed() ^ salt) + config.index());
     width = config.width();

@@ -37,4 +37,9 @@ public final class MatrixBlock {
     end = last;
     return this;
   }
+
+  /** Address of element {@code (row, column)}. */
+  long at(int row, int column) {
+    return base + row * stride + 4L * column;
+  }
 }

@@ -106,19 +106,28 @@ public final class PooledBags {
   }
 
   /** What the combiner multiplies all rows of a bag by. */
-  float scale(int bag) {
+  public float scale(int bag) {
     int begin = offsets[bag];
     int end = offsets[bag + 1];
     return weights.length == 0 ? combiner.scale(end - begin) : combiner.scale(weights, begin, end);
   }
 
+  /** First position of a bag. */
+  public int begin(int bag) {
+    return offsets[bag];
+  }
+
+  /** Position behind the last of a bag. */
+  public int end(int bag) {
+    return offsets[bag + 1];
+  }
+
   /**
-   * By what a row counts in the vector of its bag.
+   * By what the row of a position counts in the vector of its bag.
    *
-   * @param weights of positions, or {@link #UNWEIGHTED}
    * @param scale of the bag
    */
-  static float factor(float[] weights, float scale, int position) {
+  public float factor(float scale, int position) {
     return weights.length == 0 ? scale : scale * weights[position];
   }
 }

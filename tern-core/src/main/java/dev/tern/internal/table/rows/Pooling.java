@@ -74,7 +74,7 @@ public final class Pooling {
       for (int p = 0; p < out.count() && !known; p++) {
         MatrixBlock part = out.part(p, b, b + 1);
         for (int j = part.begin; j < part.end; j++) {
-          Memory.setFloat(part.base + b * part.stride + 4L * j, sum(lookup, bags, b, scale, j));
+          Memory.setFloat(part.at(b, j), sum(lookup, bags, b, scale, j));
         }
       }
     }
@@ -89,7 +89,7 @@ public final class Pooling {
           lookup.rows[u] == RowLookup.NONE
               ? initial.value(lookup.ids[u], j)
               : loops.get(lookup.addresses[u], j);
-      sum = Math.fma(PooledBags.factor(bags.weights, scale, i), weight, sum);
+      sum = Math.fma(bags.factor(scale, i), weight, sum);
     }
     return sum;
   }

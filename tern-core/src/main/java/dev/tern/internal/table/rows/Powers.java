@@ -1,6 +1,9 @@
 package dev.tern.internal.table.rows;
 
-/** Powers of a number by repeated squaring: the same bits on every machine, and cheap. */
+/**
+ * Powers of a number by repeated squaring: cheap, and the same bits on every machine. Example: the
+ * 6th power is the product of the 2nd and the 4th.
+ */
 public final class Powers {
   private final double[] squared = new double[Integer.SIZE - 1];
 
@@ -12,7 +15,11 @@ public final class Powers {
     }
   }
 
-  /** The base to the power of {@code exponent}, 0 or more. */
+  /**
+   * The base to the power of {@code exponent}.
+   *
+   * @param exponent 0 or more
+   */
   public double of(int exponent) {
     double product = 1;
     for (int left = exponent; left > 0; left &= left - 1) {

@@ -7,9 +7,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a {@link RowLookup} was found before its turn, and for how long it holds: where rows lie,
- * while no row of the table comes or goes; records of rows in a file, each until its partition is
- * written anew. What does not hold any more is found again.
+ * What a {@link RowLookup} found ahead of its turn. Addresses of rows hold while no row of the
+ * table comes or goes; the record of a row in a file holds until its partition is written again.
+ * The lookup finds again what no longer holds.
  */
 public final class PrefetchedRows {
   private static final int LINE = 64;

@@ -1,7 +1,8 @@
 package dev.tern.internal.table.rows;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.config.RowFormat;
+import dev.tern.internal.kernel.Halves;
+import dev.tern.internal.memory.Memory;
 
 /**
  * How the weights of a row are stored, for the loops that read rows.
@@ -31,5 +32,15 @@ public record RowEncoding(Form form, int scaleAt) {
   /** Rows of {@link RowFormat#INT8}, of {@code width} weights. */
   public static RowEncoding int8(int width) {
     return new RowEncoding(Form.INT8, ScalarBytes.scaleAt(width));
+  }
+
+  /** Weight {@code j} of the row at an address. */
+  float get(long row, int j) {
+    return switch (form) {
+      case F32 -> Memory.getFloat(row + 4L * j);
+      case F16 -> Halves.widen(DType.F16, Memory.getShort(row + 2L * j));
+      case BF16 -> Halves.widen(DType.BF16, Memory.getShort(row + 2L * j));
+      case INT8 -> ScalarBytes.get(row, scaleAt, j);
+    };
   }
 }

@@ -29,7 +29,10 @@ public final class RowLookup {
   /** Positions per entry of {@link #met}. */
   private static final int MET_SHIFT = 6;
 
-  /** Of as many positions, new ids, or others, that are no more are guessed not to be there. */
+  /**
+   * A block of positions that added fewer new ids than this, or found fewer known ones, makes
+   * {@link #fill} expect the same of the next block. A wrong guess costs time only.
+   */
   private static final int FEW = 8;
 
   /** The table that found the rows, told apart by identity, and its name. */
@@ -91,10 +94,13 @@ public final class RowLookup {
   /** Per distinct id: positions that hold it. */
   public int[] counts = new int[0];
 
-  /** Of these, positions in clicked samples. */
-  public final ClickCounts clicks = new ClickCounts();
+  /** Positions of each distinct id in clicked samples. */
+  public final ClickCounts clicks = new ClickCounts(this);
 
-  /** As {@link #group} found: places {@code starts[u]} to {@code starts[u + 1] - 1} are id u's. */
+  /**
+   * After {@link #group}: places {@code starts[u]} to {@code starts[u + 1] - 1} belong to distinct
+   * id u.
+   */
   public int[] starts = new int[2];
 
   /** Per place: a bag that holds the id, and by how much the id counts there. */
@@ -107,6 +113,11 @@ public final class RowLookup {
 
   /** Open addressing by hash: 0, or index of a distinct id + 1. Under a quarter full. */
   private int[] seen = new int[slotsFor(0)];
+
+  /** Address of the row of a position. */
+  long row(int position) {
+    return addresses[inverse[position]];
+  }
 
   /** Positions, {@code N}. */
   public int count() {
@@ -132,7 +143,7 @@ public final class RowLookup {
     }
     PooledBags.check("to look up in", offsets, 0, bags, count);
     ClickCounts.requireLabels(labels, bags, 1);
-    clicks.count(this, offsets, bags, labels, bags, 1);
+    clicks.count(offsets, bags, labels, bags, 1);
   }
 
   /** Throws if {@code owner}, a table called {@code name}, did not find these rows. */
@@ -236,7 +247,7 @@ public final class RowLookup {
     touched = sum;
   }
 
-  /** Likewise, of ids that are all distinct. */
+  /** Takes new ids that are known to be distinct, without a search. */
   public void fillDistinct(long[] batch, int positions) {
     take(batch, positions);
     System.arraycopy(batch, 0, ids, 0, positions);
@@ -267,17 +278,17 @@ public final class RowLookup {
   }
 
   /**
-   * Loads from the first {@code bytes} of the rows of ids that are met first at a position from
-   * {@code from} to {@code to - 1} or little before or after. A processor overlaps the cache misses
-   * of as many rows as fit into its window of instructions: of a loop that does nothing but load
-   * these are several times as many as of loops that compute.
+   * Loads from the first {@code bytes} of the rows of ids that are met first at about positions
+   * {@code [from, to)}. A processor overlaps the cache misses of all loads in its window of
+   * instructions. A loop that only loads has several times as many loads in the window as a loop
+   * that also computes.
    */
   void touch(int from, int to, int bytes) {
     int last = met[(to + (1 << MET_SHIFT) - 1) >> MET_SHIFT];
     touchRows(addresses, met[from >> MET_SHIFT], last, bytes);
   }
 
-  /** Likewise, of rows {@code rows[from .. to)}. */
+  /** Loads from the first {@code bytes} of rows {@code rows[from .. to)}. */
   void touchRows(long[] rows, int from, int to, int bytes) {
     int sum = 0;
     for (int at = 0; at <= bytes - 4; at += LINE) {
@@ -319,9 +330,9 @@ public final class RowLookup {
   }
 
   /**
-   * Moves the hashes of the distinct ones among positions {@code from} to {@code to - 1} behind
-   * those {@code before}; there are no more of them than positions read. For ids that mostly are
-   * new, or mostly are not, as a branch that can be predicted is the fastest.
+   * Finds the distinct ids of positions {@code [from, to)}, behind the {@code before} that are
+   * known. For positions whose ids are mostly new, or mostly known: there a branch that is
+   * predicted well is the fastest way.
    */
   private int dedupPredictable(long[] batch, int from, int to, int mask, int before) {
     int distinct = before;
@@ -348,8 +359,8 @@ public final class RowLookup {
   }
 
   /**
-   * The same without a branch that asks whether an id is new: each is written down as if it were,
-   * which counts if its slot was free.
+   * Does the same without a branch on whether an id is new: it writes each id down as if it were
+   * new, and counts it only if its slot was free.
    */
   private int dedupMixed(long[] batch, int from, int to, int mask, int before) {
     int distinct = before;
@@ -376,7 +387,7 @@ public final class RowLookup {
     return distinct;
   }
 
-  /** The slot that an id has or is to have where another id has the one before. */
+  /** The slot of an id, known or new, whose first slot holds another id. */
   private int slotAfter(int taken, long id, int mask) {
     int slot = taken;
     int index;
@@ -421,7 +432,7 @@ public final class RowLookup {
     place(grouped);
   }
 
-  /** Has what was grouped name bags by where their gradients lie. */
+  /** Replaces the number of each grouped bag by the place of its gradient. */
   void placeBags(RowParts gradients) {
     int places = starts[unique];
     for (int i = 0; i < places; i++) {
@@ -440,17 +451,16 @@ public final class RowLookup {
     }
   }
 
-  /** Likewise, with the factor that its row has in the pooled vector. */
+  /** As {@link #place}, and notes the factor by which each row counts in its bag. */
   private void placeScaled(PooledBags grouped) {
     int[] offsets = grouped.offsets;
-    float[] weights = grouped.weights;
     for (int b = 0; b < grouped.count; b++) {
       int end = offsets[b + 1];
       float scale = grouped.scale(b);
       for (int i = offsets[b]; i < end; i++) {
         int place = starts[inverse[i] + 1]++;
         bags[place] = b;
-        scales[place] = PooledBags.factor(weights, scale, i);
+        scales[place] = grouped.factor(scale, i);
       }
     }
   }

@@ -24,10 +24,12 @@ public final class RowLoops {
   private static final int BLOCK = 64;
 
   private final RowEncoding encoding;
+  private final boolean plain;
   private final int lanes;
 
   public RowLoops(boolean vectors, RowEncoding encoding) {
     this.encoding = encoding;
+    plain = encoding.form() == Form.F32;
     lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
   }
 
@@ -46,7 +48,7 @@ public final class RowLoops {
 
   /** Weight {@code j} of the row at an address. */
   public float get(long row, int j) {
-    return ScalarRows.get(encoding.form(), encoding.scaleAt(), row, j);
+    return encoding.get(row, j);
   }
 
   /**
@@ -61,14 +63,23 @@ public final class RowLoops {
     for (int first = from; first < to; first += block) {
       out.rows(first, Math.min(to, first + block));
       int j = out.begin;
-      for (; encoding.form() == Form.F32 && j <= out.end - 2L * lanes; j += 2 * lanes) {
+      for (; plain && j <= out.end - 2L * lanes; j += 2 * lanes) {
         VectorRows.gather2(rows, inverse, out, j);
       }
       for (; j <= out.end - lanes; j += lanes) {
-        VectorRows.gather(encoding, rows, inverse, out, j);
+        switch (encoding.form()) {
+          case F32 -> VectorRows.gather(rows, inverse, out, j);
+          case F16 -> VectorRows.gatherF16(rows, inverse, out, j);
+          case BF16 -> VectorRows.gatherBf16(rows, inverse, out, j);
+          case INT8 -> VectorRows.gatherInt8(encoding.scaleAt(), rows, inverse, out, j);
+        }
       }
       for (; j < out.end; j++) {
-        ScalarRows.gather(encoding, rows, inverse, out, j);
+        if (plain) {
+          ScalarRows.gather(rows, inverse, out, j);
+        } else {
+          ScalarRows.gather(encoding, rows, inverse, out, j);
+        }
       }
     }
     out.rows(from, to);
@@ -81,14 +92,23 @@ public final class RowLoops {
    */
   public void pool(RowLookup lookup, PooledBags bags, MatrixBlock out) {
     int j = out.begin;
-    for (; encoding.form() == Form.F32 && j <= out.end - 2L * lanes; j += 2 * lanes) {
+    for (; plain && j <= out.end - 2L * lanes; j += 2 * lanes) {
       VectorRows.pool2(lookup, bags, out, j);
     }
     for (; j <= out.end - lanes; j += lanes) {
-      VectorRows.pool(encoding, lookup, bags, out, j);
+      switch (encoding.form()) {
+        case F32 -> VectorRows.pool(lookup, bags, out, j);
+        case F16 -> VectorRows.poolF16(lookup, bags, out, j);
+        case BF16 -> VectorRows.poolBf16(lookup, bags, out, j);
+        case INT8 -> VectorRows.poolInt8(encoding.scaleAt(), lookup, bags, out, j);
+      }
     }
     for (; j < out.end; j++) {
-      ScalarRows.pool(encoding, lookup, bags, out, j);
+      if (plain) {
+        ScalarRows.pool(lookup, bags, out, j);
+      } else {
+        ScalarRows.pool(encoding, lookup, bags, out, j);
+      }
     }
   }
 }

@@ -8,13 +8,17 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Rows by number, in slabs that are added and never moved: the address of a row holds for the life
- * of the table. Slabs double up to {@link #MAX_SLAB} bytes; a directory maps units of equal size to
- * addresses, so small tables stay small and large ones need one load to find a row. Rows given back
- * are zeros until they are used again.
+ * The memory of rows, by row number. Slabs are added and never moved, so the address of a row holds
+ * for the life of the table. Slabs double in size up to {@link #MAX_SLAB} bytes, so small tables
+ * stay small. A directory maps units of equal size to addresses, so that one load finds a row: with
+ * 1024 rows a unit, row 2050 is row 2 of unit 2. Rows given back are zeros until they are used
+ * again.
+ *
+ * <p>One thread changes it at a time, while no other thread uses it; {@link #places} gives readers
+ * a view that later growth leaves alone.
  */
 public final class RowSlabs {
-  /** Whole pieces of this many bytes make most rows. */
+  /** Rows of more than 8 bytes take a multiple of this many. */
   private static final int PIECE = 16;
 
   private static final int UNIT_BYTES = 1 << 16;
@@ -32,7 +36,7 @@ public final class RowSlabs {
   private int size;
   private long bytes;
 
-  /** Rows given back, used again last first. */
+  /** Rows given back. The last one is used again first. */
   private int[] free = new int[0];
 
   private int freeCount;
@@ -50,20 +54,18 @@ public final class RowSlabs {
     unitMask = unitRows - 1;
   }
 
-  /**
-   * For the rows of a table, of so many bytes; those of 8 bits a weight right behind each other.
-   */
+  /** Slabs for the rows of a table. Rows of 8 bits a weight lie without gaps. */
   public static RowSlabs of(TableConfig config, int rowBytes, Allocator allocator) {
     boolean packed = config.format() == RowFormat.INT8;
     return new RowSlabs(allocator, config.holder("rows"), packed ? rowBytes : strideOf(rowBytes));
   }
 
-  /** Bytes from row to row: whole 16-byte pieces, or a power of two below that. */
+  /** Bytes from row to row: a multiple of 16, or 1, 2, 4 or 8. */
   private static int strideOf(int rowBytes) {
     return rowBytes > 8 ? (rowBytes + PIECE - 1) & -PIECE : Integer.highestOneBit(2 * rowBytes - 1);
   }
 
-  /** Bytes that slabs of so many rows hold at most. */
+  /** The most bytes that slabs of {@code rows} rows hold. */
   public static long mostBytes(int rowBytes, int rows) {
     long bytes = (long) strideOf(rowBytes) * rows;
     return bytes
@@ -71,7 +73,7 @@ public final class RowSlabs {
         + 2L * Math.max(UNIT_BYTES, rowBytes);
   }
 
-  /** Rows ever in use: numbers are below it. */
+  /** One more than the largest row number so far. */
   public int size() {
     return size;
   }
@@ -107,8 +109,10 @@ public final class RowSlabs {
   }
 
   /**
-   * Addresses of the rows that a lookup's distinct ids {@code [from, to)} have. Those without one
-   * are listed as missing, behind the first {@code before}; returns the end of that list.
+   * Writes the addresses of the rows of distinct ids {@code [from, to)} of a lookup. Ids without a
+   * row are added to its list of missing ids, which has {@code before} entries.
+   *
+   * @return entries of the list afterwards
    */
   public int locate(RowLookup lookup, int from, int to, int before) {
     int missing = before;
@@ -123,7 +127,7 @@ public final class RowSlabs {
     return missing;
   }
 
-  /** Where the rows in use now lie, for whoever may not see these slabs grow. */
+  /** Where the present rows lie, for threads that read while the slabs grow. */
   public Places places() {
     return new Places(units, unitShift, unitMask, stride);
   }
@@ -139,14 +143,14 @@ public final class RowSlabs {
     }
   }
 
-  /** Makes sure that {@link #add} will not need memory for so many rows. */
+  /** Allocates ahead, so that the next {@code count} calls of {@link #add} need no memory. */
   public void reserve(int count) {
     while (((long) unitCount << unitShift) - size + freeCount < count) {
       grow();
     }
   }
 
-  /** The number of a row not in use; what it holds is undefined. */
+  /** Takes a row into use and returns its number. Its content is undefined. */
   public int add() {
     if (freeCount > 0) {
       return free[--freeCount];

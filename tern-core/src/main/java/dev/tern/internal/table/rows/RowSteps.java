@@ -95,33 +95,32 @@ final class RowSteps {
 
   /**
    * One step: row {@code i} of {@code gradients} updates the row of {@code ids[i]} at {@code
-   * targets[i]}. See {@link UpdateLoops#update}.
+   * targets[i]}; {@link StepBlock#ROWS} rows at most. See {@link UpdateLoops#update}.
    */
   void run(OptimizerStep step, long[] targets, long[] ids, MatrixBlock gradients) {
     if (head.isPresent()) {
       follow(head.get(), step);
     }
+    int from = gradients.from;
     long stride = gradients.stride;
+    block.gradients.at(gradients.base, stride).rows(from, gradients.to);
     if (storage == DType.F32 && head.isEmpty()) {
-      block.gradients.at(gradients.base, stride).rows(gradients.from, gradients.to);
       update(step, targets, targets);
       clamp(targets);
       return;
     }
-    for (int begin = gradients.from; begin < gradients.to; begin += BLOCK) {
-      int count = Math.min(BLOCK, gradients.to - begin);
-      long base = gradients.base + begin * stride;
-      System.arraycopy(targets, begin, rows, 0, count);
-      block.gradients.rows(0, count);
-      if (storage == DType.F32) {
-        System.arraycopy(rows, 0, weights, 0, count);
-        updateParts(step, base, stride);
-      } else {
-        widen(count);
-        makeKeys(step, ids, begin, count);
-        updateParts(step, base, stride);
-        loops.store(storage, rows, keys, widened);
-      }
+    int count = gradients.to - from;
+    long base = gradients.base + from * stride;
+    block.gradients.rows(0, count);
+    System.arraycopy(targets, from, rows, 0, count);
+    if (storage == DType.F32) {
+      System.arraycopy(rows, 0, weights, 0, count);
+      updateParts(step, base, stride);
+    } else {
+      widen(count);
+      makeKeys(step, ids, from, count);
+      updateParts(step, base, stride);
+      loops.store(storage, rows, keys, widened);
     }
   }
 

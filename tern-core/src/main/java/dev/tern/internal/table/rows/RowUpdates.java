@@ -12,7 +12,7 @@ import java.util.BitSet;
  * <p>Belongs to one table, and is used by the thread that changes it: one at a time.
  */
 public final class RowUpdates {
-  private static final int BLOCK = 64;
+  private static final int BLOCK = StepBlock.ROWS;
   private static final int LINE = 64;
 
   /** So many gradients fit into the second cache beside other things. */

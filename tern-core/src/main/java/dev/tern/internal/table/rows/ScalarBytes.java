@@ -9,18 +9,20 @@ import dev.tern.base.DType;
 import dev.tern.embedding.config.RowFormat;
 
 /**
- * Rows of {@link RowFormat#INT8}: {@code W} bytes, then at a multiple of 4 the scale. One of them,
- * or {@link ByteLoops} on one column, {@code j}.
+ * Reads and writes single rows of {@link RowFormat#INT8}: {@code W} bytes, then, at the next
+ * multiple of 4, the scale as a float. Weight {@code j} is byte {@code j} times the scale. Example:
+ * with weights 1 and -0.5 the scale is 1/127, and the bytes are 127 and -64 (63.5 to the nearest
+ * even). Any number of threads may call it.
  */
 public final class ScalarBytes {
   private static final int LARGEST = 127;
 
-  /** Of finite weights: {@link #LARGEST} times more would not be finite. */
+  /** The largest scale for which {@link #LARGEST} times the scale is finite. */
   private static final float LARGEST_SCALE = Math.nextDown(Float.MAX_VALUE / LARGEST);
 
   private ScalarBytes() {}
 
-  /** Where the scale lies in a row of {@code width} weights. */
+  /** Bytes from a row of {@code width} weights to its scale. */
   public static int scaleAt(int width) {
     return (width + Float.BYTES - 1) & -Float.BYTES;
   }
@@ -35,7 +37,11 @@ public final class ScalarBytes {
     return getByte(row + j) * getFloat(row + scaleAt);
   }
 
-  /** Rounds the {@code width} weights at {@code from}, stored as {@code storage}, to a row. */
+  /**
+   * Writes a row.
+   *
+   * @param storage of the {@code width} weights at {@code from}
+   */
   public static void set(DType storage, long from, int width, long row) {
     float largest = 0;
     for (int j = 0; j < width; j++) {
@@ -54,7 +60,7 @@ public final class ScalarBytes {
     if (!Float.isFinite(scale)) {
       return scale;
     }
-    // A subnormal scale would be too far from that quotient.
+    // A subnormal scale has too few digits: weights would be off by more than half of it.
     return scale < Float.MIN_NORMAL ? 0 : Math.min(scale, LARGEST_SCALE);
   }
 }

@@ -8,7 +8,7 @@ import static dev.tern.internal.memory.Memory.setShort;
 import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
 
-/** Weights as they are stored: one of them, or {@link HalfLoops} on one column, {@code j}. */
+/** Reads and writes single weights of F32, F16 or BF16. Any number of threads may call it. */
 public final class ScalarHalves {
   private ScalarHalves() {}
 
@@ -19,7 +19,7 @@ public final class ScalarHalves {
         : Halves.widen(storage, getShort(row + 2L * j));
   }
 
-  /** Stores the nearest value that is finite if {@code weight} is. */
+  /** Stores the nearest value of {@code storage}; a finite weight stays finite. */
   public static void set(DType storage, long row, int j, float weight) {
     if (storage == DType.F32) {
       setFloat(row + 4L * j, weight);
@@ -28,7 +28,7 @@ public final class ScalarHalves {
     }
   }
 
-  /** What {@link #get} gives after {@link #set}. */
+  /** The value that {@link #get} returns after {@link #set}. */
   public static float stored(DType storage, float weight) {
     return storage == DType.F32
         ? weight

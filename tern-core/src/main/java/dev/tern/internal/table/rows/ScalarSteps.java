@@ -22,28 +22,21 @@ final class ScalarSteps {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;
-    long grad = gradients.base + 4L * j;
-    long stride = gradients.stride;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];
       float sum = 0;
       for (int i = starts[u]; i < end; i++) {
-        sum = Math.fma(scales[i], getFloat(grad + bags[i] * stride), sum);
+        sum = Math.fma(scales[i], getFloat(gradients.at(bags[i], j)), sum);
       }
-      setFloat(sums.base + u * sums.stride + 4L * j, sum);
+      setFloat(sums.at(u, j), sum);
     }
   }
 
   static void addSquares(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
-    long[] weights = block.weights;
     float[] squares = block.squares;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      float g = Math.fma(l2, getFloat(weights[i] + 4L * j), getFloat(grad + i * stride));
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      float g = Math.fma(step.l2, getFloat(block.weight(i, j)), getFloat(block.gradient(i, j)));
       int sum = StepBlock.SUMS * (i - from) + (j & 7);
       squares[sum] = Math.fma(g, g, squares[sum]);
     }
@@ -51,12 +44,9 @@ final class ScalarSteps {
 
   static void addSquares(StepBlock block, int j) {
     float[] squares = block.squares;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      float g = getFloat(grad + i * stride);
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      float g = getFloat(block.gradient(i, j));
       int sum = StepBlock.SUMS * (i - from) + (j & 7);
       squares[sum] = Math.fma(g, g, squares[sum]);
     }
@@ -90,48 +80,36 @@ final class ScalarSteps {
   private static double norm(MatrixBlock gradients, int i) {
     double squares = 0;
     for (int j = gradients.begin; j < gradients.end; j++) {
-      double g = getFloat(gradients.base + i * gradients.stride + 4L * j);
+      double g = getFloat(gradients.at(i, j));
       squares += g * g;
     }
     return Math.sqrt(squares);
   }
 
   static void scale(StepBlock block, int j) {
-    float[] factors = block.rates;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      long at = grad + i * stride;
-      setFloat(at, factors[i - from] * getFloat(at));
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long at = block.gradient(i, j);
+      setFloat(at, block.rates[i - from] * getFloat(at));
     }
   }
 
   static void clamp(StepBlock block, float low, float high, int j) {
-    long[] weights = block.weights;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
       setFloat(row, Math.min(Math.max(getFloat(row), low), high));
     }
   }
 
   static void storeF16(long[] rows, MatrixBlock weights, int j) {
-    long base = weights.base + 4L * j;
-    long stride = weights.stride;
-    int to = weights.to;
-    for (int i = weights.from; i < to; i++) {
-      ScalarHalves.set(DType.F16, rows[i], j, getFloat(base + i * stride));
+    for (int i = weights.from; i < weights.to; i++) {
+      ScalarHalves.set(DType.F16, rows[i], j, getFloat(weights.at(i, j)));
     }
   }
 
   static void storeBf16(long[] rows, int[] keys, MatrixBlock weights, int j) {
-    long base = weights.base + 4L * j;
-    long stride = weights.stride;
-    int to = weights.to;
-    for (int i = weights.from; i < to; i++) {
-      float weight = getFloat(base + i * stride);
+    for (int i = weights.from; i < weights.to; i++) {
+      float weight = getFloat(weights.at(i, j));
       setShort(rows[i] + 2L * j, Halves.stochasticBf16(weight, Hashing.noise(keys[i], j)));
     }
   }
@@ -150,81 +128,55 @@ final class ScalarSteps {
   }
 
   private static void sgd(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
-    long[] weights = block.weights;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
       setFloat(row, Math.fma(down, g, w));
     }
   }
 
   private static void momentum(
       OptimizerStep step, Optimizer.Momentum rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
     float keep = rule.momentum();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float a = Math.fma(keep, getFloat(at), down * g);
-      setFloat(at, a);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float a = Math.fma(keep, getFloat(state), down * g);
+      setFloat(state, a);
       setFloat(row, w + a);
     }
   }
 
   private static void nesterov(
       OptimizerStep step, Optimizer.Nesterov rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
     float keep = rule.momentum();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float a = Math.fma(keep, getFloat(at), g);
-      setFloat(at, a);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float a = Math.fma(keep, getFloat(state), g);
+      setFloat(state, a);
       setFloat(row, Math.fma(down, Math.fma(keep, a, g), w));
     }
   }
 
   private static void adagrad(OptimizerStep step, Optimizer.Adagrad rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float eps = rule.eps();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float s = Math.fma(g, g, getFloat(at));
-      setFloat(at, s);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float s = Math.fma(g, g, getFloat(state));
+      setFloat(state, s);
       setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
     }
   }
@@ -232,9 +184,9 @@ final class ScalarSteps {
   /** Adds the mean squared gradient of each row to its state, and finds its learning rate. */
   static void rowRates(OptimizerStep step, Optimizer.RowWiseAdagrad rule, StepBlock block) {
     float share = 1f / step.width;
-    int from = block.gradients.from;
-    for (int i = from; i < block.gradients.to; i++) {
-      long state = block.states[i] + 4L * step.width;
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long state = block.state(i, 0);
       float s = Math.fma(total(block.squares, i - from), share, getFloat(state));
       setFloat(state, s);
       block.rates[i - from] = step.lr / ((float) Math.sqrt(s) + rule.eps());
@@ -242,40 +194,27 @@ final class ScalarSteps {
   }
 
   private static void rowWise(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
-    float[] rates = block.rates;
-    long[] weights = block.weights;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long row = block.weight(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      setFloat(row, Math.fma(-rates[i - from], g, w));
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      setFloat(row, Math.fma(-block.rates[i - from], g, w));
     }
   }
 
   private static void rmsProp(OptimizerStep step, Optimizer.RmsProp rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float eps = rule.eps();
     float rho = rule.rho();
     float rest = 1 - rho;
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float s = Math.fma(rho, getFloat(at), rest * g * g);
-      setFloat(at, s);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float s = Math.fma(rho, getFloat(state), rest * g * g);
+      setFloat(state, s);
       setFloat(row, w - lr * g / ((float) Math.sqrt(s) + eps));
     }
   }
@@ -290,9 +229,9 @@ final class ScalarSteps {
   static boolean momentDecays(OptimizerStep step, StepBlock block) {
     long last = 12L * step.width;
     int number = (int) Math.min(step.number, Integer.MAX_VALUE);
-    int from = block.gradients.from;
+    int from = block.from();
     boolean any = false;
-    for (int i = from; i < block.gradients.to; i++) {
+    for (int i = from; i < block.to(); i++) {
       long state = block.states[i] + last;
       int skipped = Math.max(0, number - getInt(state) - 1);
       block.decays1[i - from] = step.decay1(skipped);
@@ -303,18 +242,17 @@ final class ScalarSteps {
     return any;
   }
 
-  static void decay(int width, StepBlock block, int j) {
-    int from = block.gradients.from;
-    for (int i = from; i < block.gradients.to; i++) {
-      long m = block.states[i] + 4L * (width + j);
-      long v = m + 4L * width;
+  static void decay(StepBlock block, int j) {
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long m = block.state(i, j);
+      long v = m + 4L * block.width;
       setFloat(m, block.decays1[i - from] * getFloat(m));
       setFloat(v, block.decays2[i - from] * getFloat(v));
     }
   }
 
   private static void adam(OptimizerStep step, Optimizer.Adam rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float vScale = step.vScale;
     float eps = rule.eps();
@@ -322,48 +260,35 @@ final class ScalarSteps {
     float beta2 = rule.beta2();
     float rest1 = 1 - beta1;
     float rest2 = 1 - beta2;
-    long first = 4L * (step.width + j);
-    long second = first + 4L * step.width;
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i];
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long first = block.state(i, j);
+      long second = first + 4L * step.width;
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float m = Math.fma(beta1, getFloat(at + first), rest1 * g);
-      float v = Math.fma(beta2, getFloat(at + second), rest2 * g * g);
-      setFloat(at + first, m);
-      setFloat(at + second, v);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float m = Math.fma(beta1, getFloat(first), rest1 * g);
+      float v = Math.fma(beta2, getFloat(second), rest2 * g * g);
+      setFloat(first, m);
+      setFloat(second, v);
       setFloat(row, w - lr * m / ((float) Math.sqrt(v * vScale) + eps));
     }
   }
 
   private static void ftrl(OptimizerStep step, Optimizer.Ftrl rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float perRate = 1 / step.lr;
-    long linear = 4L * (step.width + j);
-    long squares = linear + 4L * step.width;
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i];
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long linear = block.state(i, j);
+      long squares = linear + 4L * step.width;
       float w = getFloat(row);
-      float g = Math.fma(l2, w, getFloat(grad + i * stride));
-      float before = getFloat(at + squares);
+      float g = Math.fma(step.l2, w, getFloat(block.gradient(i, j)));
+      float before = getFloat(squares);
       float n = Math.fma(g, g, before);
       float root = (float) Math.sqrt(n);
       float sigma = (root - (float) Math.sqrt(before)) * perRate;
-      float z = Math.fma(-sigma, w, getFloat(at + linear) + g);
-      setFloat(at + linear, z);
-      setFloat(at + squares, n);
+      float z = Math.fma(-sigma, w, getFloat(linear) + g);
+      setFloat(linear, z);
+      setFloat(squares, n);
       float size = Math.max(Math.abs(z) - rule.l1(), 0);
       float pull = Math.fma(rule.beta() + root, perRate, rule.l2());
       float shrunk = pull > 0 ? size / pull : 0;

@@ -3,8 +3,8 @@ package dev.tern.internal.table.rows;
 /**
  * What one optimizer step changes, and scratch for it: weight {@code j} of row {@code i} lies at
  * {@code weights[i] + 4 * j}, its state {@code width} floats behind {@code states[i] + 4 * j}, and
- * its gradient is element {@code (i, j)} of {@link #gradients}. Rows {@code i} are those of the
- * gradients, {@link #ROWS} at most in the loops of {@link ScalarSteps} and {@link VectorSteps}.
+ * its gradient is element {@code (i, j)} of {@link #gradients}. The rows {@code i} are the rows of
+ * the gradients, {@link #ROWS} at most.
  *
  * <p>One update owns it, and one thread at a time uses it.
  */
@@ -17,6 +17,10 @@ final class StepBlock {
 
   long[] weights = {};
   long[] states = {};
+
+  /** Weights of a row that the step updates. */
+  int width;
+
   final MatrixBlock gradients = new MatrixBlock();
 
   // Scratch, per row of a round.
@@ -24,4 +28,27 @@ final class StepBlock {
   final float[] rates = new float[ROWS];
   final float[] decays1 = new float[ROWS];
   final float[] decays2 = new float[ROWS];
+
+  int from() {
+    return gradients.from;
+  }
+
+  int to() {
+    return gradients.to;
+  }
+
+  /** Address of a weight. */
+  long weight(int row, int column) {
+    return weights[row] + 4L * column;
+  }
+
+  /** Address of the first state of a weight; the second lies {@code width} floats behind it. */
+  long state(int row, int column) {
+    return states[row] + 4L * (width + column);
+  }
+
+  /** Address of the gradient of a weight. */
+  long gradient(int row, int column) {
+    return gradients.at(row, column);
+  }
 }

@@ -46,46 +46,34 @@ public final class UpdateLoops {
 
   /** Scales the gradients of rows down to a norm of {@code norm} where theirs is larger. */
   void clip(float norm, StepBlock block) {
-    MatrixBlock gradients = block.gradients;
-    int from = gradients.from;
-    int to = gradients.to;
-    for (int first = from; first < to; first += StepBlock.ROWS) {
-      gradients.rows(first, Math.min(to, first + StepBlock.ROWS));
-      Arrays.fill(block.squares, 0, StepBlock.SUMS * (gradients.to - gradients.from), 0);
-      int j = gradients.begin;
-      for (; j <= gradients.end - lanes; j += lanes) {
-        VectorSteps.addSquares(block, j);
-      }
-      for (; j < gradients.end; j++) {
-        ScalarSteps.addSquares(block, j);
-      }
-      ScalarSteps.clipFactors(norm, block);
-      for (j = gradients.begin; j <= gradients.end - lanes; j += lanes) {
-        VectorSteps.scale(block, j);
-      }
-      for (; j < gradients.end; j++) {
-        ScalarSteps.scale(block, j);
-      }
+    int begin = block.gradients.begin;
+    int end = block.gradients.end;
+    Arrays.fill(block.squares, 0, StepBlock.SUMS * (block.to() - block.from()), 0);
+    int j = begin;
+    for (; j <= end - lanes; j += lanes) {
+      VectorSteps.addSquares(block, j);
     }
-    gradients.rows(from, to);
+    for (; j < end; j++) {
+      ScalarSteps.addSquares(block, j);
+    }
+    ScalarSteps.clipFactors(norm, block);
+    for (j = begin; j <= end - lanes; j += lanes) {
+      VectorSteps.scale(block, j);
+    }
+    for (; j < end; j++) {
+      ScalarSteps.scale(block, j);
+    }
   }
 
   /** Moves weights of F32 to the nearest within {@code low} and {@code high}. */
   void clamp(StepBlock block, int width, float low, float high) {
-    MatrixBlock rows = block.gradients;
-    int from = rows.from;
-    int to = rows.to;
-    for (int first = from; first < to; first += StepBlock.ROWS) {
-      rows.rows(first, Math.min(to, first + StepBlock.ROWS));
-      int j = 0;
-      for (; j <= width - lanes; j += lanes) {
-        VectorSteps.clamp(block, low, high, j);
-      }
-      for (; j < width; j++) {
-        ScalarSteps.clamp(block, low, high, j);
-      }
+    int j = 0;
+    for (; j <= width - lanes; j += lanes) {
+      VectorSteps.clamp(block, low, high, j);
     }
-    rows.rows(from, to);
+    for (; j < width; j++) {
+      ScalarSteps.clamp(block, low, high, j);
+    }
   }
 
   /**
@@ -118,26 +106,20 @@ public final class UpdateLoops {
    * may hold anything afterwards.
    */
   void update(OptimizerStep step, StepBlock block) {
-    MatrixBlock gradients = block.gradients;
-    int from = gradients.from;
-    int to = gradients.to;
-    for (int first = from; first < to; first += StepBlock.ROWS) {
-      gradients.rows(first, Math.min(to, first + StepBlock.ROWS));
-      if (step.optimizer instanceof Optimizer.RowWiseAdagrad adagrad) {
-        rowRates(step, adagrad, block);
-      }
-      if (step.optimizer instanceof Optimizer.Adam adam && adam.decays()) {
-        decayMoments(step, block);
-      }
-      int j = 0;
-      for (; j <= step.width - lanes; j += lanes) {
-        VectorSteps.update(step, block, j);
-      }
-      for (; j < step.width; j++) {
-        ScalarSteps.update(step, block, j);
-      }
+    block.width = step.width;
+    if (step.optimizer instanceof Optimizer.RowWiseAdagrad adagrad) {
+      rowRates(step, adagrad, block);
     }
-    gradients.rows(from, to);
+    if (step.optimizer instanceof Optimizer.Adam adam && adam.decays()) {
+      decayMoments(step, block);
+    }
+    int j = 0;
+    for (; j <= step.width - lanes; j += lanes) {
+      VectorSteps.update(step, block, j);
+    }
+    for (; j < step.width; j++) {
+      ScalarSteps.update(step, block, j);
+    }
   }
 
   /** Decays moments by the steps that left their rows alone, and notes this step. */
@@ -147,17 +129,16 @@ public final class UpdateLoops {
     }
     int j = 0;
     for (; j <= step.width - lanes; j += lanes) {
-      VectorSteps.decay(step.width, block, j);
+      VectorSteps.decay(block, j);
     }
     for (; j < step.width; j++) {
-      ScalarSteps.decay(step.width, block, j);
+      ScalarSteps.decay(block, j);
     }
   }
 
   /** Adds the mean squared gradient to each row's state, and finds {@link StepBlock#rates}. */
   private void rowRates(OptimizerStep step, Optimizer.RowWiseAdagrad adagrad, StepBlock block) {
-    MatrixBlock gradients = block.gradients;
-    Arrays.fill(block.squares, 0, StepBlock.SUMS * (gradients.to - gradients.from), 0);
+    Arrays.fill(block.squares, 0, StepBlock.SUMS * (block.to() - block.from()), 0);
     int j = 0;
     for (; j <= step.width - lanes; j += lanes) {
       VectorSteps.addSquares(step, block, j);

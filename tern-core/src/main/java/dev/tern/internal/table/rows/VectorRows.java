@@ -2,7 +2,6 @@ package dev.tern.internal.table.rows;
 
 import dev.tern.internal.kernel.HalfVectors;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.table.rows.RowEncoding.Form;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
@@ -16,8 +15,10 @@ import jdk.incubator.vector.VectorSpecies;
  * fill them, and every method is small enough for the first compiler. Loaded only where the module
  * {@code jdk.incubator.vector} is present.
  *
- * <p>One loop serves all encodings and bags with and without weights. A table has one encoding, so
- * the compiler takes these tests out of the loop.
+ * <p>Each encoding has a loop of its own. One loop that asked for the encoding would be compiled
+ * for the encoding that the process met first, and rows of another one would pass through vector
+ * objects on the heap. Bags with and without weights share a loop: where a process has no weights,
+ * the compiler leaves the test out.
  */
 final class VectorRows {
   private static final VectorSpecies<Float> FLOATS = HalfVectors.FLOATS;
@@ -45,36 +46,23 @@ final class VectorRows {
     return HalfVectors.exact(FloatVector.broadcast(FLOATS, value));
   }
 
-  /** Weights from column {@code j} on of a row, stored as a {@link RowEncoding} says. */
-  private static FloatVector load(Form form, int scaleAt, long row, int j) {
-    if (form == Form.F32) {
-      return load(row + 4L * j);
-    }
-    if (form == Form.INT8) {
-      return loadBytes(row + j).mul(all(Memory.getFloat(row + scaleAt)));
-    }
-    return form == Form.F16
-        ? HalfVectors.loadF16(row + 2L * j)
-        : HalfVectors.loadBf16(row + 2L * j);
-  }
-
-  private static FloatVector loadBytes(long address) {
+  /** Weights from column {@code j} on of the row of {@link RowFormat#INT8} at {@code row}. */
+  private static FloatVector loadInt8(long row, int scaleAt, int j) {
     ByteVector bytes =
         (ByteVector)
-            BYTES_TYPE.cast(ByteVector.fromMemorySegment(BYTES, Memory.ALL, address, ORDER));
+            BYTES_TYPE.cast(ByteVector.fromMemorySegment(BYTES, Memory.ALL, row + j, ORDER));
     IntVector whole =
         HalfVectors.exact((IntVector) bytes.convertShape(VectorOperators.B2I, INTS, 0));
-    return HalfVectors.exact((FloatVector) whole.convertShape(VectorOperators.I2F, FLOATS, 0));
+    FloatVector floats =
+        HalfVectors.exact((FloatVector) whole.convertShape(VectorOperators.I2F, FLOATS, 0));
+    return floats.mul(all(Memory.getFloat(row + scaleAt)));
   }
 
   /** Two vectors of columns of rows of F32. */
   static void gather2(long[] rows, int[] inverse, MatrixBlock out, int j) {
-    long base = out.base + 4L * j;
-    long stride = out.stride;
-    int to = out.to;
-    for (int i = out.from; i < to; i++) {
+    for (int i = out.from; i < out.to; i++) {
       long row = rows[inverse[i]] + 4L * j;
-      long target = base + i * stride;
+      long target = out.at(i, j);
       FloatVector first = load(row);
       FloatVector second = load(row + 4L * LANES);
       store(first, target);
@@ -82,57 +70,97 @@ final class VectorRows {
     }
   }
 
-  static void gather(RowEncoding encoding, long[] rows, int[] inverse, MatrixBlock out, int j) {
-    Form form = encoding.form();
-    int scaleAt = encoding.scaleAt();
-    long base = out.base + 4L * j;
-    long stride = out.stride;
-    int to = out.to;
-    for (int i = out.from; i < to; i++) {
-      store(load(form, scaleAt, rows[inverse[i]], j), base + i * stride);
+  static void gather(long[] rows, int[] inverse, MatrixBlock out, int j) {
+    for (int i = out.from; i < out.to; i++) {
+      store(load(rows[inverse[i]] + 4L * j), out.at(i, j));
+    }
+  }
+
+  static void gatherF16(long[] rows, int[] inverse, MatrixBlock out, int j) {
+    for (int i = out.from; i < out.to; i++) {
+      store(HalfVectors.loadF16(rows[inverse[i]] + 2L * j), out.at(i, j));
+    }
+  }
+
+  static void gatherBf16(long[] rows, int[] inverse, MatrixBlock out, int j) {
+    for (int i = out.from; i < out.to; i++) {
+      store(HalfVectors.loadBf16(rows[inverse[i]] + 2L * j), out.at(i, j));
+    }
+  }
+
+  static void gatherInt8(int scaleAt, long[] rows, int[] inverse, MatrixBlock out, int j) {
+    for (int i = out.from; i < out.to; i++) {
+      store(loadInt8(rows[inverse[i]], scaleAt, j), out.at(i, j));
     }
   }
 
   /** Two vectors of columns of rows of F32. */
   static void pool2(RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
-    long[] rows = lookup.addresses;
-    int[] inverse = lookup.inverse;
-    int[] offsets = bags.offsets;
-    float[] weights = bags.weights;
     for (int b = out.from; b < out.to; b++) {
-      int end = offsets[b + 1];
+      int end = bags.end(b);
       float scale = bags.scale(b);
       FloatVector first = all(0);
       FloatVector second = all(0);
-      for (int i = offsets[b]; i < end; i++) {
-        long row = rows[inverse[i]] + 4L * j;
-        FloatVector factor = all(PooledBags.factor(weights, scale, i));
+      for (int i = bags.begin(b); i < end; i++) {
+        long row = lookup.row(i) + 4L * j;
+        FloatVector factor = all(bags.factor(scale, i));
         first = factor.fma(load(row), first);
         second = factor.fma(load(row + 4L * LANES), second);
       }
-      long target = out.base + b * out.stride + 4L * j;
-      store(first, target);
-      store(second, target + 4L * LANES);
+      store(first, out.at(b, j));
+      store(second, out.at(b, j + LANES));
     }
   }
 
-  static void pool(
-      RowEncoding encoding, RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
-    Form form = encoding.form();
-    int scaleAt = encoding.scaleAt();
-    long[] rows = lookup.addresses;
-    int[] inverse = lookup.inverse;
-    int[] offsets = bags.offsets;
-    float[] weights = bags.weights;
+  static void pool(RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
     for (int b = out.from; b < out.to; b++) {
-      int end = offsets[b + 1];
+      int end = bags.end(b);
       float scale = bags.scale(b);
       FloatVector sum = all(0);
-      for (int i = offsets[b]; i < end; i++) {
-        FloatVector row = load(form, scaleAt, rows[inverse[i]], j);
-        sum = all(PooledBags.factor(weights, scale, i)).fma(row, sum);
+      for (int i = bags.begin(b); i < end; i++) {
+        FloatVector row = load(lookup.row(i) + 4L * j);
+        sum = all(bags.factor(scale, i)).fma(row, sum);
       }
-      store(sum, out.base + b * out.stride + 4L * j);
+      store(sum, out.at(b, j));
+    }
+  }
+
+  static void poolF16(RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
+    for (int b = out.from; b < out.to; b++) {
+      int end = bags.end(b);
+      float scale = bags.scale(b);
+      FloatVector sum = all(0);
+      for (int i = bags.begin(b); i < end; i++) {
+        FloatVector row = HalfVectors.loadF16(lookup.row(i) + 2L * j);
+        sum = all(bags.factor(scale, i)).fma(row, sum);
+      }
+      store(sum, out.at(b, j));
+    }
+  }
+
+  static void poolBf16(RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
+    for (int b = out.from; b < out.to; b++) {
+      int end = bags.end(b);
+      float scale = bags.scale(b);
+      FloatVector sum = all(0);
+      for (int i = bags.begin(b); i < end; i++) {
+        FloatVector row = HalfVectors.loadBf16(lookup.row(i) + 2L * j);
+        sum = all(bags.factor(scale, i)).fma(row, sum);
+      }
+      store(sum, out.at(b, j));
+    }
+  }
+
+  static void poolInt8(int scaleAt, RowLookup lookup, PooledBags bags, MatrixBlock out, int j) {
+    for (int b = out.from; b < out.to; b++) {
+      int end = bags.end(b);
+      float scale = bags.scale(b);
+      FloatVector sum = all(0);
+      for (int i = bags.begin(b); i < end; i++) {
+        FloatVector row = loadInt8(lookup.row(i), scaleAt, j);
+        sum = all(bags.factor(scale, i)).fma(row, sum);
+      }
+      store(sum, out.at(b, j));
     }
   }
 }

@@ -40,19 +40,17 @@ final class VectorSteps {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;
-    long grad = gradients.base + 4L * j;
-    long stride = gradients.stride;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];
       FloatVector first = all(0);
       FloatVector second = all(0);
       for (int i = starts[u]; i < end; i++) {
-        long at = grad + bags[i] * stride;
+        long at = gradients.at(bags[i], j);
         FloatVector scale = all(scales[i]);
         first = scale.fma(load(at), first);
         second = scale.fma(load(at + 4L * LANES), second);
       }
-      long target = sums.base + u * sums.stride + 4L * j;
+      long target = sums.at(u, j);
       store(first, target);
       store(second, target + 4L * LANES);
     }
@@ -62,40 +60,30 @@ final class VectorSteps {
     int[] starts = lookup.starts;
     int[] bags = lookup.bags;
     float[] scales = lookup.scales;
-    long grad = gradients.base + 4L * j;
-    long stride = gradients.stride;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];
       FloatVector sum = all(0);
       for (int i = starts[u]; i < end; i++) {
-        sum = all(scales[i]).fma(load(grad + bags[i] * stride), sum);
+        sum = all(scales[i]).fma(load(gradients.at(bags[i], j)), sum);
       }
-      store(sum, sums.base + u * sums.stride + 4L * j);
+      store(sum, sums.at(u, j));
     }
   }
 
   static void addSquares(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
-    long[] weights = block.weights;
     float[] squares = block.squares;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      FloatVector g = all(l2).fma(load(weights[i] + 4L * j), load(grad + i * stride));
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      FloatVector g = all(step.l2).fma(load(block.weight(i, j)), load(block.gradient(i, j)));
       addSquare(g, squares, StepBlock.SUMS * (i - from) + (j & 7));
     }
   }
 
   static void addSquares(StepBlock block, int j) {
     float[] squares = block.squares;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      addSquare(load(grad + i * stride), squares, StepBlock.SUMS * (i - from) + (j & 7));
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      addSquare(load(block.gradient(i, j)), squares, StepBlock.SUMS * (i - from) + (j & 7));
     }
   }
 
@@ -104,44 +92,32 @@ final class VectorSteps {
   }
 
   static void scale(StepBlock block, int j) {
-    float[] factors = block.rates;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      long at = grad + i * stride;
-      store(load(at).mul(factors[i - from]), at);
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long at = block.gradient(i, j);
+      store(load(at).mul(block.rates[i - from]), at);
     }
   }
 
   static void clamp(StepBlock block, float low, float high, int j) {
-    long[] weights = block.weights;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
       store(load(row).max(low).min(high), row);
     }
   }
 
   static void storeF16(long[] rows, MatrixBlock weights, int j) {
-    long base = weights.base + 4L * j;
-    long stride = weights.stride;
-    int to = weights.to;
-    for (int i = weights.from; i < to; i++) {
-      HalfVectors.storeFiniteF16(load(base + i * stride), rows[i] + 2L * j);
+    for (int i = weights.from; i < weights.to; i++) {
+      HalfVectors.storeFiniteF16(load(weights.at(i, j)), rows[i] + 2L * j);
     }
   }
 
   static void storeBf16(long[] rows, int[] keys, MatrixBlock weights, int j) {
     IntVector columns =
         HalfVectors.exact(IntVector.fromArray(INTS, COLUMNS, 0)).add(j * Hashing.COLUMN);
-    long base = weights.base + 4L * j;
-    long stride = weights.stride;
-    int to = weights.to;
-    for (int i = weights.from; i < to; i++) {
+    for (int i = weights.from; i < weights.to; i++) {
       IntVector noise = noise(columns.add(keys[i]));
-      HalfVectors.storeStochasticBf16(load(base + i * stride), noise, rows[i] + 2L * j);
+      HalfVectors.storeStochasticBf16(load(weights.at(i, j)), noise, rows[i] + 2L * j);
     }
   }
 
@@ -167,140 +143,96 @@ final class VectorSteps {
   }
 
   private static void sgd(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
-    long[] weights = block.weights;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
       store(all(down).fma(g, w), row);
     }
   }
 
   private static void momentum(
       OptimizerStep step, Optimizer.Momentum rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
     float keep = rule.momentum();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector a = all(keep).fma(load(at), g.mul(down));
-      store(a, at);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector a = all(keep).fma(load(state), g.mul(down));
+      store(a, state);
       store(w.add(a), row);
     }
   }
 
   private static void nesterov(
       OptimizerStep step, Optimizer.Nesterov rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float down = -step.lr;
     float keep = rule.momentum();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector a = all(keep).fma(load(at), g);
-      store(a, at);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector a = all(keep).fma(load(state), g);
+      store(a, state);
       store(all(down).fma(all(keep).fma(a, g), w), row);
     }
   }
 
   private static void adagrad(OptimizerStep step, Optimizer.Adagrad rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float eps = rule.eps();
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector s = g.fma(g, load(at));
-      store(s, at);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector s = g.fma(g, load(state));
+      store(s, state);
       store(w.sub(g.mul(lr).div(s.sqrt().add(eps))), row);
     }
   }
 
   private static void rowWise(OptimizerStep step, StepBlock block, int j) {
-    float l2 = step.l2;
-    float[] rates = block.rates;
-    long[] weights = block.weights;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      long row = weights[i] + 4L * j;
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long row = block.weight(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      store(all(-rates[i - from]).fma(g, w), row);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      store(all(-block.rates[i - from]).fma(g, w), row);
     }
   }
 
   private static void rmsProp(OptimizerStep step, Optimizer.RmsProp rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float eps = rule.eps();
     float rho = rule.rho();
     float rest = 1 - rho;
-    long state = 4L * (step.width + j);
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i] + state;
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long state = block.state(i, j);
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector s = all(rho).fma(load(at), g.mul(rest).mul(g));
-      store(s, at);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector s = all(rho).fma(load(state), g.mul(rest).mul(g));
+      store(s, state);
       store(w.sub(g.mul(lr).div(s.sqrt().add(eps))), row);
     }
   }
 
-  static void decay(int width, StepBlock block, int j) {
-    float[] first = block.decays1;
-    float[] second = block.decays2;
-    long[] states = block.states;
-    int from = block.gradients.from;
-    int to = block.gradients.to;
-    for (int i = from; i < to; i++) {
-      long m = states[i] + 4L * (width + j);
-      long v = m + 4L * width;
-      store(load(m).mul(first[i - from]), m);
-      store(load(v).mul(second[i - from]), v);
+  static void decay(StepBlock block, int j) {
+    int from = block.from();
+    for (int i = from; i < block.to(); i++) {
+      long m = block.state(i, j);
+      long v = m + 4L * block.width;
+      store(load(m).mul(block.decays1[i - from]), m);
+      store(load(v).mul(block.decays2[i - from]), v);
     }
   }
 
   private static void adam(OptimizerStep step, Optimizer.Adam rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float lr = step.lr;
     float vScale = step.vScale;
     float eps = rule.eps();
@@ -308,48 +240,35 @@ final class VectorSteps {
     float beta2 = rule.beta2();
     float rest1 = 1 - beta1;
     float rest2 = 1 - beta2;
-    long first = 4L * (step.width + j);
-    long second = first + 4L * step.width;
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i];
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long first = block.state(i, j);
+      long second = first + 4L * step.width;
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector m = all(beta1).fma(load(at + first), g.mul(rest1));
-      FloatVector v = all(beta2).fma(load(at + second), g.mul(rest2).mul(g));
-      store(m, at + first);
-      store(v, at + second);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector m = all(beta1).fma(load(first), g.mul(rest1));
+      FloatVector v = all(beta2).fma(load(second), g.mul(rest2).mul(g));
+      store(m, first);
+      store(v, second);
       store(w.sub(m.mul(lr).div(v.mul(vScale).sqrt().add(eps))), row);
     }
   }
 
   private static void ftrl(OptimizerStep step, Optimizer.Ftrl rule, StepBlock block, int j) {
-    float l2 = step.l2;
     float perRate = 1 / step.lr;
-    long linear = 4L * (step.width + j);
-    long squares = linear + 4L * step.width;
-    long[] weights = block.weights;
-    long[] states = block.states;
-    long grad = block.gradients.base + 4L * j;
-    long stride = block.gradients.stride;
-    int to = block.gradients.to;
-    for (int i = block.gradients.from; i < to; i++) {
-      long row = weights[i] + 4L * j;
-      long at = states[i];
+    for (int i = block.from(); i < block.to(); i++) {
+      long row = block.weight(i, j);
+      long linear = block.state(i, j);
+      long squares = linear + 4L * step.width;
       FloatVector w = load(row);
-      FloatVector g = all(l2).fma(w, load(grad + i * stride));
-      FloatVector before = load(at + squares);
+      FloatVector g = all(step.l2).fma(w, load(block.gradient(i, j)));
+      FloatVector before = load(squares);
       FloatVector n = g.fma(g, before);
       FloatVector root = n.sqrt();
       FloatVector sigma = root.sub(before.sqrt()).mul(perRate);
-      FloatVector z = sigma.neg().fma(w, load(at + linear).add(g));
-      store(z, at + linear);
-      store(n, at + squares);
+      FloatVector z = sigma.neg().fma(w, load(linear).add(g));
+      store(z, linear);
+      store(n, squares);
       FloatVector size = z.abs().sub(rule.l1()).max(0);
       FloatVector pull = root.add(rule.beta()).fma(all(perRate), all(rule.l2()));
       VectorMask<Float> pulled = pull.compare(VectorOperators.GT, 0);

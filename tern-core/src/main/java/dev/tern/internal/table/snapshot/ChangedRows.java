@@ -16,7 +16,7 @@ public final class ChangedRows {
   private final int[] rows;
 
   /**
-   * Of the first {@code count} ids.
+   * Looks up the first {@code count} ids.
    *
    * @param locate finds the rows of a filled lookup
    */

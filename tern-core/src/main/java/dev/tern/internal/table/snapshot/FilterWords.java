@@ -17,7 +17,7 @@ import java.util.function.ObjIntConsumer;
 public record FilterWords(long size, long count, LongUnaryOperator at, Runnable close) {
   private static final int BLOCK = 1 << 13;
 
-  /** Of a table without a filter. */
+  /** The words of a table without a filter. */
   public static final FilterWords NONE = new FilterWords(0, 0, i -> i, () -> {});
 
   /** All of a filter that nothing changes. */

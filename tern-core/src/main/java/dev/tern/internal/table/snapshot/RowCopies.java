@@ -15,10 +15,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The rows of a table as they were at one moment, while the table changes: who changes a row first
- * appends a copy of it to a log (copy on write, a row at a time, as ids that are read in order have
- * rows all over memory). A bit for each row says whether anything became of it, so few that a cache
- * holds them, and a number then what:
+ * The rows of a table as they were at one moment, while the table changes. Before a row changes for
+ * the first time, a copy of it is appended to a log. Copies are of single rows, because ids in
+ * order have rows all over memory. A bit for each row says whether the row has changed; a number
+ * says how:
  *
  * <pre>
  *   k &gt; 0     changed; record k - 1 of the log is what it was
@@ -26,15 +26,15 @@ import java.util.concurrent.locks.ReentrantLock;
  *   {@link #NEW}  of no id at that moment
  * </pre>
  *
- * <p>Rows are read without a lock. A writer has copy and number whole before the bit says so, and
- * the bit before the row changes; a reader takes the row, then the bit, and where that is set takes
- * the copy instead. So what it took was whole. Ids are walked under {@link #walk}, part by part,
- * which writers hold while they change the table. Ids that lose their row before the walk comes to
- * them are listed apart.
+ * <p>Rows are read without a lock. A writer first writes copy and number, then the bit, then the
+ * row. A reader reads the row, then the bit; if the bit is set, it takes the copy instead. So a
+ * reader always gets a whole row. Ids are walked under {@link #walk}, part by part, which writers
+ * hold while they change the table. Ids that lose their row before the walk comes to them are
+ * listed apart.
  *
- * <p>Copies are in the memory of an allocator, of which they leave half of what was free at the
- * moment: several tables take no more together, and what grows meanwhile has room. A writer that
- * has no room for another copy waits till nobody needs copies any more.
+ * <p>Copies take memory of an allocator, but leave half of what was free at the start, together
+ * with the copies of other tables. A writer without room for another copy waits until the snapshot
+ * is closed.
  */
 public final class RowCopies implements AutoCloseable {
   private static final int NEW = Integer.MIN_VALUE;
@@ -64,7 +64,7 @@ public final class RowCopies implements AutoCloseable {
   /** Per unit, the address of its numbers; 0 while there are none. */
   private final long[] units;
 
-  /** Bytes of the allocator that copies leave to others, those of other tables among them. */
+  /** Bytes of the allocator that the copies of all tables leave free. */
   private final long reserve;
 
   private final int chunkShift;
@@ -92,7 +92,7 @@ public final class RowCopies implements AutoCloseable {
   private int[] rows = new int[1024];
   private int count;
 
-  /** Of the rows in use now; nothing may change them meanwhile. */
+  /** Starts with the rows in use; nothing may change them during this call. */
   RowCopies(TableConfig config, IdIndex index, RowSlabs slabs, Allocator allocator) {
     this.index = index;
     this.allocator = allocator;
@@ -159,7 +159,7 @@ public final class RowCopies implements AutoCloseable {
     touched[row >>> 6] |= 1L << row;
   }
 
-  /** The row of an id is about to become another's, or nobody's. */
+  /** The row of an id is about to be taken away. */
   void keepGone(long id, int row) {
     if (closed || row >= size) {
       return;
@@ -191,7 +191,7 @@ public final class RowCopies implements AutoCloseable {
     goneWalked[gone++] = walked ? pass : 0;
   }
 
-  /** A row that nobody has is about to become an id's. */
+  /** A free row is about to be given to an id. */
   void born(int row) {
     if (closed || row >= size || isTouched(row)) {
       return;
@@ -242,7 +242,7 @@ public final class RowCopies implements AutoCloseable {
     return chunks[number >>> chunkShift] + (long) (number & (1 << chunkShift) - 1) * stride;
   }
 
-  /** Memory; where there is none, waits till nobody needs copies any more, and returns 0. */
+  /** Allocates memory. Where there is none, waits until the snapshot is closed, and returns 0. */
   private long allocate(long bytes) {
     if (free() - bytes >= reserve) {
       try {
@@ -343,7 +343,7 @@ public final class RowCopies implements AutoCloseable {
     block.gather(changed, mended);
   }
 
-  /** Nobody needs copies any more; whoever waits for that goes on. */
+  /** Ends the copies, and lets waiting writers continue. */
   @Override
   public void close() {
     walk.lock();

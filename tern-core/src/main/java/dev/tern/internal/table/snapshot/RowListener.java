@@ -10,8 +10,8 @@ import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Is told what happens to the rows of a table before it does, for those who want to know: {@link
- * ChangedIds} lists the ids that it happens to, {@link RowCopies} keeps rows as they were.
+ * Hears what is about to happen to the rows of a table, and passes it on: {@link ChangedIds} lists
+ * the ids that it happens to, {@link RowCopies} keeps rows as they were.
  */
 public final class RowListener {
   private final TableConfig config;
@@ -34,7 +34,7 @@ public final class RowListener {
     this.size = size;
   }
 
-  /** A call that may change rows begins; every other of these is within such a call. */
+  /** A call that may change rows begins; all other events come between its begin and its end. */
   public void begin() {
     if (copies.isPresent()) {
       copies.get().beginChange();
@@ -52,7 +52,7 @@ public final class RowListener {
     }
   }
 
-  /** Training looks the rows of a lookup up, which are to keep that. */
+  /** Training looks up the rows of a lookup, and the rows will note it. */
   public void seen(RowLookup lookup) {
     if (config.metadata() > 0) {
       if (copies.isPresent()) {
@@ -74,14 +74,14 @@ public final class RowListener {
     }
   }
 
-  /** Bucket rows are about to change, which no id has to be listed for. */
+  /** Bucket rows are about to change; no id is listed for them. */
   public void bucketsUpdated(RowLookup buckets) {
     if (copies.isPresent()) {
       copies.get().keep(buckets);
     }
   }
 
-  /** A row that nobody had is about to be given to an id. */
+  /** A free row is about to be given to an id. */
   public void born(int row) {
     if (copies.isPresent()) {
       copies.get().born(row);
@@ -105,12 +105,12 @@ public final class RowListener {
     }
   }
 
-  /** Takes rows that leave memory, and may become others' there. */
+  /** Takes the numbers of rows that leave memory; other ids may get these numbers. */
   public IntConsumer mover() {
     return row -> changes.ifPresent(noted -> noted.moved(row));
   }
 
-  /** From now on notes which ids it happens to. */
+  /** Starts to note the ids whose rows change. */
   public void trackChanges() {
     if (changes.isEmpty()) {
       changes = Optional.of(new ChangedIds(config, size));
@@ -140,7 +140,7 @@ public final class RowListener {
     }
   }
 
-  /** From now on keeps rows as they are, till that is closed. */
+  /** Starts to keep rows as they are now, until the result is closed. */
   public RowCopies keepRows() {
     requireNoneKept();
     RowCopies kept = new RowCopies(config, index, rows, allocator);

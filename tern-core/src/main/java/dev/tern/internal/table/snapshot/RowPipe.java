@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Moves blocks of rows from a source to a sink, in order, while another thread has the source fill
- * the next ones, and finishes those that the sink is done with.
+ * Moves blocks of rows from a source to a sink, in order. Another thread lets the source fill the
+ * next blocks meanwhile, and finishes the blocks that the sink has taken.
  */
 public final class RowPipe {
   private static final int BLOCKS = 3;
@@ -39,7 +39,10 @@ public final class RowPipe {
     run(config, source, sink, _ -> {});
   }
 
-  /** Likewise, then to {@code finish}, in order, on the thread of the source or at last on this. */
+  /**
+   * Gives all blocks to {@code sink}, then to {@code finish}, in order. The thread of the source
+   * calls {@code finish}; this thread does for the last blocks.
+   */
   public static void run(
       TableConfig config,
       Predicate<PlacedBlock> source,

@@ -142,64 +142,67 @@ public final class SortedRows {
   }
 
   /**
-   * Puts many into parts first, by the highest bits in which ids differ; parts are sorted side by
-   * side.
+   * Sorts rows {@code [from, to)}. Many are first put into parts by the highest bits in which their
+   * ids differ; the parts are sorted side by side.
    *
-   * @param places room for the places of digits, which parts that are many have of their own
+   * @param ends room for the ends of digits, which parts that are many have of their own
    */
-  private void sort(int from, int to, int[] places) {
+  private void sort(int from, int to, int[] ends) {
     if (to - from <= FEW) {
       insert(from, to);
     } else if (to - from <= NEAR) {
       System.arraycopy(ids, from, otherIds, from, to - from);
       System.arraycopy(rows, from, otherRows, from, to - from);
-      sortNear(from, to, places);
+      sortNear(from, to, ends);
     } else {
       long least = least(ids, from, to);
       if (least == most(ids, from, to)) {
         return;
       }
       int shift = shift(ids, from, to, least, 1);
-      int[] ends = new int[DIGITS];
-      place(ids, rows, otherIds, otherRows, from, to, least, shift, ends);
+      int[] parts = new int[DIGITS];
+      count(ids, from, to, new Digit(least, shift), parts);
+      toOther(from, to, new Digit(least, shift), parts);
       IntStream.range(0, DIGITS)
           .parallel()
-          .forEach(digit -> sortPart(digit == 0 ? from : ends[digit - 1], ends[digit]));
+          .forEach(digit -> sortPart(digit == 0 ? from : parts[digit - 1], parts[digit]));
     }
   }
 
   /** Sorts what lies in the other arrays into these. */
   private void sortPart(int from, int to) {
-    int[] places = new int[DIGITS];
+    int[] ends = new int[DIGITS];
     if (to - from <= NEAR) {
-      sortNear(from, to, places);
+      sortNear(from, to, ends);
     } else {
       System.arraycopy(otherIds, from, ids, from, to - from);
       System.arraycopy(otherRows, from, rows, from, to - from);
-      sort(from, to, places);
+      sort(from, to, ends);
     }
   }
 
   /**
    * Sorts what lies in the other arrays into these: by three digits, from the lowest on, of the
-   * highest bits in which ids differ; then those that are equal there, mostly one.
+   * highest bits in which ids differ; then the rows that are equal there, mostly one.
    */
-  private void sortNear(int from, int to, int[] places) {
+  private void sortNear(int from, int to, int[] ends) {
     if (from == to) {
       return;
     }
     long least = least(otherIds, from, to);
     int shift = shift(otherIds, from, to, least, 3);
-    place(otherIds, otherRows, ids, rows, from, to, least, shift, places);
-    place(ids, rows, otherIds, otherRows, from, to, least, shift + DIGIT_BITS, places);
-    place(otherIds, otherRows, ids, rows, from, to, least, shift + 2 * DIGIT_BITS, places);
+    fromOther(from, to, new Digit(least, shift), ends);
+    Digit middle = new Digit(least, shift + DIGIT_BITS);
+    count(ids, from, to, middle, ends);
+    toOther(from, to, middle, ends);
+    fromOther(from, to, new Digit(least, shift + 2 * DIGIT_BITS), ends);
     for (int start = from; start < to && shift > 0; ) {
       long high = (ids[start] - least) >>> shift;
       int end = start + 1;
       while (end < to && (ids[end] - least) >>> shift == high) {
         end++;
       }
-      sort(start, end, places);
+      sort(start, end, ends);
       start = end;
     }
   }
@@ -226,40 +229,44 @@ public final class SortedRows {
     return Math.max(0, bits - digits * DIGIT_BITS);
   }
 
-  /**
-   * Moves all to where the digit at {@code shift} of what they are above {@code least} belongs.
-   *
-   * @param ends takes the end of the place of each digit
-   */
-  private static void place(
-      long[] fromIds,
-      int[] fromRows,
-      long[] toIds,
-      int[] toRows,
-      int from,
-      int to,
-      long least,
-      int shift,
-      int[] ends) {
-    Arrays.fill(ends, 0);
-    for (int i = from; i < to; i++) {
-      ends[digit(fromIds[i] - least, shift)]++;
-    }
-    int sum = from;
-    for (int digit = 0; digit < DIGITS; digit++) {
-      int here = ends[digit];
-      ends[digit] = sum;
-      sum += here;
-    }
-    for (int i = from; i < to; i++) {
-      int place = ends[digit(fromIds[i] - least, shift)]++;
-      toIds[place] = fromIds[i];
-      toRows[place] = fromRows[i];
+  /** A digit of an id: the bits at {@code shift} of what it is above {@code least}. */
+  private record Digit(long least, int shift) {
+    int of(long id) {
+      return (int) ((id - least) >>> shift) & (DIGITS - 1);
     }
   }
 
-  private static int digit(long number, int shift) {
-    return (int) (number >>> shift) & (DIGITS - 1);
+  /** Finds where the place of each digit begins, among rows {@code [from, to)}. */
+  private static void count(long[] ids, int from, int to, Digit digit, int[] begins) {
+    Arrays.fill(begins, 0);
+    for (int i = from; i < to; i++) {
+      begins[digit.of(ids[i])]++;
+    }
+    int sum = from;
+    for (int d = 0; d < DIGITS; d++) {
+      int here = begins[d];
+      begins[d] = sum;
+      sum += here;
+    }
+  }
+
+  /** Moves rows to the places of their digits in the other arrays; begins become ends. */
+  private void toOther(int from, int to, Digit digit, int[] begins) {
+    for (int i = from; i < to; i++) {
+      int place = begins[digit.of(ids[i])]++;
+      otherIds[place] = ids[i];
+      otherRows[place] = rows[i];
+    }
+  }
+
+  /** Moves rows from the other arrays to the places of their digits in these. */
+  private void fromOther(int from, int to, Digit digit, int[] begins) {
+    count(otherIds, from, to, digit, begins);
+    for (int i = from; i < to; i++) {
+      int place = begins[digit.of(otherIds[i])]++;
+      ids[place] = otherIds[i];
+      rows[place] = otherRows[i];
+    }
   }
 
   private void insert(int from, int to) {

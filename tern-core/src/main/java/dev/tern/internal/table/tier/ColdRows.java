@@ -47,7 +47,7 @@ public final class ColdRows {
   private final int blockRecords;
   private final int shift;
 
-  /** Of the thread that runs merges, or while none is run. */
+  /** For the thread that runs merges, or while none runs. */
   private final PartitionMerge merger;
 
   /** Room for a block, of the thread that changes the table. */
@@ -72,7 +72,7 @@ public final class ColdRows {
   /** Records of the partitions in which merges have begun: each of these has two summaries. */
   private long twice;
 
-  /** Bytes written to the file, those of merges that have begun included. */
+  /** Bytes written to the file, including merges that have begun. */
   private long written;
 
   private long fenceBytes;
@@ -119,7 +119,7 @@ public final class ColdRows {
     return ((int) hash & ((1 << IdIndex.BUCKET_BITS) - 1)) >>> shift;
   }
 
-  /** Records, those of rows in memory among them. */
+  /** Records, including stale ones of rows in memory. */
   public long records() {
     return records;
   }
@@ -129,7 +129,7 @@ public final class ColdRows {
     return counts[p];
   }
 
-  /** Those of all partitions in which merges have begun and not ended: with two summaries. */
+  /** Records of the partitions under merge, which have two summaries. */
   long twice() {
     return twice;
   }

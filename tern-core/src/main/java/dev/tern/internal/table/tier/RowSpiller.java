@@ -20,17 +20,15 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * Has rows of a table lie in a file while its memory has no room for them. Rows in memory are
- * followed by their id and when they were seen. Where a batch needs room, a hand goes round over
- * the partitions of {@link ColdRows}, at each of which the half of its rows in memory that was seen
- * longest ago leaves; the index lists rows by the same bits of hashes that partitions are made of.
- * So a step costs a partition to read and to write, and about half of the rows in memory, not just
- * the last ones, are those in use. A row that is looked up in training comes back; what scoring
- * looks up is copied.
+ * Moves rows of a table to a file while memory has no room for them. Each row in memory is followed
+ * by its id and the lookup that saw it last. When a batch needs room, a hand moves to the next
+ * partition of {@link ColdRows}: the half of the partition's rows in memory that was seen longest
+ * ago leaves. The index lists rows by the bits of the hash that also pick partitions. A row that
+ * training looks up comes back to memory; scoring copies rows instead.
  *
- * <p>A thread beside reads and writes the file ({@link WriteBehind}). Rows that leave stay where
- * they are until they are in the file, so they leave before their room is needed, and some room is
- * theirs. Which rows leave, and when, does not depend on how fast that goes.
+ * <p>Another thread reads and writes the file ({@link WriteBehind}). Rows that leave stay in memory
+ * until they are in the file, so they leave before their room is needed, and some room is reserved
+ * for them. Which rows leave, and when, does not depend on the speed of that thread.
  */
 public final class RowSpiller {
   /** Rows in memory of a partition, about. */
@@ -39,7 +37,7 @@ public final class RowSpiller {
   /** Rows in memory at least: so many may be imported at once. */
   public static final int LEAST_ROWS = 1024;
 
-  /** Of the memory, one part in so many is for what {@link ColdRows} keeps in memory. */
+  /** {@link ColdRows} keeps its summaries in this fraction of the memory: 1 / SHARE. */
   private static final int SHARE = 8;
 
   /** Memory grows by one part in so many, and at the end by one in the square of it. */
@@ -51,8 +49,8 @@ public final class RowSpiller {
   private static final int LEAVING_SHARE = 16;
 
   /**
-   * Partitions that they join have one part in so many of all records, or are one: their summaries
-   * are in memory twice. Where half of a partition's rows leave, that is of no more effect.
+   * The partitions under merge hold at most this fraction of all records, as their summaries are in
+   * memory twice; one partition is always allowed.
    */
   private static final int TWICE_SHARE = LEAVING_SHARE / 2;
 
@@ -389,7 +387,7 @@ public final class RowSpiller {
     return cold.get();
   }
 
-  /** Has rows of the next partition leave that has any to spare; returns whether one had. */
+  /** Spills from the next partition with rows to spare; returns whether there was one. */
   private boolean spill(ColdRows records, IntConsumer gone) {
     for (int tried = 0; !stuck && tried < records.partitions(); tried++) {
       if (spillNext(records, gone)) {
@@ -401,9 +399,9 @@ public final class RowSpiller {
   }
 
   /**
-   * Has rows of the next partition leave; returns whether there were any. The hand goes by reversed
-   * bits, as partitions are longest full when it comes to them, and neighbours among them are
-   * neighbours in the index, whose buckets would overflow.
+   * Spills rows of the next partition; returns whether there were any. The hand visits partitions
+   * in the order of their reversed bits. A partition is fullest just before its visit, and
+   * neighbouring full partitions would overflow neighbouring buckets of the index.
    */
   private boolean spillNext(ColdRows records, IntConsumer gone) {
     int partitions = records.partitions();

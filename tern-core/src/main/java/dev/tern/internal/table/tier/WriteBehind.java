@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.function.IntConsumer;
 
 /**
- * Has the merges of a table's {@link ColdRows} run on a thread beside, one after another. For the
- * thread that changes the table; the other only runs what has begun.
+ * Runs the merges of a table's {@link ColdRows} one after another on another thread. All methods
+ * are for the thread that changes the table.
  */
 public final class WriteBehind {
   private final ColdRows records;
@@ -38,7 +38,7 @@ public final class WriteBehind {
     return rows;
   }
 
-  /** Has a merge run that has begun. Where no thread can be had, that is a run that failed. */
+  /** Submits a merge that has begun. If no thread can be started, the run counts as failed. */
   public void add(ColdMerge merge) {
     queue.add(submit(merge));
     rows += merge.count();

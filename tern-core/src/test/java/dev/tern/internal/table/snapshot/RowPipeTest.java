@@ -3,13 +3,12 @@ package dev.tern.internal.table.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
-import dev.tern.internal.memory.Allocator;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.table.rows.PlacedBlock;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Blocks of rows that are filled ahead. */
 final class RowPipeTest {
   private static final TableConfig CONFIG =
-      new TableConfig("t", 0, 3, Optimizer.sgd(0.1f), 0.01f, 1, 0, UnknownRow.ZEROS, DType.F32);
+      new TableConfig("t", 0, 3, 1, TableOptions.of(Optimizer.sgd(0.1f)).initRange(0.01f));
 
   /** Gives blocks of one row, its id, then its number, up to {@code last}. */
   private static Predicate<PlacedBlock> upTo(int last, AtomicInteger filled) {
@@ -81,8 +80,8 @@ final class RowPipeTest {
   @Test
   void anImportOfIdsThatDoNotAscendIsRefused() {
     for (List<Long> ids : List.of(List.of(5L, 5L), List.of(5L, 4L), List.of(-1L, 7L, 0L))) {
-      try (Allocator allocator = Allocator.of(1L << 26);
-          EmbeddingTable table = EmbeddingTable.create(CONFIG, allocator)) {
+      try (Device device = Device.cpu(1, 1L << 26);
+          EmbeddingTable table = EmbeddingTable.create(CONFIG, device)) {
         AtomicInteger at = new AtomicInteger();
         assertThatThrownBy(() ->
                 table.importBlocks(

@@ -1,0 +1,89 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
+import dev.tern.data.Schema;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * A reader over several others, which the consumer's thread reads. By default it has all rows of
+ * each, and their common schema.
+ */
+abstract class JoinedReader extends PositionedReader {
+  final List<DataReader> sources;
+
+  /** The rows of each source, one after the other. */
+  final RowCursor[] cursors;
+
+  /**
+   * @param op name of the operation, for messages
+   * @param sources one at least
+   */
+  JoinedReader(String op, List<DataReader> sources) {
+    if (sources.isEmpty()) {
+      throw new IllegalArgumentException(op + ": got no reader, expected one or more");
+    }
+    this.sources = List.copyOf(sources);
+    cursors = sources.stream().map(RowCursor::new).toArray(RowCursor[]::new);
+  }
+
+  /** Refuses sources whose schemas differ. */
+  static List<DataReader> requireSameRows(String op, List<DataReader> sources) {
+    for (DataReader source : sources) {
+      Readers.requireSchema(op, source.schema(), sources.get(0).schema());
+    }
+    return sources;
+  }
+
+  @Override
+  public Schema schema() {
+    return sources.get(0).schema();
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    for (int i = 0; i < cursors.length; i++) {
+      cursors[i].start(epoch, order.part(i));
+    }
+  }
+
+  @Override
+  protected PassOrder order() {
+    return PassOrder.of(sources.stream().map(source -> source.state().order()).toList());
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    long rows = 0;
+    for (DataReader source : sources) {
+      OptionalLong count = source.rowCount();
+      if (count.isEmpty()) {
+        return count;
+      }
+      rows += count.getAsLong();
+    }
+    return OptionalLong.of(rows);
+  }
+
+  /** Closes every source, even if closing one fails. */
+  @Override
+  protected void release() {
+    RuntimeException failure = null;
+    for (RowCursor cursor : cursors) {
+      try {
+        cursor.close();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package dev.tern.internal.kernel.emit;
+
+import dev.tern.internal.kernel.Kernel;
+import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.VectorSupport;
+import dev.tern.internal.kernel.warmup.Warmup;
+
+/**
+ * One kernel's code. It is made when {@link #active} is first called: scalar at first, and the
+ * vector form once the JIT has compiled it. Both give the same bits, so the moment of the exchange
+ * cannot be seen in results.
+ *
+ * <p>The JIT may take a compiled vector form back. It then boxes every vector until it is compiled
+ * again, which can take many seconds. So runs are timed: after a few runs that are slower than
+ * memory explains, the scalar form serves again while a new vector form is made ready.
+ *
+ * <p>Threads that compute with devices of their own share kernels; all methods may be called by any
+ * thread.
+ */
+public final class CompiledKernel {
+  /** Stands for the scalar form before there is one. */
+  private static final Kernel NONE =
+      (addresses, strides, n0, n1, n, scalars, scratch) -> {
+        throw new IllegalStateException("kernel: run before its code was made");
+      };
+
+  /** Runs of fewer elements are not judged: the clock is too coarse for them. */
+  private static final long JUDGED_ELEMENTS = 4096;
+
+  /**
+   * Runs over shorter rows are not judged, as each row has a cost of its own. A kernel for rows of
+   * one length is judged at that length.
+   */
+  private static final long JUDGED_ROW = 256;
+
+  /** How often a kernel is made anew: a machine that is always busy must not keep the JIT so. */
+  private static final int MOST_RENEWALS = 3;
+
+  /** Slow runs in a row after which the vector form is taken out of use. */
+  private static final int SLOW_RUNS = 3;
+
+  /** How much slower than in warm-up a form that does not box may run. */
+  private static final int SLOWER = 10;
+
+  /** Most nanoseconds that memory costs for each number, by a wide margin. */
+  private static final double MEMORY_NANOS = 4;
+
+  private final KernelSpec spec;
+  private volatile Kernel scalar = NONE;
+  private volatile Kernel active = NONE;
+  private volatile double slowest = Double.POSITIVE_INFINITY;
+  private volatile boolean scalarForGood;
+  private int slowRuns;
+  private int renewals;
+
+  CompiledKernel(KernelSpec spec) {
+    this.spec = spec;
+  }
+
+  /** What the kernel computes. */
+  public KernelSpec spec() {
+    return spec;
+  }
+
+  /** Which form serves: {@code vector}, {@code scalar} until then, or {@code scalar only}. */
+  public String state() {
+    if (active != scalar || Warmup.EAGER) {
+      return "vector";
+    }
+    return staysScalar() ? "scalar only" : "scalar";
+  }
+
+  private boolean staysScalar() {
+    return scalarForGood || !VectorSupport.available() || !spec.isVectorizable();
+  }
+
+  /** The fastest form that is ready. */
+  public Kernel active() {
+    Kernel kernel = active;
+    return kernel == NONE ? begin() : kernel;
+  }
+
+  private synchronized Kernel begin() {
+    if (active == NONE) {
+      boolean vectors = VectorSupport.available() && spec.isVectorizable();
+      scalar = Kernels.define(spec, vectors && Warmup.EAGER ? VectorSupport.lanes() : 1);
+      active = scalar;
+      if (vectors && !Warmup.EAGER) {
+        KernelWarmup.start(this);
+      }
+    }
+    return active;
+  }
+
+  /**
+   * Judges the form in use by the time of a run.
+   *
+   * @param row elements of the inner loop
+   * @param elements elements of the iteration space
+   */
+  public void ran(long row, long elements, long nanos) {
+    long least = spec.row() > 0 ? spec.row() : JUDGED_ROW;
+    if (row < least || elements < JUDGED_ELEMENTS) {
+      return;
+    }
+    if (nanos <= slowest * elements) {
+      slowRuns = 0;
+    } else if (++slowRuns >= SLOW_RUNS) {
+      renew();
+    }
+  }
+
+  private synchronized void renew() {
+    if (active != scalar && renewals < MOST_RENEWALS) {
+      renewals++;
+      slowest = Double.POSITIVE_INFINITY;
+      active = scalar;
+      KernelWarmup.start(this);
+    }
+    slowRuns = 0;
+  }
+
+  /** Whether a vector form is being made ready for the first time. */
+  public boolean isPending() {
+    return active == scalar && renewals == 0 && !Warmup.EAGER && !staysScalar();
+  }
+
+  /** Says that there will be no vector form. */
+  void stayScalar() {
+    scalarForGood = true;
+  }
+
+  /**
+   * Takes the vector form into use.
+   *
+   * @param pace nanoseconds for each element, in warm-up
+   */
+  synchronized void adopt(Kernel kernel, double pace) {
+    slowest = SLOWER * pace + MEMORY_NANOS * spec.operands();
+    active = kernel;
+  }
+}

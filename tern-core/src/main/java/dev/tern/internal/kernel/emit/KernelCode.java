@@ -1,0 +1,175 @@
+package dev.tern.internal.kernel.emit;
+
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.KernelSpec.Access;
+import dev.tern.internal.kernel.KernelSpec.Instruction;
+import dev.tern.internal.kernel.KernelSpec.Mode;
+import dev.tern.internal.kernel.KernelSpec.Store;
+import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.memory.Memory;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A method of a kernel while it is written, and the instructions that all emitters write.
+ *
+ * @param lanes the vector length, 1 for scalar code
+ */
+record KernelCode(
+    KernelSpec spec, KernelPasses phases, int lanes, CodeBuilder code, LoopFrames frames) {
+  static final ClassDesc SELF = ClassDesc.of(KernelCode.class.getPackageName(), "FusedKernel");
+  static final ClassDesc VECTOR = ClassDesc.of("jdk.incubator.vector.FloatVector");
+  static final ClassDesc F = ConstantDescs.CD_float;
+  static final ClassDesc J = ConstantDescs.CD_long;
+  static final ClassDesc I = ConstantDescs.CD_int;
+  static final ClassDesc V = ConstantDescs.CD_void;
+  static final ClassDesc LANES = desc(ReductionLanes.class);
+
+  /** Above every address, and so far below the largest long that no row reaches it. */
+  private static final long LIMIT = 1L << 60;
+
+  private static final ClassDesc POINTWISE = desc(Pointwise.class);
+  private static final ClassDesc MEMORY = desc(Memory.class);
+  private static final ClassDesc OBJECTS = desc(Objects.class);
+
+  KernelCode(KernelSpec spec, KernelPasses phases, int lanes, CodeBuilder code) {
+    this(spec, phases, lanes, code, new LoopFrames(code));
+  }
+
+  static ClassDesc desc(Class<?> type) {
+    return type.describeConstable().orElseThrow();
+  }
+
+  int[] locals(int count, TypeKind kind) {
+    int[] locals = new int[count];
+    Arrays.setAll(locals, i -> code.allocateLocal(kind));
+    return locals;
+  }
+
+  /** Notes the parameters of a static method, whose locals hold values from the start. */
+  void parameters(MethodTypeDesc type) {
+    for (int i = 0; i < type.parameterCount(); i++) {
+      frames.assigned(code.parameterSlot(i), type.parameterType(i));
+    }
+  }
+
+  /** Ends the method. */
+  void end() {
+    code.return_();
+    frames.write();
+  }
+
+  /**
+   * Checks that the address on the stack is not negative and below all limits. So the JIT knows
+   * that accesses within the row are in range, and needs no test for each.
+   */
+  void checkAddress() {
+    code.loadConstant(LIMIT);
+    code.invokestatic(OBJECTS, "checkIndex", MethodTypeDesc.of(J, J, J));
+  }
+
+  /** How an operand advances along the inner loop; a row of scratch memory is contiguous. */
+  Access access(int place) {
+    int loads = spec.loads().size();
+    if (place >= spec.operands()) {
+      return Access.CONTIGUOUS;
+    }
+    return place < loads ? spec.loads().get(place) : spec.stores().get(place - loads).access();
+  }
+
+  /** Replaces an address on the stack by the number there. */
+  void getFloat() {
+    memory("getFloat", MethodTypeDesc.of(F, J));
+  }
+
+  /** Stores the number on the stack at the address below it. */
+  void setFloat() {
+    memory("setFloat", MethodTypeDesc.of(V, J, F));
+  }
+
+  /** Calls a method of {@code Memory}, or writes its body into vector code. */
+  private void memory(String name, MethodTypeDesc type) {
+    if (lanes > 1) {
+      InlinedMethods.insertMemory(code, name, type);
+    } else {
+      code.invokestatic(MEMORY, name, type);
+    }
+  }
+
+  /** Adds the place of a set of lanes to the address on the stack. */
+  void addLanes(int slot) {
+    code.loadConstant((long) slot * ReductionLanes.BYTES).ladd();
+  }
+
+  /** Replaces the address of lanes on the stack by their sum, or the largest. */
+  void combineLanes(Mode mode) {
+    String name = mode == Mode.SUM ? "total" : "largest";
+    MethodTypeDesc type = MethodTypeDesc.of(F, J);
+    if (lanes == 4 || lanes == 8 || lanes == 16) {
+      InlinedMethods.insert(code, name + lanes, type);
+    } else {
+      code.invokestatic(LANES, name, type);
+    }
+  }
+
+  /** Replaces two numbers on the stack by their sum, or the larger. */
+  void combine(Mode mode) {
+    String name = mode == Mode.SUM ? "add" : "max";
+    code.invokestatic(POINTWISE, name, MethodTypeDesc.of(F, F, F));
+  }
+
+  /**
+   * Ends the reductions of a row: adds the lanes of each to its operand, or raises it.
+   *
+   * @param places the locals of the operands' addresses
+   * @param lanesAt the local of the address of the lanes
+   */
+  void endReductions(int[] places, int lanesAt) {
+    int slot = 0;
+    for (int s = 0; s < spec.stores().size(); s++) {
+      Store store = spec.stores().get(s);
+      if (store.reducesLanes()) {
+        int target = places[spec.loads().size() + s];
+        code.lload(target).lload(target);
+        getFloat();
+        code.lload(lanesAt);
+        addLanes(slot++);
+        combineLanes(store.mode());
+        combine(store.mode());
+        setFloat();
+      }
+    }
+  }
+
+  /** Replaces arguments on the stack, vectors or numbers, by the op's result. */
+  void elementwise(Instruction instruction, boolean vectors) {
+    ClassDesc type = vectors ? VECTOR : F;
+    List<ClassDesc> types = Collections.nCopies(instruction.arguments().size(), type);
+    MethodTypeDesc method = MethodTypeDesc.of(type, types);
+    if (vectors) {
+      InlinedMethods.insert(code, instruction.method(), method);
+    } else {
+      code.invokestatic(POINTWISE, instruction.method(), method);
+    }
+  }
+
+  /** Writes the body of a method of {@code VectorOps}; arguments and result are on the stack. */
+  void vector(String name, ClassDesc result, ClassDesc... arguments) {
+    InlinedMethods.insert(code, name, MethodTypeDesc.of(result, arguments));
+  }
+
+  /** Writes the form of the method for the lanes of the last vector, which a row fills in part. */
+  void someLanes(String name, ClassDesc result, ClassDesc... arguments) {
+    code.loadConstant((1L << spec.row() % lanes) - 1);
+    MethodTypeDesc type = MethodTypeDesc.of(result, arguments);
+    InlinedMethods.insert(code, name + "Some", type.insertParameterTypes(arguments.length, J));
+  }
+}

@@ -1,0 +1,158 @@
+package dev.tern.internal.kernel.emit;
+
+import dev.tern.internal.kernel.Kernel;
+import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.KernelSpec.Access;
+import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.kernel.VectorSupport;
+import dev.tern.internal.kernel.warmup.HiddenClasses;
+import dev.tern.internal.kernel.warmup.Warmup;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Drives the vector form of one kernel until it is compiled: see {@link Warmup}. */
+final class KernelWarmup implements Warmup.Candidate {
+  private static final int N = 256;
+  private static final int N1 = 8;
+  private static final int LONG = 16_384;
+
+  /** Few, as there may be many kernels, and each attempt takes the JIT's time. */
+  private static final int ATTEMPTS = 3;
+
+  /**
+   * Sizes of the loops. There are few vectors, as each costs a microsecond at first, but many rows,
+   * as the JIT compiles the loop over rows by their number.
+   */
+  private static final int[][] SMALL = {
+    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
+  };
+
+  private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
+
+  /** The same for a kernel whose rows have one length, which is added. */
+  private static final int[][] SMALL_ROWS = {{1, 2}, {2, 1}, {1, N1}, {4, N1}};
+
+  private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
+
+  private final CompiledKernel compiled;
+  private byte[] code;
+
+  /** The kernel, and others that do nothing. */
+  private final List<Kernel> turns = new ArrayList<>();
+
+  private final int[][] small;
+  private final int[][] large;
+  private final Arena arena;
+  private final long[] addresses;
+  private final long[] strides;
+  private final float[] scalars;
+  private final long scratch;
+
+  private KernelWarmup(CompiledKernel compiled, byte[] code) {
+    KernelSpec spec = compiled.spec();
+    this.compiled = compiled;
+    this.code = code;
+    turns.add(define());
+    turns.addAll(HiddenClasses.idle(Kernel.class));
+    int row = spec.row();
+    small = row == 0 ? SMALL : sizes(SMALL_ROWS, row);
+    large = row == 0 ? LARGE : sizes(LARGE_ROWS, row);
+    arena = Arena.ofConfined();
+    addresses = new long[spec.operands()];
+    strides = new long[3 * spec.operands()];
+    scalars = new float[spec.scalars()];
+    for (int k = 0; k < addresses.length; k++) {
+      addresses[k] = Memory.allocate(arena, 4L * (LONG + N * N1), 64, "warm-up").address();
+      strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
+    }
+    long most =
+        Stream.of(small, large)
+            .flatMap(Arrays::stream)
+            .mapToLong(sizes -> Kernels.scratchBytes(spec, sizes[2]))
+            .max()
+            .orElseThrow();
+    scratch = Memory.allocate(arena, ReductionLanes.BYTES + most, 64, "warm-up").address();
+  }
+
+  /** Has the vector form of a kernel compiled. */
+  static void start(CompiledKernel compiled) {
+    Warmup.enqueue(() -> of(compiled));
+  }
+
+  private static Optional<KernelWarmup> of(CompiledKernel compiled) {
+    try {
+      byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
+      if (!KernelEmitter.isCompilable(code)) {
+        code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
+      }
+      if (KernelEmitter.isCompilable(code)) {
+        return Optional.of(new KernelWarmup(compiled, code));
+      }
+    } catch (RuntimeException | Error e) {
+      compiled.stayScalar();
+      throw e;
+    }
+    compiled.stayScalar();
+    return Optional.empty();
+  }
+
+  private static int[][] sizes(int[][] rows, int n) {
+    return Arrays.stream(rows).map(each -> new int[] {each[0], each[1], n}).toArray(int[][]::new);
+  }
+
+  private Kernel define() {
+    return Kernels.define(code);
+  }
+
+  @Override
+  public void round(boolean large) {
+    for (int[] sizes : large ? this.large : small) {
+      for (int i = 0; i < turns.size(); i++) {
+        turns.get(i).run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+      }
+    }
+  }
+
+  @Override
+  public void adopt() {
+    int[] sizes = large[1];
+    long start = System.nanoTime();
+    turns.getFirst().run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
+    long nanos = Math.max(1, System.nanoTime() - start);
+    double pace = nanos / ((double) sizes[0] * sizes[1] * sizes[2]);
+    compiled.adopt(turns.getFirst(), pace);
+    arena.close();
+  }
+
+  @Override
+  public void renew() {
+    if (compiled.spec().row() % ReductionLanes.COUNT > 0) {
+      // Masks make much code, which is likely to box again.
+      code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
+    }
+    turns.set(0, define());
+  }
+
+  @Override
+  public int attempts() {
+    return ATTEMPTS;
+  }
+
+  @Override
+  public void giveUp() {
+    compiled.stayScalar();
+    arena.close();
+  }
+
+  private static Access access(KernelSpec spec, int operand) {
+    int loads = spec.loads().size();
+    return operand < loads
+        ? spec.loads().get(operand)
+        : spec.stores().get(operand - loads).access();
+  }
+}

@@ -1,0 +1,258 @@
+package dev.tern.internal.kernel.emit;
+
+import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.kernel.VectorSupport;
+import dev.tern.internal.memory.Memory;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The vector form of every elementwise op, under the op's lower-case name; functions such as exp
+ * are in {@link VectorMath}. Lane by lane it does the same IEEE operations as {@link
+ * dev.tern.internal.ir.Pointwise}. Methods are straight-line code: {@link InlinedMethods} copies
+ * them into kernels. All vectors of floats have one length: where methods of the Vector API have
+ * met two, the JIT may box what any caller gives them. Loaded only where the Vector API module is
+ * present.
+ */
+public final class VectorOps {
+  public static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
+  static final ByteOrder ORDER = ByteOrder.nativeOrder();
+
+  // Lane i takes the number of lane i + 8, 4 or 2; for 16 lanes.
+  static final VectorShuffle<Float> EIGHT_ON = on(8);
+  static final VectorShuffle<Float> FOUR_ON = on(4);
+  static final VectorShuffle<Float> TWO_ON = on(2);
+
+  /** Lifts negative NaN above all others, by overflow. */
+  private static final int NAN_ABOVE = 0x007F_FFFF;
+
+  private VectorOps() {}
+
+  private static VectorShuffle<Float> on(int lanes) {
+    return VectorShuffle.fromOp(SPECIES, lane -> (lane + lanes) % SPECIES.length());
+  }
+
+  static FloatVector load(long address) {
+    return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
+  }
+
+  public static void store(FloatVector value, long address) {
+    value.intoMemorySegment(Memory.ALL, address, ORDER);
+  }
+
+  /** Loads the lanes whose bits in {@code lanes} are set, and no others, which are 0. */
+  static FloatVector loadSome(long address, long lanes) {
+    return FloatVector.fromMemorySegment(
+        SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  static void storeSome(FloatVector value, long address, long lanes) {
+    value.intoMemorySegment(Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** The sum in the lanes whose bits are set, {@code a} in others. */
+  static FloatVector addSome(FloatVector a, FloatVector b, long lanes) {
+    return a.add(b, VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** Does {@link #raise} in the lanes whose bits are set; others keep {@code keys}. */
+  static FloatVector raiseSome(FloatVector keys, FloatVector x, long lanes) {
+    return keys.blend(raise(keys, x), VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  /** The larger in the lanes whose bits are set, {@code a} in others. */
+  static FloatVector maxSome(FloatVector a, FloatVector b, long lanes) {
+    return a.blend(a.max(b), VectorMask.fromLong(SPECIES, lanes));
+  }
+
+  public static FloatVector broadcast(float value) {
+    return FloatVector.broadcast(SPECIES, value);
+  }
+
+  /**
+   * The bits of {@code x} as ordered integers, with NaN of either sign above all others. So {@code
+   * Math.max} is one instruction; for floats it is six, which wait for each other.
+   */
+  static FloatVector key(FloatVector x) {
+    return flipped(x.reinterpretAsInts()).sub(NAN_ABOVE).reinterpretAsFloats();
+  }
+
+  /** The floats of keys. */
+  static FloatVector ofKey(FloatVector keys) {
+    return flipped(keys.reinterpretAsInts().add(NAN_ABOVE)).reinterpretAsFloats();
+  }
+
+  /** The keys of the larger. */
+  static FloatVector raise(FloatVector keys, FloatVector x) {
+    return largerKey(keys, key(x));
+  }
+
+  private static FloatVector largerKey(FloatVector a, FloatVector b) {
+    return a.reinterpretAsInts().max(b.reinterpretAsInts()).reinterpretAsFloats();
+  }
+
+  /** Without the sign bit, negative numbers are ordered the other way. */
+  private static IntVector flipped(IntVector bits) {
+    return bits.lanewise(
+        VectorOperators.XOR, bits.lanewise(VectorOperators.ASHR, 31).and(Integer.MAX_VALUE));
+  }
+
+  /** As {@link ReductionLanes#total} by vectors of 4 lanes; overwrites the first four numbers. */
+  public static float total4(long scratch) {
+    FloatVector even = load(scratch).add(load(scratch + 32));
+    store(even.add(load(scratch + 16).add(load(scratch + 48))), scratch);
+    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 8);
+    return first + (Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 12));
+  }
+
+  /** As {@link ReductionLanes#total} by vectors of 8 lanes; overwrites the first eight numbers. */
+  public static float total8(long scratch) {
+    store(load(scratch).add(load(scratch + 32)), scratch);
+    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 16);
+    float second = Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 20);
+    float third = Memory.getFloat(scratch + 8) + Memory.getFloat(scratch + 24);
+    float fourth = Memory.getFloat(scratch + 12) + Memory.getFloat(scratch + 28);
+    return first + third + (second + fourth);
+  }
+
+  /** As {@link ReductionLanes#total} by vectors of 16 lanes; overwrites the numbers. */
+  public static float total16(long scratch) {
+    FloatVector sums = load(scratch);
+    sums = sums.add(sums.rearrange(EIGHT_ON));
+    sums = sums.add(sums.rearrange(FOUR_ON));
+    sums = sums.add(sums.rearrange(TWO_ON));
+    store(sums, scratch);
+    return Memory.getFloat(scratch) + Memory.getFloat(scratch + 4);
+  }
+
+  /** As {@link ReductionLanes#largest} by vectors of 4 lanes; overwrites the first four numbers. */
+  static float largest4(long scratch) {
+    FloatVector even = raise(key(load(scratch)), load(scratch + 32));
+    store(ofKey(raise(raise(even, load(scratch + 16)), load(scratch + 48))), scratch);
+    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
+    return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
+  }
+
+  /**
+   * As {@link ReductionLanes#largest} by vectors of 8 lanes; overwrites the first eight numbers.
+   */
+  static float largest8(long scratch) {
+    FloatVector keys = raise(key(load(scratch)), load(scratch + 32));
+    keys = largerKey(keys, keys.rearrange(FOUR_ON));
+    keys = largerKey(keys, keys.rearrange(TWO_ON));
+    store(ofKey(keys), scratch);
+    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+  }
+
+  /** As {@link ReductionLanes#largest} by vectors of 16 lanes; overwrites the numbers. */
+  static float largest16(long scratch) {
+    FloatVector keys = key(load(scratch));
+    keys = largerKey(keys, keys.rearrange(EIGHT_ON));
+    keys = largerKey(keys, keys.rearrange(FOUR_ON));
+    keys = largerKey(keys, keys.rearrange(TWO_ON));
+    store(ofKey(keys), scratch);
+    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+  }
+
+  static FloatVector copy(FloatVector x) {
+    return x;
+  }
+
+  static FloatVector detach(FloatVector x) {
+    return x;
+  }
+
+  static FloatVector neg(FloatVector x) {
+    return x.neg();
+  }
+
+  static FloatVector relu(FloatVector x) {
+    return x.blend(0f, x.compare(VectorOperators.LT, 0f));
+  }
+
+  static FloatVector sqrt(FloatVector x) {
+    return x.sqrt();
+  }
+
+  static FloatVector reciprocal(FloatVector x) {
+    return broadcast(1f).div(x);
+  }
+
+  static FloatVector square(FloatVector x) {
+    return x.mul(x);
+  }
+
+  static FloatVector abs(FloatVector x) {
+    return x.abs();
+  }
+
+  static FloatVector sign(FloatVector x) {
+    return broadcast(0f)
+        .blend(1f, x.compare(VectorOperators.GT, 0f))
+        .blend(-1f, x.compare(VectorOperators.LT, 0f));
+  }
+
+  static FloatVector not(FloatVector x) {
+    return broadcast(0f).blend(1f, x.compare(VectorOperators.EQ, 0f));
+  }
+
+  static FloatVector add(FloatVector a, FloatVector b) {
+    return a.add(b);
+  }
+
+  static FloatVector sub(FloatVector a, FloatVector b) {
+    return a.sub(b);
+  }
+
+  static FloatVector mul(FloatVector a, FloatVector b) {
+    return a.mul(b);
+  }
+
+  static FloatVector div(FloatVector a, FloatVector b) {
+    return a.div(b);
+  }
+
+  static FloatVector max(FloatVector a, FloatVector b) {
+    return a.max(b);
+  }
+
+  static FloatVector min(FloatVector a, FloatVector b) {
+    return a.min(b);
+  }
+
+  static FloatVector lt(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.LT, b));
+  }
+
+  static FloatVector le(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.LE, b));
+  }
+
+  static FloatVector eq(FloatVector a, FloatVector b) {
+    return broadcast(0f).blend(1f, a.compare(VectorOperators.EQ, b));
+  }
+
+  static FloatVector select(FloatVector condition, FloatVector a, FloatVector b) {
+    return b.blend(a, condition.compare(VectorOperators.NE, 0f));
+  }
+
+  /** {@code select(lt(x, y), a, b)}. */
+  static FloatVector selectLt(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.LT, y));
+  }
+
+  /** {@code select(le(x, y), a, b)}. */
+  static FloatVector selectLe(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.LE, y));
+  }
+
+  /** {@code select(eq(x, y), a, b)}. */
+  static FloatVector selectEq(FloatVector x, FloatVector y, FloatVector a, FloatVector b) {
+    return b.blend(a, x.compare(VectorOperators.EQ, y));
+  }
+}

@@ -1,0 +1,57 @@
+package dev.tern.internal.kernel.matmul;
+
+/**
+ * The part of {@link TileKernel} that goes over rows and blocks once. Sizes that are the same for a
+ * whole product come in a record; {@link #copy} and {@link #combine} keep their six arguments, as
+ * these differ from call to call.
+ */
+interface BlockKernel {
+  /**
+   * What is the same for all calls of {@link #outer} in a product.
+   *
+   * @param xStep bytes between factors of rows
+   * @param cRow bytes between rows of the result
+   */
+  record Outer(long xStep, long cRow, int columns) {}
+
+  /**
+   * Adds a combination of rows: {@code y[j] += x[0] * row 0 [j] + x[1] * row 1 [j] + ...}, term by
+   * term in that order.
+   *
+   * @param x address of {@code k} factors, side by side
+   * @param rows address of row 0
+   * @param rowStep bytes between rows
+   * @param y address of {@code count} sums, side by side
+   */
+  void combine(long x, long rows, long rowStep, long y, int count, int k);
+
+  /**
+   * Computes an outer product: {@code c[i][j] = fma(x[i], y[j], 0)}.
+   *
+   * @param x address of {@code rows} factors
+   * @param y address of a factor for each column, side by side
+   */
+  void outer(Outer shape, long x, long y, long c, int rows);
+
+  /**
+   * Copies {@code rows x columns} floats; rows are {@code fromRow} and {@code toRow} bytes apart.
+   */
+  void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
+
+  /**
+   * Cuts four rows into {@code groups} pieces of {@link TileKernels#columns()} floats. The pieces
+   * that lie one below the other become a group: four pieces side by side.
+   *
+   * @param from address of the first row
+   * @param step bytes between the rows
+   * @param to address of the first group
+   * @param groupBytes bytes between groups
+   */
+  void spread(long from, long step, int groups, long to, long groupBytes);
+
+  /**
+   * Does the same with pieces of {@link TileLoops#ROWS} floats. Reads two floats beyond the last
+   * piece of each row, and writes two beyond the end of each group.
+   */
+  void spreadStrips(long from, long step, int groups, long to, long groupBytes);
+}

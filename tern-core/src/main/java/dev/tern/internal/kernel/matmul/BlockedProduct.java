@@ -1,0 +1,543 @@
+package dev.tern.internal.kernel.matmul;
+
+import dev.tern.base.Workers;
+import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
+
+/**
+ * One matrix product, cut into blocks. It takes a slab of B at a time (at most {@link #SLAB}
+ * numbers), which all threads pack into panels as wide as a tile. Then tasks, each a chunk of rows
+ * of C, walk over the slab in blocks of {@link #DEPTH} terms, pack their rows of A into strips as
+ * high as a tile, and run the tile kernel over strips and panels.
+ *
+ * <pre>
+ * for each slab of B: columns, then terms
+ *   pack its panels                          // tasks: a block of terms, four panels
+ *   for each chunk of rows of C              // tasks
+ *     for each {@value #STRIPS} strips of rows
+ *       for each block of terms              // Part: packs strips of A, then
+ *         for each strip and panel: a tile   // 6 rows x 2 vectors
+ * </pre>
+ *
+ * <p>Every element of C belongs to one task. Blocks of terms are taken in order, each from the sums
+ * that the block before left in C. So neither the cut nor the number of threads changes a bit.
+ *
+ * <p>Packing is left out where it does not pay: rows of A are read in place when there are few
+ * panels, rows of B when there are few strips or few terms. With few terms, the few rows of C
+ * beyond whole strips are combinations of the rows of B, computed by a task of their own.
+ */
+final class BlockedProduct {
+  private static final int ROWS = TileLoops.ROWS;
+
+  /** Terms in a block: a panel of B of this length fills the first-level cache. */
+  private static final int DEPTH = 512;
+
+  /** Strips of A packed at a time, half of a second-level cache. */
+  private static final int STRIPS = 16;
+
+  /** Numbers of B packed at a time. */
+  private static final int SLAB = 1 << 20;
+
+  /** Numbers of B packed at a time while C is small: they stay in a second-level cache. */
+  private static final int NEAR_SLAB = 1 << 18;
+
+  /** Numbers in a C that is small enough to be gone over once for each slab. */
+  private static final int SMALL_RESULT = 1 << 19;
+
+  /** Columns of B packed at a time. */
+  static final int SLAB_COLUMNS = 4096;
+
+  /** With fewer multiplications, a second thread costs more than it does. */
+  private static final long WORTH_SHARING = 200_000;
+
+  private static final int WORTH_SHARING_PACKING = 1 << 17;
+
+  /** Panels packed by one task: together they read a row of B in longer pieces. */
+  private static final int PANELS = 4;
+
+  /** Fewest pieces of work for each thread, so that none waits long for another at the end. */
+  private static final int CHUNKS_PER_THREAD = 8;
+
+  /** Fewest strips in a chunk; they read a panel of B from the first-level cache. */
+  static final int CHUNK_STRIPS = 8;
+
+  /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
+  private static final int ROW_OF_PANELS = 7168;
+
+  private static final int FEW_STRIPS = 4;
+  private static final int FEW_PANELS = 2;
+
+  /** Terms up to which a panel of B in place fits into a few sets of the first-level cache. */
+  private static final int FEW_TERMS = 16;
+
+  /** Rows of few terms that cost less one by one than as a strip. */
+  private static final int FEW_ROWS = 3;
+
+  private final MatMul.Spec spec;
+  private final Workers workers;
+  private final Epilogue epilogue;
+  private final int width = TileKernels.columns();
+  private final Packing stripsOfA;
+  private final Packing panelsOfB;
+  private final Packing rowOfA;
+  private final long aRow;
+  private final long aStep;
+  private final long bStep;
+  private final long bColumn;
+  private final long cRow;
+
+  /** Rows in strips; {@link #lone} others follow. */
+  private final int m;
+
+  private final int lone;
+  private final int n;
+  private final int k;
+  private final long ownBytes;
+  private final boolean packB;
+  private final boolean packA;
+
+  /** Whether the last columns of C are at most half a tile, computed from rows of A in place. */
+  private final boolean endsNarrow;
+
+  // Strides of whole tiles, and of tiles over an edge of C, computed beside it. A tile of few rows
+  // has its strip packed in any case; B may be packed for the last panel alone.
+  private final TileStrides whole;
+  private final TileStrides narrow;
+  private final TileStrides narrowBeside;
+  private final TileStrides packed;
+  private final TileStrides packedStrip;
+  private final TileStrides packedPanel;
+  private final TileStrides inPlace;
+
+  private final Part[] parts;
+  private final Workers.Task packing = this::packTask;
+  private final Workers.Task computing = this::rows;
+
+  // The product at hand.
+  private TileKernel kernel = TileKernels.active();
+  private long a;
+  private long b;
+  private long c;
+  private long slab;
+  private long own;
+
+  // The slab at hand: columns from column to columnEnd, terms from term to termEnd.
+  private int column;
+  private int columnEnd;
+  private int term;
+  private int termEnd;
+  private int depth;
+  private int groups;
+  private int chunks;
+
+  /**
+   * The product.
+   *
+   * @param workers take part when the product is large enough
+   * @param epilogue run on rows as they become final; C must be dense for any but {@link
+   *     Epilogue#NONE}, and {@link #isOneSlab} unless it is on C
+   */
+  BlockedProduct(MatMul.Spec spec, Workers workers, Epilogue epilogue) {
+    this.spec = spec;
+    this.workers = workers;
+    this.epilogue = epilogue;
+    aRow = 4 * spec.ars();
+    aStep = 4 * spec.acs();
+    bStep = 4 * spec.brs();
+    bColumn = 4 * spec.bcs();
+    cRow = 4 * spec.ldc();
+    n = spec.n();
+    k = spec.k();
+    stripsOfA = new Packing(aRow, aStep, ROWS);
+    panelsOfB = new Packing(bColumn, bStep, width);
+    rowOfA = new Packing(aRow, aStep, 1);
+    ownBytes = ownBytes(spec.m(), k, width);
+    packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
+    int left = spec.m() % ROWS;
+    lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS && epilogue.pieces() == 0 ? left : 0;
+    m = spec.m() - lone;
+    boolean isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
+    packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
+    endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
+    boolean accumulates = spec.accumulate();
+    long strip = 4L * ROWS;
+    long panel = 4L * width;
+    long toB = packB ? panel : bStep;
+    whole =
+        packA
+            ? new TileStrides(4, strip, toB, cRow, accumulates)
+            : new TileStrides(aRow, aStep, toB, cRow, accumulates);
+    narrow = new TileStrides(aRow, aStep, panel, cRow, accumulates);
+    narrowBeside = new TileStrides(aRow, aStep, panel, panel / 2, accumulates);
+    packed = new TileStrides(4, strip, panel, panel, accumulates);
+    packedStrip = new TileStrides(4, strip, bStep, panel, accumulates);
+    packedPanel = new TileStrides(aRow, aStep, panel, panel, accumulates);
+    inPlace = new TileStrides(aRow, aStep, bStep, panel, accumulates);
+    parts = new Part[workers.threads()];
+    Arrays.setAll(parts, Part::new);
+  }
+
+  /** Whether rows of C are final as soon as they are computed, rather than gone over again. */
+  static boolean isOneSlab(int m, int n, int k, int width) {
+    int packed = (n + width - 1) / width * width;
+    return n <= SLAB_COLUMNS && k <= slabTerms(m, n, packed);
+  }
+
+  /** Bytes for the rows that a worker keeps until an epilogue takes them. */
+  static long rowsBytes(int n) {
+    return 4L * (Epilogue.ELEMENTS + (long) STRIPS * ROWS * n) + 63 & -64;
+  }
+
+  static long scratchBytes(int m, int n, int k, int width, int threads) {
+    return slabBytes(m, n, k, width) + threads * ownBytes(m, k, width);
+  }
+
+  /** Bytes of the largest slab. The last columns may be fewer, and then have more terms a slab. */
+  private static long slabBytes(int m, int n, int k, int width) {
+    int last = n % SLAB_COLUMNS;
+    long first = slabBytes(m, n, k, Math.min(n, SLAB_COLUMNS), width);
+    return last == 0 ? first : Math.max(first, slabBytes(m, n, k, last, width));
+  }
+
+  private static long slabBytes(int m, int n, int k, int columns, int width) {
+    int packed = Math.max(1, (columns + width - 1) / width) * width;
+    return 4L * packed * Math.min(k, slabTerms(m, n, packed));
+  }
+
+  /** Bytes of a worker's packed strips and, after them, a tile for the edges of C. */
+  private static long ownBytes(int rows, int k, int width) {
+    return stripsBytes(rows, k) + 4L * ROWS * width + 63 & -64;
+  }
+
+  /** Bytes of the strips that are packed at a time. */
+  private static long stripsBytes(int rows, int k) {
+    return Math.min(STRIPS, strips(rows)) * Packing.stripBytes(Math.min(k, DEPTH));
+  }
+
+  private static int strips(int rows) {
+    return (rows + ROWS - 1) / ROWS;
+  }
+
+  private int panels(int columns) {
+    return (columns + width - 1) / width;
+  }
+
+  /**
+   * Computes the whole product.
+   *
+   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
+   */
+  void run(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+    begin(tiles, addressA, addressB, addressC, scratch);
+    compute((long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads());
+  }
+
+  /** Does the same by the caller's thread alone. */
+  void runAlone(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+    begin(tiles, addressA, addressB, addressC, scratch);
+    compute(1);
+  }
+
+  private void begin(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+    kernel = tiles;
+    a = addressA;
+    b = addressB;
+    c = addressC;
+    slab = scratch;
+    own = scratch + slabBytes(spec.m(), n, k, width);
+  }
+
+  private void compute(int threads) {
+    for (column = 0; column < n; column = columnEnd) {
+      columnEnd = Math.min(n, column + SLAB_COLUMNS);
+      int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);
+      for (term = 0; term < k; term = termEnd) {
+        termEnd = Math.min(k, term + terms);
+        slab(threads);
+      }
+    }
+  }
+
+  /** Terms of a slab with {@code packed} columns. */
+  private static int slabTerms(int m, int n, int packed) {
+    int most = (long) m * n <= SMALL_RESULT ? NEAR_SLAB : SLAB;
+    return Math.max(DEPTH, most / packed / DEPTH * DEPTH);
+  }
+
+  private void slab(int threads) {
+    int length = termEnd - term;
+    int blocks = (length + DEPTH - 1) / DEPTH;
+    depth = (length + blocks - 1) / blocks + 3 & -4;
+    blocks = (length + depth - 1) / depth;
+    groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;
+    int tasks = blocks * groups;
+    boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
+    if (shared) {
+      workers.run(tasks, packing);
+    } else {
+      for (int index = 0; index < tasks; index++) {
+        packTask(index, 0);
+      }
+    }
+    if (threads == 1) {
+      chunks = Math.max(1, epilogue.pieces());
+      for (int chunk = 0; chunk < chunks; chunk++) {
+        rows(chunk, 0);
+      }
+      loneRows(0);
+    } else if (epilogue.pieces() > 0) {
+      chunks = epilogue.pieces();
+      workers.run(chunks, computing);
+    } else {
+      int strips = strips(m);
+      int whole = (strips + STRIPS - 1) / STRIPS;
+      int even = (whole + threads - 1) / threads * threads;
+      int most = Math.max(threads, strips / CHUNK_STRIPS / threads * threads);
+      chunks = Math.min(strips, Math.max(even, Math.min(most, CHUNKS_PER_THREAD * threads)));
+      workers.run(lone > 0 ? chunks + 1 : chunks, computing);
+    }
+  }
+
+  private int blockTerms(int block) {
+    return Math.min(depth, termEnd - term - block * depth);
+  }
+
+  private long panelAt(int block, int panel) {
+    int panels = panels(columnEnd - column);
+    return slab + 4L * width * ((long) block * depth * panels + (long) panel * blockTerms(block));
+  }
+
+  /** Packs a few panels of a block. */
+  private void packTask(int index, int worker) {
+    int block = index / groups;
+    int first = index % groups * PANELS;
+    int panels = Math.min(PANELS, panels(columnEnd - column) - first);
+    int full = Math.min(panels, (columnEnd - column) / width - first);
+    int terms = blockTerms(block);
+    long from =
+        b + (term + (long) block * depth) * bStep + (column + (long) first * width) * bColumn;
+    long to = panelAt(block, first);
+    int done = packB ? 0 : full;
+    if (packB && bColumn == 4) {
+      panelsOfB.packSideBySide(kernel, from, full * width, full, terms, to);
+      done = full;
+    }
+    for (int i = done; i < panels; i++) {
+      int columns = Math.min(width, columnEnd - column - (first + i) * width);
+      long source = from + (long) i * width * bColumn;
+      panelsOfB.pack(kernel, source, columns, terms, to + i * panelsOfB.groupBytes(terms));
+    }
+  }
+
+  /** One chunk of rows against the slab; the one after the last is of the lone rows. */
+  private void rows(int chunk, int worker) {
+    if (chunk == chunks) {
+      loneRows(worker);
+      return;
+    }
+    int from = Epilogue.start(m, ROWS, chunks, chunk) / ROWS;
+    int to = strips(Epilogue.start(m, ROWS, chunks, chunk + 1));
+    int finished = from;
+    for (int strip = from; strip < to; strip += STRIPS) {
+      int count = Math.min(STRIPS, to - strip);
+      long rows = rowsFrom(finished * ROWS, worker);
+      for (int block = 0; term + block * depth < termEnd; block++) {
+        parts[worker].run(strip, count, block, rows);
+      }
+      int end = strip + count;
+      if (end == to || (long) (end - finished) * ROWS * n >= Epilogue.ELEMENTS) {
+        finish(finished * ROWS, Math.min(m, end * ROWS), chunk, worker);
+        finished = end;
+      }
+    }
+  }
+
+  /** Where row 0 would lie, if C is written to or row {@code first} is a worker's first. */
+  private long rowsFrom(int first, int worker) {
+    return epilogue.isOnC() ? c : epilogue.rows() + worker * rowsBytes(n) - first * cRow;
+  }
+
+  /** Hands on the rows that the last slab has gone over. */
+  private void finish(int from, int to, int chunk, int worker) {
+    if (columnEnd == n && termEnd == k && to > from) {
+      epilogue.task().run((long) from * n, (long) to * n, chunk, worker);
+    }
+  }
+
+  /** The rows beyond whole strips; all their terms are in one slab. */
+  private void loneRows(int worker) {
+    long rows = rowsFrom(m, worker);
+    for (int row = m; row < m + lone; row++) {
+      long target = rows + row * cRow + 4L * column;
+      if (!spec.accumulate()) {
+        Memory.zero(target, 4L * (columnEnd - column));
+      }
+      long x = a + row * aRow;
+      if (aStep != 4) {
+        long gathered = own + worker * ownBytes;
+        rowOfA.pack(kernel, x, 1, k, gathered);
+        x = gathered;
+      }
+      kernel.blocks().combine(x, b + 4L * column, bStep, target, columnEnd - column, k);
+    }
+    finish(m, m + lone, 0, worker);
+  }
+
+  /** Strips of rows that a worker computes against a block of the slab; one for each worker. */
+  private final class Part {
+    private final int worker;
+    private int strip;
+    private int count;
+    private int block;
+    private int terms;
+
+    /** The first term. */
+    private int from;
+
+    /** Where packed strips of A are, and behind them the tile for edges of C. */
+    private long strips;
+
+    private long edge;
+
+    /** Where row 0 of C is. */
+    private long rows;
+
+    Part(int worker) {
+      this.worker = worker;
+    }
+
+    /** Strips {@code firstStrip} to {@code firstStrip + stripCount - 1}. */
+    void run(int firstStrip, int stripCount, int blockAtHand, long firstRow) {
+      strip = firstStrip;
+      count = stripCount;
+      block = blockAtHand;
+      terms = blockTerms(block);
+      from = term + block * depth;
+      strips = own + worker * ownBytes;
+      edge = strips + stripsBytes(spec.m(), k);
+      rows = firstRow;
+      pack();
+      int full = Math.min(count, m / ROWS - strip);
+      int panels = (columnEnd - column) / width;
+      if ((long) panels * width * terms <= ROW_OF_PANELS) {
+        for (int s = 0; s < full; s++) {
+          tiles(s, 1, 0, panels);
+        }
+        edges(full, 0, panels);
+      } else {
+        for (int panel = 0; panel < panels; panel++) {
+          tiles(0, full, panel, 1);
+          edges(full, panel, panel + 1);
+        }
+      }
+      edges(0, panels, panels(columnEnd - column));
+    }
+
+    private void pack() {
+      long first = a + strip * (long) ROWS * aRow + from * aStep;
+      int full = Math.min(count, m / ROWS - strip);
+      int done = packA ? 0 : full;
+      if (packA && aRow == 4) {
+        stripsOfA.packSideBySide(kernel, first, m - strip * ROWS, full, terms, strips);
+        done = full;
+      }
+      for (int s = done; s < count; s++) {
+        int lines = Math.min(ROWS, m - (strip + s) * ROWS);
+        stripsOfA.pack(kernel, first + s * (long) ROWS * aRow, lines, terms, stripAt(s));
+      }
+    }
+
+    private long stripAt(int s) {
+      return strips + s * Packing.stripBytes(terms);
+    }
+
+    private long rowAt(int row) {
+      return a + row * aRow + from * aStep;
+    }
+
+    /** Whole tiles: one strip along panels, or several strips along one panel. */
+    private void tiles(int s, int stripCount, int panel, int panels) {
+      int row = (strip + s) * ROWS;
+      long first = column + (long) panel * width;
+      long x = packA ? stripAt(s) : rowAt(row);
+      long y = packB ? panelAt(block, panel) : b + from * bStep + 4L * first;
+      long target = rows + row * cRow + 4L * first;
+      TileStrides strides = whole.further(from > 0);
+      long nextA = stripCount == 1 ? 0 : packA ? Packing.stripBytes(terms) : ROWS * aRow;
+      long nextB = stripCount > 1 ? 0 : packB ? 4L * width * terms : 4L * width;
+      long nextC = stripCount == 1 ? 4L * width : ROWS * cRow;
+      for (int i = 0; i < stripCount * panels; i++) {
+        if (packA) {
+          kernel.loops().tile(strides, x, y, target, terms);
+        } else {
+          kernel.loops().rows(strides, x, y, target, terms);
+        }
+        x += nextA;
+        y += nextB;
+        target += nextC;
+      }
+    }
+
+    /** Tiles over an edge of C: strips from {@code first} on, along some panels. */
+    private void edges(int first, int panel, int panelEnd) {
+      for (int p = panel; p < panelEnd; p++) {
+        int s = first;
+        if (endsNarrow && column + (p + 1) * width > n) {
+          for (int full = Math.min(count, m / ROWS - strip); s < full; s++) {
+            narrow(strip + s, p);
+          }
+        }
+        for (; s < count; s++) {
+          edge(s, p);
+        }
+      }
+    }
+
+    /** A whole strip of the last panel of C, which is at most half as wide as a tile. */
+    private void narrow(int stripAtHand, int panel) {
+      int row = stripAtHand * ROWS;
+      int first = column + panel * width;
+      int columns = n - first;
+      long x = rowAt(row);
+      long y = panelAt(block, panel);
+      long target = rows + row * cRow + 4L * first;
+      if (columns == width / 2) {
+        kernel.loops().narrow(narrow.further(from > 0), x, y, target, terms);
+        return;
+      }
+      TileStrides strides = narrowBeside.further(from > 0);
+      copyStart(strides, target, ROWS, columns);
+      kernel.loops().narrow(strides, x, y, edge, terms);
+      kernel.blocks().copy(edge, strides.cRow, target, cRow, ROWS, columns);
+    }
+
+    /** A tile over an edge of C, computed beside it. */
+    private void edge(int s, int panel) {
+      int row = (strip + s) * ROWS;
+      int first = column + panel * width;
+      int height = Math.min(ROWS, m - row);
+      int columns = Math.min(width, columnEnd - first);
+      boolean direct = !packB && columns == width;
+      long y = direct ? b + from * bStep + 4L * first : panelAt(block, panel);
+      long target = rows + row * cRow + 4L * first;
+      boolean isPacked = packA || height < ROWS;
+      TileStrides inPanel = isPacked ? packed : packedPanel;
+      TileStrides inRows = isPacked ? packedStrip : inPlace;
+      TileStrides strides = (direct ? inRows : inPanel).further(from > 0);
+      copyStart(strides, target, height, columns);
+      if (isPacked) {
+        kernel.loops().tile(strides, stripAt(s), y, edge, terms);
+      } else {
+        kernel.loops().rows(strides, rowAt(row), y, edge, terms);
+      }
+      kernel.blocks().copy(edge, strides.cRow, target, cRow, height, columns);
+    }
+
+    /** Copies the elements of C that the sums of a tile beside it start from. */
+    private void copyStart(TileStrides strides, long target, int height, int columns) {
+      if (strides.accumulates) {
+        kernel.blocks().copy(target, cRow, edge, strides.cRow, height, columns);
+      }
+    }
+  }
+}

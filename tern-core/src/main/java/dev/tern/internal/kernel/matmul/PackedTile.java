@@ -1,0 +1,15 @@
+package dev.tern.internal.kernel.matmul;
+
+/** {@link TileLoops#tile} for a packed strip and a packed panel. */
+interface PackedTile {
+  /** Terms that a turn of the loop takes. */
+  int TURN = 2;
+
+  /**
+   * The tile.
+   *
+   * @param strides of a packed strip ({@code aStep}) and a packed panel ({@code bStep})
+   * @param k terms, a multiple of {@link #TURN}
+   */
+  void run(TileStrides strides, long a, long b, long c, int k);
+}

@@ -1,0 +1,43 @@
+package dev.tern.internal.kernel.matmul;
+
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+
+/**
+ * Adds rows of partial results to sums, one row after the other.
+ *
+ * @param rowBytes bytes between rows
+ * @param count number of rows
+ */
+public record RowSums(long rowBytes, int count) {
+  /** Rows that are added in one call of the kernel. */
+  private static final int ROWS = 64;
+
+  private static final long ONES = ones();
+
+  private static long ones() {
+    long address = Memory.allocate(Arena.global(), 4L * ROWS, 64, "ones").address();
+    for (int i = 0; i < ROWS; i++) {
+      Memory.setFloat(address + 4L * i, 1);
+    }
+    return address;
+  }
+
+  /**
+   * Adds the rows in order.
+   *
+   * @param rows address of the first
+   * @param sums address of {@code elements} floats, as many as a row has
+   */
+  public void add(long rows, long sums, int elements) {
+    add(TileKernels.active(), rows, sums, elements);
+  }
+
+  void add(TileKernel kernel, long rows, long sums, int elements) {
+    for (int row = 0; row < count; row += ROWS) {
+      // A fused multiply-add with 1 rounds as an addition does.
+      int some = Math.min(ROWS, count - row);
+      kernel.blocks().combine(ONES, rows + row * rowBytes, rowBytes, sums, elements, some);
+    }
+  }
+}

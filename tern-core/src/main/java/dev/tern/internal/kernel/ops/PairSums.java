@@ -1,0 +1,75 @@
+package dev.tern.internal.kernel.ops;
+
+import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.kernel.warmup.VectorForm;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+
+/**
+ * The sum of the dot products of all pairs of the vectors of each row, in linear time, and its
+ * gradient. With vectors x<sub>1</sub> ... x<sub>n</sub> and their sum s, the sum over pairs is
+ * (s·s - x<sub>1</sub>·x<sub>1</sub> - ... - x<sub>n</sub>·x<sub>n</sub>) / 2 (Rendle 2010,
+ * Factorization Machines, lemma 3.1).
+ */
+public final class PairSums {
+  private static final int WARM_ROWS = 3;
+
+  /** Vectors, none among them, and elements beside whole sets of lanes. */
+  private static final int[][] SIZES = {{8, 0}, {7, 1}, {6, 0}, {1, 1}, {0, 0}};
+
+  private static final VectorForm<PairKernel> KERNEL =
+      VectorForm.of(
+          new VectorForm.Code<>(PairKernel.class, VectorPairs.class, PairSums::drive),
+          new ScalarPairs());
+
+  private final PairKernel.Row row;
+
+  /**
+   * Sums over rows of {@code n} vectors.
+   *
+   * @param d floats of a vector
+   */
+  public PairSums(int n, int d) {
+    row = new PairKernel.Row(n, d);
+  }
+
+  /** Bytes of scratch memory that one call of {@link #forward} needs. */
+  public static long scratchBytes() {
+    return (long) VectorPairs.BLOCK * ReductionLanes.BYTES;
+  }
+
+  /** Computes rows {@code from} to {@code to - 1}: {@code [b, n, d]} at x to {@code [b]} at out. */
+  public void forward(long x, long out, long scratch, int from, int to) {
+    KERNEL.active().forward(row, x + from * row.bytes(), out + 4L * from, scratch, to - from);
+  }
+
+  /**
+   * Computes the gradient of the sums with respect to {@code x}, for rows {@code from} to {@code to
+   * - 1}.
+   *
+   * @param gradient address of {@code [b]}
+   */
+  public void backward(long x, long gradient, long out, int from, int to) {
+    long skip = from * row.bytes();
+    KERNEL.active().backward(row, x + skip, gradient + 4L * from, out + skip, to - from);
+  }
+
+  private static VectorForm.Driver<PairKernel> drive(Arena arena) {
+    int d = 2 * ReductionLanes.COUNT;
+    long bytes = 4L * WARM_ROWS * 8 * (d + 1);
+    long x = Memory.allocate(arena, bytes, 64, "warm-up").address();
+    long gradient = Memory.allocate(arena, bytes, 64, "warm-up").address();
+    long result = Memory.allocate(arena, 4L * WARM_ROWS, 64, "warm-up").address();
+    long scratch = Memory.allocate(arena, scratchBytes(), 64, "warm-up").address();
+    PairKernel.Row[] rows = new PairKernel.Row[SIZES.length];
+    for (int i = 0; i < rows.length; i++) {
+      rows[i] = new PairKernel.Row(SIZES[i][0], d + SIZES[i][1]);
+    }
+    return (kernel, large) -> {
+      for (PairKernel.Row row : rows) {
+        kernel.forward(row, x, result, scratch, WARM_ROWS);
+        kernel.backward(row, x, result, gradient, WARM_ROWS);
+      }
+    };
+  }
+}

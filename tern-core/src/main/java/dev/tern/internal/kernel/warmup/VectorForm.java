@@ -1,0 +1,172 @@
+package dev.tern.internal.kernel.warmup;
+
+import dev.tern.internal.kernel.VectorSupport;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * A kernel in two forms that give the same bits: the scalar form serves at first, the vector form
+ * as soon as {@link Warmup} has had it compiled. It is one for the process; any thread may ask for
+ * {@link #active}, and the warm-up thread alone exchanges the form.
+ *
+ * <pre>{@code
+ * static final VectorForm<Adder> ADDER =
+ *     VectorForm.of(
+ *         new VectorForm.Code<>(
+ *             Adder.class, VectorAdder.class, arena -> memory -> adder -> adder.add(memory)),
+ *         new ScalarAdder());
+ * }</pre>
+ *
+ * @param <K> the interface of the kernel
+ */
+public final class VectorForm<K> {
+  /** Times that code in use is replaced: a machine that is always busy must not keep the JIT so. */
+  private static final int MOST_WITHDRAWALS = 3;
+
+  /**
+   * The vector form, and how to run it for the JIT.
+   *
+   * @param kind the interface of the kernel
+   * @param type the vector form; has a constructor without parameters
+   * @param driver makes memory to run kernels on
+   */
+  public record Code<K>(Class<K> kind, Class<? extends K> type, Function<Arena, Driver<K>> driver) {
+    K fresh() {
+      return kind.cast(HiddenClasses.copyOf(type));
+    }
+  }
+
+  /** Runs a kernel. */
+  @FunctionalInterface
+  public interface Driver<K> {
+    /**
+     * Runs the kernel a few times, through each of its branches.
+     *
+     * @param large whether in the sizes of work; see {@link Warmup.Candidate#round}
+     */
+    void run(K kernel, boolean large);
+  }
+
+  private final Code<K> code;
+  private final K scalar;
+  private final Runnable changed;
+  private volatile K active;
+  private volatile boolean pending;
+
+  /** The scalar form, until a {@link Trial} of the vector form is adopted. */
+  VectorForm(Code<K> code, K scalar, Runnable changed) {
+    this.code = code;
+    this.scalar = scalar;
+    this.changed = changed;
+    active = scalar;
+  }
+
+  /** The form that is in use; its vector form is being made ready, if there are vectors. */
+  public static <K> VectorForm<K> of(Code<K> code, K scalar) {
+    return of(code, scalar, () -> {});
+  }
+
+  /**
+   * The same, which tells of exchanges.
+   *
+   * @param changed runs on the warm-up thread after each exchange of the form in use
+   */
+  public static <K> VectorForm<K> of(Code<K> code, K scalar, Runnable changed) {
+    VectorForm<K> form = new VectorForm<>(code, scalar, changed);
+    if (VectorSupport.available() && Warmup.EAGER) {
+      form.active = code.fresh();
+    } else if (VectorSupport.available()) {
+      form.pending = true;
+      Warmup.enqueue(form::trial);
+    }
+    return form;
+  }
+
+  /** The fastest form that is ready. */
+  public K active() {
+    return active;
+  }
+
+  /** Whether the vector form is being made ready for the first time. */
+  public boolean isPending() {
+    return pending;
+  }
+
+  /** Whether the vector form is in use. */
+  public boolean isVector() {
+    return active != scalar;
+  }
+
+  private Optional<Trial> trial() {
+    try {
+      return Optional.of(new Trial());
+    } catch (RuntimeException | Error e) {
+      pending = false;
+      throw e;
+    }
+  }
+
+  private void use(K kernel) {
+    active = kernel;
+    pending = false;
+    changed.run();
+  }
+
+  /** Has the vector form compiled, in turn with kernels that do nothing. */
+  final class Trial implements Warmup.Candidate {
+    private final List<K> turns = new ArrayList<>();
+    private final Arena arena = Arena.ofConfined();
+    private final Driver<K> driver = code.driver().apply(arena);
+    private int withdrawals;
+
+    Trial() {
+      turns.add(code.fresh());
+      turns.addAll(HiddenClasses.idle(code.kind()));
+    }
+
+    @Override
+    public void round(boolean large) {
+      for (int i = 0; i < turns.size(); i++) {
+        driver.run(turns.get(i), large);
+      }
+    }
+
+    @Override
+    public int busyRounds() {
+      return Warmup.MANY_ROUNDS;
+    }
+
+    @Override
+    public void adopt() {
+      use(turns.get(0));
+      if (!isWatched()) {
+        arena.close();
+      }
+    }
+
+    @Override
+    public boolean isWatched() {
+      return withdrawals < MOST_WITHDRAWALS;
+    }
+
+    @Override
+    public void withdraw() {
+      withdrawals++;
+      use(scalar);
+    }
+
+    @Override
+    public void renew() {
+      turns.set(0, code.fresh());
+    }
+
+    @Override
+    public void giveUp() {
+      pending = false;
+      arena.close();
+    }
+  }
+}

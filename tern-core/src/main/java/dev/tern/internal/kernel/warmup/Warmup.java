@@ -1,0 +1,204 @@
+package dev.tern.internal.kernel.warmup;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * Has vector code compiled before it is used, by a background thread. The thread runs new code on
+ * memory of the code's own, and hands it over once several rounds allocate nothing: the JIT has
+ * then compiled it without boxing. All code that waits is run in turns, so what the JIT takes long
+ * over holds up nobody. Code in use may be watched: see {@link BoxingWatch}.
+ *
+ * <p>There is one queue and one daemon thread for the process, started with the first use. Any
+ * thread may {@link #enqueue}; all methods of a {@link Candidate} are called by the warm-up thread.
+ * The queue holds each candidate once, so it is bounded by the kernels that exist.
+ *
+ * <p>The system property {@code tern.kernels=eager} uses vector code at once, for tests.
+ */
+public final class Warmup {
+  public static final boolean EAGER = "eager".equals(System.getProperty("tern.kernels"));
+
+  /** Code to be compiled. */
+  public interface Candidate {
+    /**
+     * Runs the code once or a few times on memory of its own, by a call that has met several
+     * receivers. With one receiver the JIT would compile the code into the caller, and leave the
+     * methods that others call to the interpreter.
+     *
+     * @param large whether in the sizes of work. Otherwise in small sizes, through every branch:
+     *     the JIT leaves a branch that it never saw taken to the interpreter
+     */
+    void round(boolean large);
+
+    /** Takes the code into use. */
+    void adopt();
+
+    /** Puts the code into a new class, for a fresh start: see {@link HiddenClasses#copyOf}. */
+    void renew();
+
+    /** How many classes are tried before {@link #giveUp}. */
+    default int attempts() {
+      return ATTEMPTS;
+    }
+
+    /** Rounds after which the JIT has seen enough of the code and only needs time. */
+    default int busyRounds() {
+      return BUSY_ROUNDS;
+    }
+
+    /** Says that the code will not be used. */
+    void giveUp();
+
+    /**
+     * Whether the code is watched once it is in use. If it comes to box for good, {@link #withdraw}
+     * and {@link #renew} follow, and it is run again until it is compiled.
+     */
+    default boolean isWatched() {
+      return false;
+    }
+
+    /** Takes the code out of use. */
+    default void withdraw() {}
+  }
+
+  /** Bytes that the thread may allocate in a round for other purposes. */
+  private static final long FEW_BYTES = 64;
+
+  /** {@link Candidate#busyRounds} of code whose rounds take long. */
+  private static final int BUSY_ROUNDS = 300;
+
+  /** {@link Candidate#busyRounds} of few short loops. */
+  static final int MANY_ROUNDS = 1200;
+
+  private static final long PAUSE_NANOS = 200_000;
+
+  /** Many, as matrix products are slow without vectors. */
+  private static final int ATTEMPTS = 20;
+
+  private static final LinkedBlockingQueue<Supplier<Optional<? extends Candidate>>> QUEUE =
+      new LinkedBlockingQueue<>();
+  private static final AtomicInteger PENDING = new AtomicInteger();
+
+  static {
+    Thread.ofPlatform().daemon().name("tern-warmup").start(Warmup::serve);
+  }
+
+  private Warmup() {}
+
+  /** Adds a candidate, which the warm-up thread makes; it may find that there is none to run. */
+  public static void enqueue(Supplier<Optional<? extends Candidate>> candidate) {
+    PENDING.incrementAndGet();
+    QUEUE.add(candidate);
+  }
+
+  /** Whether no code waits to be compiled. */
+  public static boolean isIdle() {
+    return PENDING.get() == 0;
+  }
+
+  private static void serve() {
+    List<WarmupRun> drives = new ArrayList<>();
+    List<BoxingWatch> watches = new ArrayList<>();
+    try {
+      while (true) {
+        if (drives.isEmpty()) {
+          await(watches).ifPresent(next -> admit(next, drives));
+        }
+        for (var next = QUEUE.poll(); next != null; next = QUEUE.poll()) {
+          admit(next, drives);
+        }
+        look(watches, drives);
+        if (!drive(drives, watches) && !drives.isEmpty()) {
+          LockSupport.parkNanos(PAUSE_NANOS);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for something new, or until it is time to look at what is in use. */
+  private static Optional<Supplier<Optional<? extends Candidate>>> await(List<BoxingWatch> watches)
+      throws InterruptedException {
+    if (watches.isEmpty()) {
+      return Optional.of(QUEUE.take());
+    }
+    long nanos = watches.stream().mapToLong(BoxingWatch::nanos).min().orElseThrow();
+    return Optional.ofNullable(QUEUE.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS));
+  }
+
+  /** Gives a turn to each candidate that is due; false if none was. */
+  private static boolean drive(List<WarmupRun> drives, List<BoxingWatch> watches) {
+    boolean ran = false;
+    boolean busy = false;
+    for (WarmupRun drive : List.copyOf(drives)) {
+      boolean due = drive.isBusy() ? !busy : drive.isDue();
+      busy |= drive.isBusy();
+      ran |= due;
+      if (due && drive.round()) {
+        drives.remove(drive);
+        PENDING.decrementAndGet();
+        if (drive.isAdopted() && drive.candidate().isWatched()) {
+          watches.add(new BoxingWatch(drive.candidate()));
+        }
+      }
+    }
+    return ran;
+  }
+
+  /** Takes code out of use that boxes for good, and runs it anew. */
+  private static void look(List<BoxingWatch> watches, List<WarmupRun> drives) {
+    for (BoxingWatch watch : List.copyOf(watches)) {
+      try {
+        if (watch.boxes()) {
+          watches.remove(watch);
+          watch.candidate().withdraw();
+          watch.candidate().renew();
+          PENDING.incrementAndGet();
+          drives.add(new WarmupRun(watch.candidate()));
+        }
+      } catch (RuntimeException | Error e) {
+        watches.remove(watch);
+        log(e);
+      }
+    }
+  }
+
+  /** Runs a round and returns the bytes that it allocated, 0 for a few. */
+  static long round(Candidate candidate, boolean large) {
+    long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
+    candidate.round(large);
+    long allocated = Heap.BEAN.getCurrentThreadAllocatedBytes() - before;
+    return allocated < FEW_BYTES ? 0 : allocated;
+  }
+
+  private static void admit(Supplier<Optional<? extends Candidate>> maker, List<WarmupRun> drives) {
+    try {
+      Optional<? extends Candidate> candidate = maker.get();
+      if (candidate.isPresent()) {
+        drives.add(new WarmupRun(candidate.get()));
+        return;
+      }
+    } catch (RuntimeException | Error e) {
+      log(e);
+    }
+    PENDING.decrementAndGet();
+  }
+
+  static void log(Throwable e) {
+    System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "code stays scalar", e);
+  }
+
+  /** The bytes that threads allocate. */
+  private static final class Heap {
+    static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  }
+}

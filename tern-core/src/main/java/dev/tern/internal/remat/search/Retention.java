@@ -1,0 +1,513 @@
+package dev.tern.internal.remat.search;
+
+import dev.tern.internal.memory.BlockArena;
+import dev.tern.internal.remat.IntLists;
+import dev.tern.internal.remat.Recipes;
+import dev.tern.internal.remat.Residency;
+import dev.tern.internal.remat.Trace;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What a step recomputes and how much memory it takes, given beforehand what stays. The uses of a
+ * storage by the program cut its time into stretches. Each stretch has two decisions. Decision 0:
+ * whether the storage stays from one use to the next. Decision 1, if it does not: whether it stays
+ * once it was computed in between as an input of something else. What does not stay goes at once.
+ *
+ * <p>A count takes some tens of nanoseconds an op, as it chooses nothing: a search can try some
+ * hundred thousand decisions. A {@link Residency} that drops the same storages after the same runs
+ * does what was counted.
+ */
+final class Retention {
+  private static final int NONE = -1;
+
+  private final TraceUses traceUses;
+  private final Recipes recipes;
+  private final int ops;
+  private final int[][] reads;
+  private final int[][] readStorages;
+  private final long[] bytes;
+
+  /** The values that are pinned at the end. */
+  private final int[] pins;
+
+  /** By storage: the ops that use it, its maker first; the number of ops stands for the end. */
+  private final int[][] uses;
+
+  /** The number of a storage's first stretch. */
+  private final int[] firstStretch;
+
+  private final int[] storageOf;
+  private final int[] fromOp;
+  private final int[] toOp;
+
+  /** By op of the program: ops that cannot run again from then on. */
+  private final int[][] expiring;
+
+  /** By op: the op of the program from which on it cannot run again. */
+  private final int[] expiresAt;
+
+  private final boolean[] isFreed;
+  private final boolean[] wasLasting;
+
+  // The state of a count.
+  private final boolean[] isLasting;
+  private boolean isImpossible;
+  private final boolean[] isDefined;
+  private final boolean[] isResident;
+  private final int[] readersAhead;
+  private final int[] lastUse;
+  private final int[] listed;
+  private final int[] madeIn;
+  private final int[] ahead;
+  private final int[] stack;
+  private final int[] cursor;
+  private int round;
+  private int aheadCount;
+  private boolean[] decisions = new boolean[0];
+  private long room;
+  private long used;
+  private long peak;
+  private double excess;
+  private double again;
+  private long runs;
+  private Recorder recorder = Recorder.NONE;
+
+  /** Gets to know what goes, and when a run and what goes after it have ended. */
+  private interface Recorder {
+    Recorder NONE =
+        new Recorder() {
+          @Override
+          public void dropped(int storage) {}
+
+          @Override
+          public void ran() {}
+        };
+
+    void dropped(int storage);
+
+    void ran();
+  }
+
+  Retention(TraceUses traceUses) {
+    this.traceUses = traceUses;
+    recipes = traceUses.recipes();
+    ops = recipes.ops();
+    reads = new int[ops][];
+    readStorages = new int[ops][];
+    for (int op = 0; op < ops; op++) {
+      reads[op] = distinctReads(op);
+      readStorages[op] = Arrays.stream(reads[op]).map(recipes::storage).distinct().toArray();
+    }
+    bytes = new long[recipes.storages()];
+    for (int storage = 0; storage < bytes.length; storage++) {
+      long size = recipes.bytes(storage);
+      bytes[storage] = size == 0 ? 0 : BlockArena.rounded(size);
+    }
+    pins = pinsOf(traceUses.trace());
+    uses = listUses();
+    firstStretch = new int[bytes.length];
+    int count = 0;
+    for (int storage = 0; storage < bytes.length; storage++) {
+      firstStretch[storage] = count;
+      count += uses[storage].length - 1;
+    }
+    storageOf = new int[count];
+    fromOp = new int[count];
+    toOp = new int[count];
+    listStretches();
+    isFreed = new boolean[bytes.length];
+    expiring = new int[ops + 1][0];
+    expiresAt = new int[ops];
+    Arrays.fill(expiresAt, Integer.MAX_VALUE);
+    noteEnds(traceUses.trace());
+    isLasting = new boolean[bytes.length];
+    wasLasting = new boolean[bytes.length];
+    for (int storage = 0; storage < bytes.length; storage++) {
+      wasLasting[storage] = recipes.isLasting(storage);
+    }
+    isDefined = new boolean[recipes.values()];
+    isResident = new boolean[bytes.length];
+    readersAhead = new int[bytes.length];
+    lastUse = new int[bytes.length];
+    madeIn = new int[bytes.length];
+    listed = new int[ops];
+    ahead = new int[ops];
+    stack = new int[ops];
+    cursor = new int[ops];
+  }
+
+  /** True of steps in which values that can be computed again are pinned at the end alone. */
+  static boolean suits(Trace step) {
+    boolean hasPin = false;
+    Recipes recipes = step.recipes();
+    for (Trace.Event event : step.events()) {
+      switch (event) {
+        case Trace.Pin(int value) -> hasPin |= recipes.isRepeatable(recipes.maker(value));
+        case Trace.Run _ -> {
+          if (hasPin) {
+            return false;
+          }
+        }
+        case Trace.Retain _, Trace.Release _, Trace.Free _, Trace.Expire _ -> {}
+      }
+    }
+    return true;
+  }
+
+  private void noteEnds(Trace trace) {
+    int op = 0;
+    for (Trace.Event event : trace.events()) {
+      if (event instanceof Trace.Run) {
+        op++;
+      } else if (event instanceof Trace.Free(int value)) {
+        isFreed[recipes.storage(value)] = true;
+      } else if (event instanceof Trace.Expire(int[] expired)) {
+        expiring[op] =
+            IntStream.concat(IntStream.of(expiring[op]), IntStream.of(expired)).toArray();
+        for (int each : expired) {
+          expiresAt[each] = Math.min(expiresAt[each], op);
+        }
+      }
+    }
+  }
+
+  private int[] distinctReads(int op) {
+    List<Integer> values = new ArrayList<>();
+    IntLists inputs = recipes.inputs();
+    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
+      values.add(inputs.get(cell));
+    }
+    return values.stream().mapToInt(value -> value).distinct().toArray();
+  }
+
+  private int[] pinsOf(Trace step) {
+    return step.events().stream()
+        .filter(Trace.Pin.class::isInstance)
+        .mapToInt(event -> ((Trace.Pin) event).value())
+        .filter(value -> !recipes.isLasting(recipes.storage(value)))
+        .toArray();
+  }
+
+  private int[][] listUses() {
+    List<List<Integer>> lists = new ArrayList<>();
+    for (int storage = 0; storage < bytes.length; storage++) {
+      lists.add(new ArrayList<>());
+    }
+    for (int op = 0; op < ops; op++) {
+      for (int storage : readStorages[op]) {
+        note(lists.get(storage), op);
+      }
+      for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+        note(lists.get(recipes.storage(value)), op);
+      }
+    }
+    for (int value : pins) {
+      note(lists.get(recipes.storage(value)), ops);
+    }
+    return lists.stream()
+        .map(list -> list.stream().mapToInt(op -> op).toArray())
+        .toArray(int[][]::new);
+  }
+
+  private static void note(List<Integer> list, int op) {
+    if (list.isEmpty() || list.getLast() != op) {
+      list.add(op);
+    }
+  }
+
+  private void listStretches() {
+    for (int storage = 0; storage < uses.length; storage++) {
+      for (int i = 0; i + 1 < uses[storage].length; i++) {
+        storageOf[firstStretch[storage] + i] = storage;
+        fromOp[firstStretch[storage] + i] = uses[storage][i];
+        toOp[firstStretch[storage] + i] = uses[storage][i + 1];
+      }
+    }
+  }
+
+  TraceUses uses() {
+    return traceUses;
+  }
+
+  /** How many stretches there are. */
+  int stretches() {
+    return storageOf.length;
+  }
+
+  int storageOf(int stretch) {
+    return storageOf[stretch];
+  }
+
+  /** The use with which a stretch begins. */
+  int fromOp(int stretch) {
+    return fromOp[stretch];
+  }
+
+  /** The use with which a stretch ends; the number of ops where it is the step's end. */
+  int toOp(int stretch) {
+    return toOp[stretch];
+  }
+
+  /** The stretch of a storage that ends with a use at an op, or a negative number. */
+  int stretchTo(int storage, int op) {
+    int at = Arrays.binarySearch(uses[storage], op);
+    return at < 1 ? NONE : firstStretch[storage] + at - 1;
+  }
+
+  /** All stays: by stretch decision 0, then by stretch decision 1. */
+  boolean[] keepAll() {
+    boolean[] all = new boolean[2 * stretches()];
+    Arrays.fill(all, true);
+    return all;
+  }
+
+  /** Time of what ran again in the count before. */
+  double again() {
+    return again;
+  }
+
+  /** The most bytes used in the count before. */
+  long peak() {
+    return peak;
+  }
+
+  /** How many runs were counted in all. */
+  long runs() {
+    return runs;
+  }
+
+  /**
+   * Counts.
+   *
+   * @param weight of memory beyond {@code most}: a room of it too much at the worst moment, and as
+   *     much as the mean of all runs, count as this much time each
+   * @param cut the count ends once it is passed
+   * @return the time of what ran again, and for the memory beyond
+   */
+  double loss(boolean[] chosen, long most, double weight, double cut) {
+    decisions = chosen;
+    room = most;
+    used = 0;
+    peak = 0;
+    excess = 0;
+    again = 0;
+    Arrays.fill(isDefined, false);
+    Arrays.fill(isResident, false);
+    Arrays.fill(lastUse, 0);
+    isImpossible = false;
+    System.arraycopy(wasLasting, 0, isLasting, 0, bytes.length);
+    double loss = 0;
+    for (int op = 0; op < ops && loss <= cut; op++) {
+      expire(op);
+      round++;
+      list(op, op);
+      if (isImpossible) {
+        return Double.POSITIVE_INFINITY;
+      }
+      advance(op);
+      runListed(op);
+      loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
+    }
+    if (loss <= cut) {
+      pinAll();
+      if (isImpossible) {
+        return Double.POSITIVE_INFINITY;
+      }
+      loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
+    }
+    return loss;
+  }
+
+  /** The storages to drop after each run, by these decisions. */
+  int[][] drops(boolean[] chosen) {
+    List<int[]> drops = new ArrayList<>();
+    List<Integer> dropped = new ArrayList<>();
+    recorder =
+        new Recorder() {
+          @Override
+          public void dropped(int storage) {
+            dropped.add(storage);
+          }
+
+          @Override
+          public void ran() {
+            drops.add(dropped.stream().mapToInt(storage -> storage).toArray());
+            dropped.clear();
+          }
+        };
+    loss(chosen, Long.MAX_VALUE, 0, Double.POSITIVE_INFINITY);
+    recorder = Recorder.NONE;
+    return drops.toArray(int[][]::new);
+  }
+
+  /** Ops cannot run again from here on: what they made stays, and what is lacking is made now. */
+  private void expire(int op) {
+    for (int expired : expiring[op]) {
+      for (int value = recipes.firstOutput(expired); value < recipes.endOutput(expired); value++) {
+        int storage = recipes.storage(value);
+        boolean isUsedLater = lastUse[storage] + 1 < uses[storage].length;
+        isLasting[storage] = true;
+        if (isUsedLater && !isDefined[value]) {
+          round++;
+          list(expired, op - 1);
+          runListed(ops);
+        }
+      }
+    }
+  }
+
+  /** Notes the uses of an op of the program. */
+  private void advance(int op) {
+    for (int storage : readStorages[op]) {
+      advance(storage, op);
+    }
+    for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
+      advance(recipes.storage(value), op);
+    }
+  }
+
+  private void advance(int storage, int op) {
+    int[] of = uses[storage];
+    int at = lastUse[storage];
+    while (at + 1 < of.length && of[at + 1] <= op) {
+      at++;
+    }
+    lastUse[storage] = at;
+  }
+
+  private void pinAll() {
+    for (int value : pins) {
+      int storage = recipes.storage(value);
+      lastUse[storage] = uses[storage].length - 1;
+      readersAhead[storage]++;
+    }
+    for (int value : pins) {
+      if (!isDefined[value]) {
+        round++;
+        list(recipes.maker(value), ops);
+        runListed(ops);
+      }
+    }
+    for (int value : pins) {
+      readersAhead[recipes.storage(value)] = 0;
+    }
+  }
+
+  /** Lists the ops that make what an op lacks, and the op, in the order of a residency's stack. */
+  private void list(int op, int programOp) {
+    aheadCount = 0;
+    int depth = 0;
+    push(op, depth++);
+    while (depth > 0) {
+      int top = stack[depth - 1];
+      int[] of = reads[top];
+      int at = cursor[depth - 1];
+      while (at < of.length && (isDefined[of[at]] || isListed(recipes.maker(of[at])))) {
+        at++;
+      }
+      cursor[depth - 1] = at;
+      if (at < of.length) {
+        isImpossible |= expiresAt[recipes.maker(of[at])] <= programOp;
+        push(recipes.maker(of[at]), depth++);
+      } else {
+        listed[top] = round;
+        ahead[aheadCount++] = top;
+        depth--;
+      }
+    }
+  }
+
+  private void push(int op, int depth) {
+    stack[depth] = op;
+    cursor[depth] = 0;
+  }
+
+  private boolean isListed(int op) {
+    return listed[op] == round;
+  }
+
+  private void runListed(int programOp) {
+    for (int i = 0; i < aheadCount; i++) {
+      for (int storage : readStorages[ahead[i]]) {
+        readersAhead[storage]++;
+      }
+    }
+    for (int i = 0; i < aheadCount; i++) {
+      run(ahead[i], programOp);
+    }
+    runs += aheadCount;
+  }
+
+  private void run(int op, int programOp) {
+    int end = recipes.endOutput(op);
+    for (int value = recipes.firstOutput(op); value < end; value++) {
+      int storage = recipes.storage(value);
+      if (!isResident[storage]) {
+        take(recipes.takes(storage));
+        isResident[storage] = true;
+        madeIn[storage] = round;
+        used += bytes[storage];
+      }
+      isDefined[value] = true;
+    }
+    peak = Math.max(peak, used);
+    excess += Math.max(0, used - room);
+    again += op == programOp ? 0 : recipes.cost(op);
+    for (int storage : readStorages[op]) {
+      readersAhead[storage]--;
+      decide(storage, programOp);
+    }
+    for (int value = recipes.firstOutput(op); value < end; value++) {
+      decide(recipes.storage(value), programOp);
+    }
+    recorder.ran();
+  }
+
+  /** Gives up a storage whose memory a result takes, where nothing else needs it. */
+  private void take(int storage) {
+    if (storage >= 0
+        && isResident[storage]
+        && readersAhead[storage] <= 1
+        && lastUse[storage] + 1 >= uses[storage].length) {
+      vacate(storage);
+    }
+  }
+
+  /** Drops a storage that nothing listed reads any more, unless it stays. */
+  private void decide(int storage, int programOp) {
+    if (readersAhead[storage] > 0 || !isResident[storage] || bytes[storage] == 0) {
+      return;
+    }
+    int at = lastUse[storage];
+    int stretch = firstStretch[storage] + at;
+    boolean stays = at + 1 < uses[storage].length;
+    if (isLasting[storage] && (stays || !isFreed[storage])) {
+      return;
+    }
+    if (stays && uses[storage][at] == programOp) {
+      stays = decisions[stretch];
+    } else if (stays && madeIn[storage] == round) {
+      stays = decisions[storageOf.length + stretch];
+    }
+    if (!stays) {
+      drop(storage);
+    }
+  }
+
+  private void drop(int storage) {
+    vacate(storage);
+    recorder.dropped(storage);
+  }
+
+  private void vacate(int storage) {
+    isResident[storage] = false;
+    used -= bytes[storage];
+    IntLists members = recipes.members();
+    for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
+      isDefined[members.get(cell)] = false;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package dev.tern.internal.kernel.matmul;
+
+import dev.tern.internal.kernel.VectorSupport;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorShape;
+import jdk.incubator.vector.VectorSpecies;
+
+/** Computes on vectors half as long as those of tiles. */
+final class OtherLength implements Runnable {
+  private static final VectorSpecies<Float> SPECIES =
+      VectorSpecies.of(
+          float.class, VectorShape.forBitSize(VectorSupport.floatSpecies().vectorBitSize() / 2));
+  private static final Class<?> TYPE = SPECIES.vectorType();
+  private static final long AT = Memory.allocate(Arena.global(), 256, 64, "test").address();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+  private static final int REPEATS = 8;
+
+  @Override
+  public void run() {
+    for (int i = 0; i < REPEATS; i++) {
+      FloatVector x = exact(FloatVector.fromMemorySegment(SPECIES, Memory.ALL, AT, ORDER));
+      FloatVector y = exact(FloatVector.broadcast(SPECIES, 0f)).fma(x, x);
+      y.intoMemorySegment(Memory.ALL, AT, ORDER);
+    }
+  }
+
+  private static FloatVector exact(FloatVector vector) {
+    return (FloatVector) TYPE.cast(vector);
+  }
+}
