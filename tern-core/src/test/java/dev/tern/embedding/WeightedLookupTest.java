@@ -238,8 +238,8 @@ final class WeightedLookupTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("table t: got 1 weights for 2 ids, expected one for each");
       assertThatThrownBy(() ->
-              ByAddress.apply(table, lookup, offsets, new float[0], 1, Combiner.SUM, 0, 1, 1, 1))
-          .hasMessage("table t: got 0 weights for 2 ids, expected one for each");
+              ByAddress.apply(table, lookup, offsets, new float[1], 1, Combiner.SUM, 0, 1, 1, 1))
+          .hasMessage("table t: got 1 weights for 2 ids, expected one for each");
     }
   }
 }
