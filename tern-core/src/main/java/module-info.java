@@ -10,8 +10,13 @@ module dev.tern.core {
   requires jdk.management;
 
   exports dev.tern.base;
+  exports dev.tern.checkpoint;
+  exports dev.tern.checkpoint.tools;
   exports dev.tern.data;
+  exports dev.tern.data.encode;
+  exports dev.tern.data.readers;
   exports dev.tern.embedding;
+  exports dev.tern.embedding.config;
   exports dev.tern.model;
   exports dev.tern.nn;
   exports dev.tern.optim;

@@ -9,7 +9,7 @@ import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -154,9 +154,9 @@ final class AccuracyBench {
   static final class Evaluation implements AutoCloseable {
     private final Op.Unary op;
     private final float[] result;
-    private final Interpreter interpreter = new Interpreter(1, BUDGET);
+    private final Engine interpreter = new Engine(1, BUDGET);
     private final Node input;
-    private final Interpreter.Bound bound;
+    private final Engine.Bound bound;
 
     Evaluation(Op.Unary op, int size) {
       this.op = op;
@@ -168,7 +168,7 @@ final class AccuracyBench {
 
     /** The first {@code count} of {@code x}, which has as many as this was made for. */
     Found compare(float[] x, int count) {
-      Interpreter.write(input, x, x.length);
+      Memory.copyIn(x, 0, ((Op.Leaf) input.op()).buffer().address(), x.length);
       bound.run();
       Memory.copyOut(bound.execution().output(0), result, 0, result.length);
       double most = 0;

@@ -18,7 +18,7 @@ final class Children {
     command.add("jdk.incubator.vector");
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("-XX:+UseParallelGC");
-    for (String name : List.of("tern.root", "tern.vector.bits", "tern.kernels")) {
+    for (String name : List.of("tern.root", "tern.memory", "tern.vector.bits", "tern.kernels")) {
       String value = System.getProperty(name);
       if (value != null) {
         command.add("-D" + name + "=" + value);

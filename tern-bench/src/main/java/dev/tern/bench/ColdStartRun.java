@@ -1,7 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;

@@ -1,6 +1,6 @@
 package dev.tern.bench;
 
-import dev.tern.train.Checkpoint;
+import dev.tern.checkpoint.Checkpoint;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,22 +1,22 @@
 package dev.tern.bench;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.DeltaSchedule;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.nio.file.Path;
@@ -78,8 +78,7 @@ final class CrashRun {
         .batch(BATCH)
         .epochs(Integer.MAX_VALUE)
         .shuffleRows(0)
-        .unknown(UnknownRow.INITIAL)
-        .rows(policy)
+        .tables(t -> t.unknown(UnknownRow.INITIAL).rows(policy))
         .reportEvery(1);
   }
 

@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.train.Progress;

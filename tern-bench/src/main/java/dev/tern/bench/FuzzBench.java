@@ -7,7 +7,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -38,7 +38,7 @@ final class FuzzBench implements AutoCloseable {
   private static final double[] LIMITS = {0.5, 0.6, 0.7, 0.8, 0.9};
   private static final long BUDGET = 1L << 30;
 
-  private final List<Interpreter> interpreters = new ArrayList<>();
+  private final List<Engine> interpreters = new ArrayList<>();
   private final Map<String, Integer> ops = new TreeMap<>();
   private long elements;
   private long exact;
@@ -54,7 +54,7 @@ final class FuzzBench implements AutoCloseable {
 
   FuzzBench() {
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
-      interpreters.add(new Interpreter(threads, BUDGET));
+      interpreters.add(new Engine(threads, BUDGET));
     }
   }
 
@@ -166,7 +166,7 @@ final class FuzzBench implements AutoCloseable {
     }
     List<byte[]> first = run(program, interpreters.get(threads));
     before.forEach(FuzzBench::restore);
-    Interpreter other = interpreters.get((threads + 1) % MOST_THREADS);
+    Engine other = interpreters.get((threads + 1) % MOST_THREADS);
     List<byte[]> second = isLimited ? runLimited(program, other) : run(program, other);
     before.forEach(FuzzBench::restore);
     for (int i = 0; i < results.size(); i++) {
@@ -194,12 +194,12 @@ final class FuzzBench implements AutoCloseable {
     return bytes;
   }
 
-  private List<byte[]> run(Program program, Interpreter interpreter) {
+  private List<byte[]> run(Program program, Engine interpreter) {
     return run(program, interpreter, BUDGET);
   }
 
   /** In the least share of the memory that the first run had in which the program fits. */
-  private List<byte[]> runLimited(Program program, Interpreter interpreter) {
+  private List<byte[]> runLimited(Program program, Engine interpreter) {
     long whole = leastMemory;
     for (double share : LIMITS) {
       try {
@@ -213,9 +213,9 @@ final class FuzzBench implements AutoCloseable {
     return run(program, interpreter);
   }
 
-  private List<byte[]> run(Program program, Interpreter interpreter, long limit) {
+  private List<byte[]> run(Program program, Engine interpreter, long limit) {
     List<byte[]> results = new ArrayList<>();
-    try (Interpreter.Bound bound = interpreter.bind(program, limit)) {
+    try (Engine.Bound bound = interpreter.bind(program, limit)) {
       leastMemory = bound.sizes().bytes();
       bound.run();
       for (int i = 0; i < program.outputs().size(); i++) {
@@ -308,6 +308,6 @@ final class FuzzBench implements AutoCloseable {
 
   @Override
   public void close() {
-    interpreters.forEach(Interpreter::close);
+    interpreters.forEach(Engine::close);
   }
 }

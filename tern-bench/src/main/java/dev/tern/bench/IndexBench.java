@@ -1,11 +1,10 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
-import dev.tern.embedding.BareIndex;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
@@ -62,7 +61,7 @@ final class IndexBench {
     Own(Allocator allocator) {
       table =
           EmbeddingTable.create(
-              new TableConfig("index", 0, 1, Optimizer.sgd(1), 0, 1, 0, UnknownRow.ZEROS),
+              new TableConfig("index", 0, 1, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0)),
               allocator);
     }
 

@@ -22,6 +22,7 @@ public final class Main {
         case "layers" -> LayersBench.run(rest);
         case "table" -> TableBench.run(rest);
         case "accuracy" -> AccuracyBench.run(rest);
+        case "checked" -> CheckedBench.run(rest);
         case "coldstart" -> ColdStartBench.run(rest);
         case "crash" -> CrashBench.run(rest);
         case "data" -> DataBench.run(rest);
@@ -37,6 +38,7 @@ public final class Main {
           System.out.println(
               "allocator  off-heap blocks: time, and memory that recorded steps hold");
           System.out.println("budget  deep models in a share of the memory that their steps take");
+          System.out.println("checked  what the checked mode of memory costs while it is off");
           System.out.println("coldstart  how fast fresh processes come to train at full speed");
           System.out.println(
               "crash  training killed at random moments, resumed, to the same bytes");

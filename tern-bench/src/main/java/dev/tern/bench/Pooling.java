@@ -1,13 +1,14 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.util.Arrays;
@@ -61,7 +62,7 @@ final class Pooling {
   }
 
   Result time(Device device, boolean backward, Rounds rounds, Peers peers) {
-    Allocator allocator = device.interpreter().allocator();
+    Allocator allocator = DeviceAccess.allocator(device);
     long pooled = allocator.allocate(4L * WIDTH * batch, "pooled");
     long upstream = allocator.allocate(4L * WIDTH * batch, "upstream");
     SplittableRandom random = new SplittableRandom(3);
@@ -70,12 +71,13 @@ final class Pooling {
     }
     try (EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("bench", 0, WIDTH, Optimizer.sgd(LR), 0.01f, 1, 0, UnknownRow.ZEROS),
+            new TableConfig(
+                "bench", 0, WIDTH, 1, TableOptions.of(Optimizer.sgd(LR)).initRange(0.01f)),
             allocator)) {
       Lookup[] lookups = new Lookup[BATCHES];
       Arrays.setAll(lookups, i -> new Lookup());
       fill(table, lookups[0]);
-      Workers workers = device.interpreter().workers();
+      Workers workers = device.workers();
       check(workers, table, pooled, upstream);
       for (int i = 0; i < BATCHES; i++) {
         table.find(ids[i], ids[i].length, lookups[i], true);

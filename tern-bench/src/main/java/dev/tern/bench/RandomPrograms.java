@@ -3,6 +3,7 @@ package dev.tern.bench;
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
@@ -11,7 +12,6 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Sequences;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -116,7 +116,7 @@ final class RandomPrograms {
     for (int i = 0; i < values.length; i++) {
       values[i] = number();
     }
-    Node leaf = Interpreter.put(shape, values);
+    Node leaf = Leaves.of(shape, values);
     leaves.add(leaf);
     return leaf;
   }
@@ -124,7 +124,8 @@ final class RandomPrograms {
   /** A leaf of half width, as floats. */
   private Node half(Shape shape) {
     DType type = random.nextBoolean() ? DType.F16 : DType.BF16;
-    MemorySegment segment = Arena.ofAuto().allocate(Math.max(1, 2L * shape.elements()), 64);
+    MemorySegment segment =
+        Memory.allocate(Arena.ofAuto(), Math.max(1, 2L * shape.elements()), 64, "values");
     for (int i = 0; i < shape.elements(); i++) {
       short bits = (short) (Float.floatToRawIntBits(number()) >>> 16);
       boolean isNumber = type == DType.BF16 || (bits & 0x7C00) != 0x7C00;
@@ -352,7 +353,7 @@ final class RandomPrograms {
     int rows = a.shape().size(0);
     int[] offsets = random.ints(random.nextInt(1, 12), 0, rows + 1).sorted().toArray();
     offsets[0] = 0;
-    Node parted = Interpreter.put(Shape.of(offsets.length), offsets);
+    Node parted = Leaves.of(Shape.of(offsets.length), offsets);
     Rule end = random.nextBoolean() ? Rule.HEADS : Rule.TAILS;
     return switch (random.nextInt(6)) {
       case 0 -> Sequences.reduce(Op.Reduce.Kind.SUM, a, parted);
@@ -371,7 +372,7 @@ final class RandomPrograms {
   private Node index(int count, int rows) {
     boolean view = random.nextBoolean();
     long[] values = random.longs(count + (view ? 3L : 0), 0, rows).toArray();
-    Node index = Interpreter.put(Shape.of(values.length), values);
+    Node index = Leaves.of(Shape.of(values.length), values);
     Node seen = view ? Nodes.slice(index, 0, 2, count + 2) : index;
     return random.nextBoolean() ? seen : Nodes.cast(seen, DType.I32);
   }
@@ -449,7 +450,7 @@ final class RandomPrograms {
   }
 
   private Node dropout(Node a) {
-    Node seed = Interpreter.put(Shape.of(1), new long[] {random.nextLong()});
+    Node seed = Leaves.of(Shape.of(1), new long[] {random.nextLong()});
     Node draws = Nodes.uniform(seed, random.nextInt(4), a.shape());
     Node kept = Nodes.binary(Op.Binary.LE, Nodes.constant(0.3f), draws);
     return Nodes.mul(a, Nodes.mul(kept, 1 / 0.7f));

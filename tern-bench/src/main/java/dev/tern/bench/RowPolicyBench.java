@@ -1,16 +1,15 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -65,13 +64,8 @@ final class RowPolicyBench {
             "bench",
             0,
             width,
-            Optimizer.rowWiseAdagrad(0.01f),
-            0.01f,
             1,
-            0,
-            UnknownRow.ZEROS,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.rowWiseAdagrad(0.01f)).initRange(0.01f).rows(policy));
     return EmbeddingTable.create(config, allocator);
   }
 

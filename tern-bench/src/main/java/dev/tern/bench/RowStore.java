@@ -1,6 +1,5 @@
 package dev.tern.bench;
 
-import dev.tern.embedding.BareColdRows;
 import dev.tern.internal.memory.Allocator;
 import java.nio.file.Path;
 

@@ -1,15 +1,15 @@
 package dev.tern.bench;
 
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Combiner;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
+import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.Features;

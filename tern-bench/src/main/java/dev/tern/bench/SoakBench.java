@@ -1,11 +1,11 @@
 package dev.tern.bench;
 
-import dev.tern.embedding.Admission;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.tern.bench;
 
-import dev.tern.base.DType;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -57,7 +57,9 @@ final class SoakTable {
       String name, RowPolicy policy, UnknownRow unknown, Allocator allocator) {
     Optimizer sgd = Optimizer.sgd(1);
     return EmbeddingTable.create(
-        new TableConfig(name, 0, WIDTH, sgd, 0.4f, 1, 0, unknown, DType.F32, policy), allocator);
+        new TableConfig(
+            name, 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
+        allocator);
   }
 
   String name() {

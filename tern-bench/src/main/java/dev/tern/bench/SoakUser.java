@@ -1,10 +1,10 @@
 package dev.tern.bench;
 
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.Arrays;

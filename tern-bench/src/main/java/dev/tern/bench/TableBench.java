@@ -2,12 +2,12 @@ package dev.tern.bench;
 
 import dev.tern.base.DType;
 import dev.tern.base.Workers;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.SelectedRows;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -267,7 +267,11 @@ final class TableBench {
     EmbeddingTable table =
         EmbeddingTable.create(
             new TableConfig(
-                "bench" + index, index, WIDTH, optimizer, 0.01f, 1, 0, UnknownRow.ZEROS, storage),
+                "bench" + index,
+                index,
+                WIDTH,
+                1,
+                TableOptions.of(optimizer).initRange(0.01f).storage(storage)),
             allocator);
     open.add(table);
     return table;

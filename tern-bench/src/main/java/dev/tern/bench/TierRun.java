@@ -1,12 +1,12 @@
 package dev.tern.bench;
 
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.FileStatistics;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -43,7 +43,7 @@ final class TierRun implements AutoCloseable {
     this.width = width;
     TableConfig config =
         new TableConfig(
-            "bench", 0, width, Optimizer.rowWiseAdagrad(RATE), 0.01f, 1, 0, UnknownRow.ZEROS);
+            "bench", 0, width, 1, TableOptions.of(Optimizer.rowWiseAdagrad(RATE)).initRange(0.01f));
     table =
         memory == 0
             ? EmbeddingTable.create(config, allocator)

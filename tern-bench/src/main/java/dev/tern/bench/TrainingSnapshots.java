@@ -2,7 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.train.Progress;

@@ -3,11 +3,11 @@ package dev.tern.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.runtime.Interpreter;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -73,7 +73,7 @@ final class FuzzTest {
 
   @Test
   void aSumMayBeOffByItsTermsRoundingsAndNoMore() {
-    Node x = Interpreter.put(Shape.of(4), new float[] {1, 2, 3, -4});
+    Node x = Leaves.of(Shape.of(4), new float[] {1, 2, 3, -4});
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, x, 0, 1);
     Intervals.Range range = Intervals.of(Program.of(List.of(sum), List.of())).get(sum);
     assertThat(range.holds(0, 2)).isTrue();
@@ -85,7 +85,7 @@ final class FuzzTest {
 
   @Test
   void anElementwiseOpOfDataHasOneRightResult() {
-    Node x = Interpreter.put(Shape.of(2), new float[] {0.1f, -0f});
+    Node x = Leaves.of(Shape.of(2), new float[] {0.1f, -0f});
     Node y = Nodes.mul(Nodes.add(x, x), x);
     Intervals.Range range = Intervals.of(Program.of(List.of(y), List.of())).get(y);
     assertThat(range.holds(0, (0.1f + 0.1f) * 0.1f)).isTrue();

@@ -12,8 +12,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code tern bench}: runs the module of benchmarks, which is no part of a release, in a JVM of its
- * own that this one has not warmed.
+ * {@code tern bench}: runs the benchmarks module in a new JVM, so that nothing is warmed up. The
+ * module is not part of a release.
  */
 @Command(
     name = "bench",

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Counts what columns hold, for people to look at; not for speed. */
+/** Statistics of columns for people to read. Not built for speed. */
 final class ColumnStatistics {
   private final Schema schema;
   private final Numbers[] labels;

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code tern completion}: what makes a shell complete commands and options. */
+/** {@code tern completion}: prints a script that lets a shell complete commands and options. */
 @Command(
     name = "completion",
     description = {

@@ -3,9 +3,9 @@ package dev.tern.cli;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.files.DataConverter;
 import dev.tern.files.DataWriter;
 import java.nio.file.Path;
@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data convert}: the same rows in another format. */
+/** {@code tern data convert}: writes the same rows in another format. */
 @Command(
     name = "convert",
     description = {

@@ -2,7 +2,7 @@ package dev.tern.cli;
 
 import picocli.CommandLine.Command;
 
-/** {@code tern data}: what can be done with data without a model. */
+/** {@code tern data}: commands on data without a model. */
 @Command(
     name = "data",
     description = "Generates, converts, splits, inspects and verifies data files.",

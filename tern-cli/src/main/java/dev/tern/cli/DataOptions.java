@@ -16,9 +16,9 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The arguments that say which files to read and how. */
+/** Command-line arguments for the files to read and their format. */
 final class DataOptions {
-  /** Formats, each with the endings of names that tell it. */
+  /** File formats, each with the name endings that belong to it. */
   private static final Map<String, List<String>> FORMATS =
       Map.of(
           "csv", List.of("csv", "tsv"),
@@ -80,7 +80,7 @@ final class DataOptions {
         .collect(Collectors.joining(", ", "[", "]"));
   }
 
-  /** The format that a file's name tells. */
+  /** The format that a file's name ends with. */
   static String formatOf(Path file) {
     return FORMATS.entrySet().stream()
         .filter(format -> format.getValue().contains(ending(file)))
@@ -93,12 +93,12 @@ final class DataOptions {
                     + " .norm, .raw or .parquet; give the format"));
   }
 
-  /** Whether a file's name tells its format. */
+  /** Whether a file's name ends with a known format. */
   static boolean tellsFormat(Path file) {
     return FORMATS.values().stream().anyMatch(endings -> endings.contains(ending(file)));
   }
 
-  /** Whether a file's name tells that TABs separate its fields. */
+  /** Whether a file's name says that TABs separate its fields. */
   static boolean isTabbed(Path file) {
     return ending(file).equals("tsv");
   }

@@ -5,12 +5,12 @@ import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.CsvOptions;
@@ -102,7 +102,7 @@ final class DataSource {
     return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
   }
 
-  /** Says how many bad records were left out, where there were some. */
+  /** Prints how many bad records were left out, if any were. */
   void noteSkipped(Progress progress) {
     skipped
         .first()
@@ -120,7 +120,7 @@ final class DataSource {
     return isSynthetic() ? generator().open(0, config.synthetic().rows()) : open(config.train());
   }
 
-  /** The raw rows to evaluate on, where there are some. */
+  /** The raw rows to evaluate on; empty if none are configured. */
   Optional<DataReader> eval() {
     DataConfig.Synthetic synthetic = config.synthetic();
     if (isSynthetic()) {
@@ -131,7 +131,7 @@ final class DataSource {
     return config.eval().isEmpty() ? Optional.empty() : Optional.of(open(config.eval()));
   }
 
-  /** What a perfect model reaches on the rows of {@link #eval}, where that is known. */
+  /** The metrics of a perfect model on the rows of {@link #eval}; empty if unknown. */
   Optional<Optimum> optimum() {
     DataConfig.Synthetic synthetic = config.synthetic();
     return isSynthetic() && synthetic.evalRows() > 0
@@ -167,8 +167,8 @@ final class DataSource {
   }
 
   /**
-   * The columns of the first of {@code paths} where it has names for them, but neither it nor the
-   * configuration says which are what; else none.
+   * The columns of the first of {@code paths}, if it names them but neither the file nor the
+   * configuration says which are labels, numbers and ids. Otherwise none.
    */
   List<FileColumn> unnamed(List<Path> paths) {
     if (namesColumns() || model.isPresent()) {
@@ -213,7 +213,7 @@ final class DataSource {
     }
   }
 
-  /** The columns that use the table of another, with that one. */
+  /** For each column that shares a table: the column whose table it uses. */
   private Map<String, String> tables() {
     Map<String, String> tables = new TreeMap<>();
     for (DataConfig.Sparse group : config.sparse()) {
@@ -305,12 +305,12 @@ final class DataSource {
         : ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy);
   }
 
-  /** The same files read without their labels, which new rows do not have. */
+  /** The same files read without labels, as for new rows. */
   DataSource withoutLabels() {
     return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped);
   }
 
-  /** The same files read for a trained model, whose columns are meant where none are named. */
+  /** The same files read for a trained model; its columns are the default. */
   DataSource forModel(FeatureEncoder encoder) {
     return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped);
   }
@@ -389,7 +389,7 @@ final class DataSource {
         || config.sparse().stream().anyMatch(group -> !group.columns().isEmpty());
   }
 
-  /** The columns as named; slots without a hotness have {@code hotness}. */
+  /** The named columns; {@code hotness} is for slots without one. */
   private Schema schema(int hotness) {
     if (!namesColumns() && model.isPresent()) {
       return model.get().rawSchema();
@@ -403,7 +403,7 @@ final class DataSource {
     return new Schema(List.of(config.label()), denseNames(), slots);
   }
 
-  /** The files that {@code paths}, which may hold patterns, stand for; all are there. */
+  /** The files that match {@code paths}, which may hold patterns; each exists. */
   static List<Path> files(List<Path> paths) {
     List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
     for (Path file : files) {
@@ -414,13 +414,13 @@ final class DataSource {
     return files;
   }
 
-  /** The error about files in which there is nothing to evaluate on. */
+  /** The error for evaluation files without rows. */
   static DataException withoutRows(List<Path> paths) {
     String names = paths.stream().map(Path::toString).collect(Collectors.joining(", "));
     return new DataException(names + ": got no rows, expected some to evaluate on; check the file");
   }
 
-  /** The files that match a path whose last name is a pattern, by name; another path as it is. */
+  /** The files, sorted by name, that match a path whose last name may be a pattern. */
   private static List<Path> expand(Path path) {
     String name = String.valueOf(path.getFileName());
     if (Files.exists(path) || name.chars().noneMatch(c -> "*?[{".indexOf(c) >= 0)) {

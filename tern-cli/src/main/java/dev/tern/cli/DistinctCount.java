@@ -4,11 +4,11 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * How many different ids there are: exact up to {@link #EXACT}, then HyperLogLog (Flajolet et al.
- * 2007), of which the standard error is 0.8%.
+ * Counts different ids: exactly up to {@link #EXACT}, then by HyperLogLog (Flajolet et al. 2007)
+ * with a standard error of 0.8%.
  */
 final class DistinctCount {
-  /** The most that is counted exactly. */
+  /** The largest exact count. */
   static final int EXACT = 1 << 16;
 
   private static final int BITS = 14;

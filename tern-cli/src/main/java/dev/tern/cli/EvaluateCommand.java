@@ -3,7 +3,7 @@ package dev.tern.cli;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Predictor;
 import dev.tern.train.Metrics;
 import java.io.PrintWriter;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern evaluate}: how well a checkpoint predicts labelled rows. */
+/** {@code tern evaluate}: metrics of a checkpoint on labelled rows. */
 @Command(
     name = "evaluate",
     description =

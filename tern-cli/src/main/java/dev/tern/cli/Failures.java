@@ -18,8 +18,8 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Turns what commands throw into one message on the error stream and an exit code. A stack trace is
- * printed only where the user asked for it.
+ * Turns exceptions of commands into one message on the error stream and an exit code. Prints a
+ * stack trace only if the user asked for it.
  */
 record Failures(BooleanSupplier debug)
     implements IExecutionExceptionHandler, IParameterExceptionHandler {

@@ -24,7 +24,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data generate}: rows of a planted teacher, with the best that can be reached. */
+/**
+ * {@code tern data generate}: writes rows of a known model, and the best metrics that can be
+ * reached on them.
+ */
 @Command(
     name = "generate",
     description = {
@@ -248,7 +251,7 @@ final class GenerateCommand implements Callable<Integer> {
     try {
       Files.deleteIfExists(file);
     } catch (IOException _) {
-      // The failure under way says more than that its traces could not be removed.
+      // The first failure matters more than one of removing its files.
     }
   }
 }

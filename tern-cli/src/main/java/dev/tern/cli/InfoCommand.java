@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern info}: what a run depends on, to be sent along with a question or a measurement. */
+/** {@code tern info}: versions and machine, to send along with a question or a measurement. */
 @Command(
     name = "info",
     description = "Prints the version, the JDK, the machine and what Tern uses of it.",

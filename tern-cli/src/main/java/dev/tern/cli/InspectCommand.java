@@ -3,8 +3,8 @@ package dev.tern.cli;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
+import dev.tern.data.readers.Readers;
 import dev.tern.files.FileColumn;
 import java.io.PrintWriter;
 import java.util.List;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data inspect}: what the columns hold. */
+/** {@code tern data inspect}: statistics of the columns. */
 @Command(
     name = "inspect",
     description = "Prints the columns of files and what the first rows hold.",

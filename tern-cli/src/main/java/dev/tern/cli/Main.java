@@ -66,8 +66,8 @@ public final class Main {
   }
 
   /**
-   * Lets the command come to its end before the process goes; for shutdown hooks, which {@link
-   * System#exit} waits for.
+   * Waits for the command to end before the process does. For shutdown hooks, as {@link
+   * System#exit} waits for them.
    */
   static void awaitEnd(Duration most) {
     try {
@@ -108,8 +108,8 @@ public final class Main {
   }
 
   /**
-   * Takes the JVM's line about the incubating vector module off the terminal: it precedes any other
-   * output, and no option of the JVM turns it off.
+   * Erases the JVM's line about the incubating vector module from the terminal. It comes before any
+   * other output, and no option of the JVM turns it off.
    */
   private static void hideIncubatorWarning() {
     if (Boolean.getBoolean("tern.terminal")) {

@@ -4,7 +4,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.embedding.RowFormat;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Predictor;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -66,7 +66,7 @@ final class ProfileCommand implements Callable<Integer> {
     Path trace = out.resolve("trace.json");
     Path memory = out.resolve("memory.json");
     StepProfile profile = seen.profile();
-    Files.writeString(page, MemoryPage.html(profile, resolved.model().summary()));
+    Files.writeString(page, MemoryPage.html(profile, resolved.modelSummary()));
     Files.writeString(trace, StepTrace.json(profile));
     Files.writeString(memory, seen.memory());
     print(profile, page, trace);

@@ -2,8 +2,8 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.SourceLines;
@@ -12,7 +12,7 @@ import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.util.Optional;
 
-/** Some steps of a configured training, without a run folder. */
+/** Trains a few steps of a configuration without a run folder. */
 final class ProfileRun {
   private static final int EVENTS = 50_000;
 
@@ -26,8 +26,8 @@ final class ProfileRun {
   private ProfileRun() {}
 
   /**
-   * Trains {@code steps} steps, or to the end of the data, and shows the last, with the lines of
-   * source that it comes from.
+   * Trains {@code steps} steps, or to the end of the data, and profiles the last step, with the
+   * source lines of its ops.
    */
   static Seen run(Config config, long steps, Progress progress) {
     return SourceLines.recorded(() -> train(config, steps, progress));
@@ -40,10 +40,9 @@ final class ProfileRun {
       progress.begin("fit encoders", "rows", 0, rows.rowCount().orElse(0));
       encoder = source.fit(rows, done -> progress.update(done, ""));
     }
-    TrainOptions options =
-        TrainRun.options(config.train(), config.model()).reportEvery(1).epochs(Integer.MAX_VALUE);
+    TrainOptions options = config.train().options().reportEvery(1).epochs(Integer.MAX_VALUE);
     try (Device device = recorded(TrainRun.device(config.train()));
-        Trainer trainer = Trainer.create(device, encoder, TrainRun.model(config.model()), options);
+        Trainer trainer = Trainer.create(device, encoder, config.model(), options);
         DataReader rows = source.train()) {
       progress.begin("profile", "steps", 0, steps);
       trainer.fit(

@@ -7,17 +7,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Shows how far long work is: on a terminal as one line that is written over, elsewhere as a line
- * now and then. Nothing is shown of work that ends within a moment. One thread at a time.
+ * Shows the progress of long work: on a terminal as one line that is overwritten, elsewhere as a
+ * line now and then. Work that ends quickly shows nothing. One thread at a time.
  */
 final class Progress implements AutoCloseable {
   private static final long TERMINAL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
   private static final long PLAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int BAR = 20;
 
-  /**
-   * Back to the start of the line, erase it, and cut what is too long in place of a second line.
-   */
+  /** Back to the start of the line, erase it, and cut text that would need a second line. */
   private static final String REWRITE = "\r\u001b[2K\u001b[?7l";
 
   private static final String WRAP = "\u001b[?7h";
@@ -68,7 +66,7 @@ final class Progress implements AutoCloseable {
     shown = begun;
   }
 
-  /** Tells that {@code done} of the work is done; {@code facts} stand behind it. */
+  /** Shows that {@code done} of the work is done, followed by {@code facts}. */
   void update(long done, String facts) {
     long now = clock.getAsLong();
     if (now - shown < (terminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
@@ -122,7 +120,7 @@ final class Progress implements AutoCloseable {
     }
   }
 
-  /** Takes the line off the terminal. */
+  /** Erases the line from the terminal. */
   @Override
   public void close() {
     clear();

@@ -25,7 +25,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern quickstart}: the whole way on generated rows, without a configuration. */
+/**
+ * {@code tern quickstart}: trains, evaluates and predicts on generated rows, without a
+ * configuration file.
+ */
 @Command(
     name = "quickstart",
     description = "Generates rows, trains a model, evaluates it and predicts; takes no file.",
@@ -50,7 +53,7 @@ final class QuickstartCommand implements Callable<Integer> {
     requireGenerated(config.data());
     RunFolder.Earlier earlier = earlier(config.run().dir());
     out.println("data    " + config.data().summary());
-    out.println("model   " + config.model().summary());
+    out.println("model   " + config.modelSummary());
     out.println(
         "train   "
             + config.train().summary()
@@ -100,8 +103,8 @@ final class QuickstartCommand implements Callable<Integer> {
   }
 
   /**
-   * What becomes of an earlier run in {@code dir}: a quickstart in the folder that quickstarts use
-   * where no other is named gives way; anything else stays unless the user asks.
+   * What to do with an earlier run in {@code dir}: an earlier quickstart in the default folder is
+   * replaced; any other run stays unless the user asks.
    */
   private RunFolder.Earlier earlier(Path dir) {
     boolean quickstart = RunFolder.maker(dir).equals(Optional.of(RunFolder.Maker.QUICKSTART));

@@ -6,7 +6,7 @@ import dev.tern.data.Schema;
 import java.io.PrintWriter;
 import java.util.Optional;
 
-/** Rows as people read them, one a line: each column by name, ids of a slot in brackets. */
+/** Prints rows for people, one a line: each column by name, ids of a slot in brackets. */
 final class RowPage {
   private RowPage() {}
 

@@ -16,7 +16,7 @@ import java.util.function.LongConsumer;
 final class Scoring {
   private Scoring() {}
 
-  /** Metrics of the first label of each row, to the bit as training takes them. */
+  /** Metrics of the first label of each row: the same bits as an evaluation in training. */
   static Metrics.Result evaluate(Predictor predictor, DataReader rows, LongConsumer progress) {
     Metrics metrics = new Metrics();
     long done = 0;

@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data split}: the rows of files dealt out to several. */
+/** {@code tern data split}: divides the rows of files among several files. */
 @Command(
     name = "split",
     description = {
@@ -132,7 +132,7 @@ final class SplitCommand implements Callable<Integer> {
     }
   }
 
-  /** Refuses a column of text, which is read as its hash. */
+  /** Refuses a column of text, of which only the hash is read. */
   private static void requireNumbers(DataConfig config, String name) {
     boolean hashes = List.of("csv", "parquet").contains(config.format());
     for (DataConfig.Sparse group : config.sparse()) {

@@ -1,7 +1,7 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Which table of which checkpoint a command is about. */
+/** Command-line arguments for a checkpoint and one of its tables. */
 final class TableChoice {
   @Parameters(
       paramLabel = "CHECKPOINT",
@@ -26,7 +26,7 @@ final class TableChoice {
     return Checkpoint.openLatest(checkpoint);
   }
 
-  /** Numbers of the tables: the one named, else all. */
+  /** Numbers of the tables: the named one, or all. */
   List<Integer> slots(Checkpoint opened) {
     List<String> names = opened.tables();
     if (table.isEmpty()) {

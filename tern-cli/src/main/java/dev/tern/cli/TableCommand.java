@@ -2,7 +2,7 @@ package dev.tern.cli;
 
 import picocli.CommandLine.Command;
 
-/** {@code tern table}: what can be done with the embedding tables of checkpoints. */
+/** {@code tern table}: commands on the embedding tables of checkpoints. */
 @Command(
     name = "table",
     description = "Looks into the embedding tables of checkpoints, compares and moves them.",

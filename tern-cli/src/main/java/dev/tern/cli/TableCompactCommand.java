@@ -1,6 +1,6 @@
 package dev.tern.cli;
 
-import dev.tern.train.Checkpoint;
+import dev.tern.checkpoint.Checkpoint;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -9,7 +9,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table compact}: a full checkpoint of one and the changes after it. */
+/**
+ * {@code tern table compact}: merges a full checkpoint and the changes after it into one full
+ * checkpoint.
+ */
 @Command(
     name = "compact",
     description = "Writes a full checkpoint and the changes that follow it as one full checkpoint.",

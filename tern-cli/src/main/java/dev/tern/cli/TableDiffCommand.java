@@ -1,8 +1,8 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.TableDifference;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.TableDifference;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table diff}: how tables differ between two checkpoints. */
+/** {@code tern table diff}: differences of tables between two checkpoints. */
 @Command(
     name = "diff",
     description = "Counts rows added, removed and changed from one checkpoint to another.",

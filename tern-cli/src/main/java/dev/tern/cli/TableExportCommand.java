@@ -1,9 +1,9 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.TableExport;
+import dev.tern.checkpoint.tools.TableFormat;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.TableExport;
-import dev.tern.train.TableFormat;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table export}: a table's rows for others to read. */
+/** {@code tern table export}: writes a table's rows as text, safetensors or HugeCTR files. */
 @Command(
     name = "export",
     description = "Writes the ids and weights of a table.",

@@ -1,10 +1,10 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.tools.RecordLayout;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.cli.run.Format;
-import dev.tern.train.Checkpoint;
-import dev.tern.train.RecordLayout;
-import dev.tern.train.TableFormat;
-import dev.tern.train.TableImport;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table import}: a checkpoint with the rows of a file in one table. */
+/** {@code tern table import}: writes a checkpoint in which one table has the rows of a file. */
 @Command(
     name = "import",
     description = "Writes a checkpoint whose table has the rows of a file, in place of its own.",

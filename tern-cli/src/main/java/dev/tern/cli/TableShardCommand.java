@@ -1,8 +1,8 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.embedding.TableShard;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -11,7 +11,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern table shard}: a checkpoint whose tables lie in another number of files. */
+/**
+ * {@code tern table shard}: splits each table of a checkpoint into N files by the hash of the id.
+ */
 @Command(
     name = "shard",
     description =

@@ -4,7 +4,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunFolder;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -106,14 +106,14 @@ final class TrainCommand implements Callable<Integer> {
                     + Format.fixed(limit.auc(), 4)
                     + ", log loss "
                     + Format.fixed(limit.logLoss(), 4)));
-    if (!config.model().keepsAllRows()) {
+    if (!config.train().keepsAllRows()) {
       out.println(tables(outcome.tables()));
     }
     out.println("report " + config.run().dir().resolve("report.html"));
     out.flush();
   }
 
-  /** What became of ids in all tables, where not every id has a row for good. */
+  /** Counts of ids without a row and of rows that went, if some table does not keep all rows. */
   private static String tables(List<TableStatistics> tables) {
     return "tables "
         + Format.whole(tables.stream().mapToLong(TableStatistics::rows).sum())

@@ -1,9 +1,8 @@
 package dev.tern.cli;
 
-import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.cli.config.Every;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.Machine;
@@ -12,18 +11,13 @@ import dev.tern.cli.run.MetricsLog;
 import dev.tern.cli.run.Report;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Combiner;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
-import dev.tern.model.ModelConfig;
-import dev.tern.nn.Activation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
-import dev.tern.train.Checkpoint;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
@@ -34,7 +28,6 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 
 /** One run of training: its folder, its progress, its report. */
@@ -91,7 +84,7 @@ final class TrainRun {
     }
   }
 
-  /** An error that would else come after the training. */
+  /** Checks the folder before training, rather than after it. */
   private static void requireFolder(Path file) {
     Path folder = file.toAbsolutePath().getParent();
     if (folder == null || !Files.isDirectory(folder)) {
@@ -100,7 +93,7 @@ final class TrainRun {
     }
   }
 
-  /** Nothing is written, and no earlier run removed, before the data have been read once. */
+  /** Reads the data once before it writes anything or removes an earlier run. */
   private Outcome run(RunFolder.Earlier earlier) {
     requireEvaluationRows();
     Optional<Optimum> reachable = source.optimum();
@@ -144,7 +137,7 @@ final class TrainRun {
     return Device.cpu(train.threads(), train.memory(), train.activationMemory());
   }
 
-  /** An evaluation without rows shows here rather than after the first epoch. */
+  /** Finds an evaluation without rows at once, rather than after the first epoch. */
   private void requireEvaluationRows() {
     Optional<DataReader> eval = DataSource.of(config.data()).eval();
     try {
@@ -157,19 +150,18 @@ final class TrainRun {
   }
 
   private Trainer trainer(Device device, boolean resume) {
-    ModelConfig model = model(config.model());
     TrainOptions options = options(config, folder.checkpoints());
     double seconds = config.train().planSeconds();
     if (seconds > 0) {
       options = options.planSearch(PlanSearch.of(seconds, folder.schedule(), searching(seconds)));
     }
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
-      return Trainer.resume(device, folder.checkpoints(), model, options);
+      return Trainer.resume(device, folder.checkpoints(), config.model(), options);
     }
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       FeatureEncoder encoder = source.fit(training, rows -> progress.update(rows, ""));
-      return Trainer.create(device, encoder, model, options);
+      return Trainer.create(device, encoder, config.model(), options);
     }
   }
 
@@ -217,7 +209,7 @@ final class TrainRun {
     return isStopping(hook);
   }
 
-  /** Takes the hook away, which the process would wait for; true where it is at work already. */
+  /** Removes the hook, as the process would wait for it; true if it already runs. */
   private static boolean isStopping(Thread hook) {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
@@ -227,16 +219,17 @@ final class TrainRun {
     }
   }
 
-  /** Lets the step under way end and the checkpoint be written before the process goes. */
+  /** Lets the current step end and its checkpoint be written before the process ends. */
   private static void stopAndWait(Trainer trainer) {
     trainer.requestStop();
     Main.awaitEnd(PATIENCE);
   }
 
   private long steps(DataReader rows) {
-    long batch = config.train().batch();
+    TrainOptions options = config.train().options();
+    long batch = options.batch();
     return rows.rowCount().isPresent()
-        ? (rows.rowCount().getAsLong() + batch - 1) / batch * config.train().epochs()
+        ? (rows.rowCount().getAsLong() + batch - 1) / batch * options.epochs()
         : 0;
   }
 
@@ -284,74 +277,18 @@ final class TrainRun {
     }
   }
 
-  /** What a reader that does not keep up costs, from half a percent on. */
+  /** The share of time spent waiting for rows, if it is half a percent or more. */
   private static String waiting(double share) {
     return share >= 0.005 ? "  waiting for data " + Math.round(100 * share) + "%" : "";
   }
 
-  /** The engine's form of a configured model. */
-  static ModelConfig model(dev.tern.cli.config.ModelConfig config) {
-    ModelConfig.Type type = ModelConfig.Type.valueOf(config.type().toUpperCase(Locale.ROOT));
-    boolean dlrm = type == ModelConfig.Type.DLRM;
-    return new ModelConfig(
-        type,
-        config.embedding(),
-        dlrm ? withoutLast(config.top()) : config.hidden(),
-        config.dropout(),
-        dlrm ? withoutLast(config.bottom()) : config.bottom(),
-        config.crossLayers(),
-        config.crossRank(),
-        config.crossExperts(),
-        Activation.valueOf(config.activation().toUpperCase(Locale.ROOT)),
-        config.batchNorm(),
-        config.heads());
-  }
-
-  /** The hidden layers: the engine knows the width of a network's last layer. */
-  private static List<Integer> withoutLast(List<Integer> widths) {
-    return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
-  }
-
-  /** The engine's form of a configured run. */
+  /** The options of a configured run with its folders. */
   static TrainOptions options(Config config, Path checkpoints) {
     TrainConfig train = config.train();
     TrainOptions options =
-        options(train, config.model())
-            .checkpoints(checkpoints, steps(train.checkpointEvery()))
-            .deltas(train.deltas());
-    return train.tableMemory() > 0
-        ? options.tier(FileTier.of(config.run().dir(), train.tableMemory()))
-        : options;
-  }
-
-  /** The engine's form of a configured training, without checkpoints and files of tables. */
-  static TrainOptions options(TrainConfig train, dev.tern.cli.config.ModelConfig model) {
-    TrainOptions options =
-        TrainOptions.of(train.optimizer()).tableOptimizer(train.tableOptimizer());
-    options = train.linearOptimizer().map(options::firstPartOptimizer).orElse(options);
-    for (Map.Entry<String, RowPolicy> rule : model.rowsOf().entrySet()) {
-      options = options.rows(rule.getKey(), rule.getValue());
-    }
-    return options
-        .batch(train.batch())
-        .epochs(train.epochs())
-        .schedule(train.learningRate())
-        .seed(train.seed())
-        .evaluateEvery(steps(train.evaluateEvery()))
-        .earlyStop((int) Math.min(Integer.MAX_VALUE, train.earlyStop()))
-        .l2(train.l2())
-        .weightDecay(train.weightDecay())
-        .clipNorm(train.clipNorm())
-        .rowLimits(train.rowLimits())
-        .combiner(Combiner.valueOf(model.combiner().toUpperCase(Locale.ROOT)))
-        .unknown(model.unknown())
-        .tableStorage(DType.valueOf(model.tableStorage().toUpperCase(Locale.ROOT)))
-        .rows(model.rows())
-        .shuffleRows(train.shuffleRows())
-        .reportEvery(train.logEvery());
-  }
-
-  private static long steps(Every every) {
-    return every.epoch() ? 0 : every.steps();
+        train.options().checkpoints(checkpoints, train.checkpointEvery().steps());
+    return train.tableMemory() == 0
+        ? options
+        : options.tier(FileTier.of(config.run().dir(), train.tableMemory()));
   }
 }

@@ -5,7 +5,7 @@ import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.ReadPolicy;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tern data verify}: reads everything and lists what is wrong. */
+/** {@code tern data verify}: reads all rows and lists the faults. */
 @Command(
     name = "verify",
     description = "Reads all rows and prints every fault; exits with 1 if there is one.",

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** The arguments that say how files are written. */
+/** Command-line arguments for the format of written files. */
 final class WriteOptions {
   private static final List<String> FORMATS =
       List.of("csv", "libsvm", "libffm", "norm", "raw", "parquet");
@@ -50,7 +50,7 @@ final class WriteOptions {
   @Option(names = "--overwrite", description = "Replace files that are there already.")
   private boolean overwrite;
 
-  /** Starts {@code file}, which is there only once the writer is finished. */
+  /** Opens a writer; {@code file} appears once the writer is finished. */
   DataWriter create(Path file, String format, Schema schema) {
     check(file, format);
     return switch (format) {
@@ -74,7 +74,7 @@ final class WriteOptions {
     }
   }
 
-  /** Refuses {@code file} where it stands already and may not be replaced, and bad options. */
+  /** Refuses bad options, and a {@code file} that exists and may not be replaced. */
   void check(Path file, String format) {
     keyType();
     normCheck();
@@ -93,7 +93,7 @@ final class WriteOptions {
     }
   }
 
-  /** Refuses {@code file} where it stands already and may not be replaced. */
+  /** Refuses a {@code file} that exists and may not be replaced. */
   static void requireNew(Path file, boolean overwrite) {
     if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !overwrite) {
       throw new ConfigException(
@@ -103,7 +103,7 @@ final class WriteOptions {
     }
   }
 
-  /** Refuses {@code file} where it is one of {@code inputs} or in one, by whatever name. */
+  /** Refuses a {@code file} that is one of {@code inputs} or inside one, under any name. */
   static void requireNoInput(Path file, List<Path> inputs) {
     try {
       for (Path input : Files.exists(file) ? inputs : List.<Path>of()) {
@@ -168,7 +168,7 @@ final class WriteOptions {
     return type.getEnumConstants()[index];
   }
 
-  /** Raw files hold as many ids in each row; slots that leave it open are taken for one-hot. */
+  /** Raw files hold a fixed number of ids in each row: slots without a fixed number get one. */
   private static Schema oneHot(Schema schema) {
     List<Slot> slots =
         schema.slots().stream()

@@ -4,7 +4,7 @@ import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.MainTest.Result;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextHash;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -7,7 +7,7 @@ import dev.tern.cli.MainTest.Result;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.MetricsLog;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.KeyPaths;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Combiner;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
@@ -49,7 +49,7 @@ final class TrainRunTest {
 
   @Test
   void theLastWidthsOfDlrmAreLayersOfTheModelAndNotAddedToIt() {
-    ModelConfig model = TrainRun.model(Config.parse(DLRM, "dlrm.yaml", List.of()).model());
+    ModelConfig model = Config.parse(DLRM, "dlrm.yaml", List.of()).model();
     assertThat(model.type()).isEqualTo(ModelConfig.Type.DLRM);
     assertThat(model.bottom()).containsExactly(64);
     assertThat(model.hidden()).containsExactly(32, 16);
@@ -57,14 +57,18 @@ final class TrainRunTest {
 
   /** All that the engine is told. */
   private record Told(
-      TrainOptions options, ModelConfig model, int threads, long memory, long stepMemory,
+      TrainOptions options,
+      ModelConfig model,
+      int threads,
+      long memory,
+      long stepMemory,
       double planSeconds) {
     static Told of(List<String> settings) {
       Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
       try (Device device = TrainRun.device(config.train())) {
         return new Told(
             TrainRun.options(config, Path.of("checkpoints")),
-            TrainRun.model(config.model()),
+            config.model(),
             device.threads(),
             device.memoryBudget(),
             config.train().activationMemory(),
@@ -119,43 +123,47 @@ final class TrainRunTest {
         setting("model.embedding", "12", t -> t.model.embedding(), 12),
         setting("model.hidden", "30,20", t -> t.model.hidden(), List.of(30, 20)),
         new Setting("model.heads", "4", "model.type=transformer", t -> t.model.heads(), 4),
-        new Setting("model.cross_layers", "5", cross, t -> t.model.crossLayers(), 5),
-        new Setting("model.cross_rank", "6", cross, t -> t.model.crossRank(), 6),
+        new Setting("model.cross_layers", "5", cross, t -> t.model.cross().layers(), 5),
+        new Setting("model.cross_rank", "6", cross, t -> t.model.cross().rank(), 6),
         new Setting(
             "model.cross_experts",
             "7",
             cross + " model.cross_rank=6",
-            t -> t.model.crossExperts(),
+            t -> t.model.cross().experts(),
             7),
         new Setting("model.bottom", "48,24,16", dlrm, t -> t.model.bottom(), List.of(48, 24)),
         new Setting("model.top", "28,14,1", dlrm, t -> t.model.hidden(), List.of(28, 14)),
-        setting("model.dropout", "0.25", t -> t.model.dropout(), 0.25f),
-        setting("model.activation", "dice", t -> t.model.activation(), Activation.DICE),
-        setting("model.batch_norm", "true", t -> t.model.batchNorm(), true),
-        setting("model.combiner", "sqrtn", t -> t.options.combiner(), Combiner.SQRTN),
-        setting("model.table_storage", "bf16", t -> t.options.tableStorage(), DType.BF16));
+        setting("model.dropout", "0.25", t -> t.model.style().dropout(), 0.25f),
+        setting("model.activation", "dice", t -> t.model.style().activation(), Activation.DICE),
+        setting("model.batch_norm", "true", t -> t.model.style().batchNorm(), true),
+        setting("model.combiner", "sqrtn", t -> t.options.tables().combiner(), Combiner.SQRTN),
+        setting("model.table_storage", "bf16", t -> t.options.tables().storage(), DType.BF16));
   }
 
   private static List<Setting> rows() {
     List<Setting> all = new ArrayList<>();
-    all.add(setting("model.unknown", "mean", t -> t.options.unknown(), UnknownRow.MEAN));
+    all.add(setting("model.unknown", "mean", t -> t.options.tables().unknown(), UnknownRow.MEAN));
     all.add(
         new Setting(
             "model.unknown_buckets",
             "17",
             "model.admission.type=count model.unknown=hash",
-            t -> t.options.unknown(),
+            t -> t.options.tables().unknown(),
             new UnknownRow.Hashed(17)));
-    all.addAll(new RowSettings("model", "", t -> t.options.rows()).all());
+    all.addAll(new RowSettings("model", "", t -> t.options.tables().rows()).all());
     String columns = "model.tables.columns=city";
     RowSettings own =
         new RowSettings(
             "model.tables",
             columns + " ",
-            t -> Objects.requireNonNull(t.options.rowsOf().get("city")));
+            t -> Objects.requireNonNull(t.options.tables().rowsOf().get("city")));
     all.addAll(own.all());
     all.add(
-        setting("model.tables.columns", "city", t -> t.options.rowsOf().keySet(), Set.of("city")));
+        setting(
+            "model.tables.columns",
+            "city",
+            t -> t.options.tables().rowsOf().keySet(),
+            Set.of("city")));
     return all;
   }
 
@@ -222,10 +230,11 @@ final class TrainRunTest {
     List<Setting> all = new ArrayList<>();
     all.addAll(
         optimizer(
-            "train.optimizer", t -> List.of(t.options.optimizer(), t.options.tableOptimizer())));
-    all.addAll(optimizer("train.table_optimizer", t -> List.of(t.options.tableOptimizer())));
+            "train.optimizer",
+            t -> List.of(t.options.optimizer(), t.options.tables().optimizer())));
+    all.addAll(optimizer("train.table_optimizer", t -> List.of(t.options.tables().optimizer())));
     all.addAll(
-        optimizer("train.linear_optimizer", t -> t.options.firstPartOptimizer().stream().toList()));
+        optimizer("train.linear_optimizer", t -> t.options.tables().firstPart().stream().toList()));
     return all;
   }
 
@@ -290,9 +299,9 @@ final class TrainRunTest {
         setting("train.l2", "0.125", t -> t.options.l2(), 0.125f),
         setting("train.weight_decay", "0.25", t -> t.options.weightDecay(), 0.25f),
         setting("train.clip_norm", "0.5", t -> t.options.clipNorm(), 0.5f),
-        setting("train.rows.clip_norm", "0.75", t -> t.options.rowLimits().clipNorm(), 0.75f),
-        setting("train.rows.low", "-2.5", t -> t.options.rowLimits().low(), -2.5f),
-        setting("train.rows.high", "3.5", t -> t.options.rowLimits().high(), 3.5f),
+        setting("train.rows.clip_norm", "0.75", t -> t.options.tables().limits().clipNorm(), 0.75f),
+        setting("train.rows.low", "-2.5", t -> t.options.tables().limits().low(), -2.5f),
+        setting("train.rows.high", "3.5", t -> t.options.tables().limits().high(), 3.5f),
         setting("train.shuffle", "99", t -> t.options.shuffleRows(), 99),
         setting("train.seed", "8", t -> t.options.seed(), 8L),
         setting("train.evaluate_every", "41", t -> t.options.evaluateEvery(), 41L),

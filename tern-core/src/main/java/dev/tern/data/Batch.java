@@ -3,6 +3,7 @@ package dev.tern.data;
 import dev.tern.tensor.Levels;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows in columnar form, lent by a {@link DataReader} and given back by {@link #close()}.
@@ -24,9 +25,14 @@ public final class Batch implements AutoCloseable {
   private final Schema schema;
   private final int labelDim;
   private final int denseDim;
-  private final Runnable onClose;
+  private final @Nullable BatchPool lender;
+
+  /** Whether the loan ended. Guarded by the lender. */
+  private boolean givenBack;
+
   private int capacity;
   private int size;
+  private boolean closed;
   private float[] labels;
   private float[] dense;
   private final long[][] ids;
@@ -37,17 +43,17 @@ public final class Batch implements AutoCloseable {
 
   /** A batch of its own, with room for {@code capacity} rows before it grows. */
   public Batch(Schema schema, int capacity) {
-    this(schema, capacity, () -> {});
+    this(schema, capacity, null);
   }
 
-  /** A lent batch: {@code onClose} gives it back to its reader. */
-  public Batch(Schema schema, int capacity, Runnable onClose) {
+  /** A batch that {@code lender} lends. */
+  Batch(Schema schema, int capacity, @Nullable BatchPool lender) {
     if (capacity < 1) {
       throw new IllegalArgumentException(
           "batch: got capacity " + capacity + ", expected 1 or more");
     }
     this.schema = Objects.requireNonNull(schema, "schema");
-    this.onClose = Objects.requireNonNull(onClose, "onClose");
+    this.lender = lender;
     this.capacity = capacity;
     labelDim = schema.labelDim();
     denseDim = schema.denseDim();
@@ -62,6 +68,21 @@ public final class Batch implements AutoCloseable {
       ids[s] = new long[Math.multiplyExact(capacity, hotness)];
       offsets[s] = new int[capacity + 1];
     }
+  }
+
+  /** An empty batch that {@code lender} lends, over the arrays of one that it got back. */
+  Batch(Batch before, BatchPool lender) {
+    schema = before.schema;
+    labelDim = before.labelDim;
+    denseDim = before.denseDim;
+    this.lender = lender;
+    capacity = before.capacity;
+    labels = before.labels;
+    dense = before.dense;
+    ids = before.ids;
+    offsets = before.offsets;
+    oneHotRows = before.oneHotRows;
+    clear();
   }
 
   public Schema schema() {
@@ -103,8 +124,14 @@ public final class Batch implements AutoCloseable {
     return offsets[slot][size];
   }
 
+  /** Whether {@link #close} was called since the rows were written. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** Removes all rows. */
   public void clear() {
+    closed = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
     abandonRow();
@@ -195,7 +222,7 @@ public final class Batch implements AutoCloseable {
   }
 
   /** Appends the rows {@code rows[from .. to)} of {@code source}, column by column. */
-  void gatherRows(Batch source, int[] rows, int from, int to) {
+  public void gatherRows(Batch source, int[] rows, int from, int to) {
     int count = to - from;
     ensureRows(count);
     for (int i = 0; i < count; i++) {
@@ -253,7 +280,7 @@ public final class Batch implements AutoCloseable {
   }
 
   /** Makes room for {@code rows} more rows, so that writers may fill the arrays directly. */
-  void ensureRows(int rows) {
+  private void ensureRows(int rows) {
     while (capacity - size < rows) {
       grow();
     }
@@ -283,7 +310,7 @@ public final class Batch implements AutoCloseable {
   }
 
   /** Ends {@code rows} rows whose labels, dense numbers, ids and offsets were filled directly. */
-  void endRows(int rows) {
+  private void endRows(int rows) {
     size += rows;
     abandonRow();
   }
@@ -303,9 +330,19 @@ public final class Batch implements AutoCloseable {
     }
   }
 
-  /** Gives the batch back to its reader, which may fill it again. */
+  /** Whether this call ends the loan; false for each later one. Only for the lender. */
+  boolean endLoan() {
+    boolean first = !givenBack;
+    givenBack = true;
+    return first;
+  }
+
+  /** Gives the batch back to its reader, which recycles its arrays. Closing twice is harmless. */
   @Override
   public void close() {
-    onClose.run();
+    closed = true;
+    if (lender != null) {
+      lender.giveBack(this);
+    }
   }
 }

@@ -1,42 +1,62 @@
 package dev.tern.data;
 
 import java.util.ArrayDeque;
-import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
-/** Batches that come back when they are closed, on whatever thread. */
-final class BatchPool {
+/**
+ * Recycled batches of one schema, for readers. {@link Batch#close} brings a batch back, on any
+ * thread.
+ *
+ * <p>Each loan is a {@link Batch} of its own over recycled arrays. So a batch that is closed again
+ * after its arrays were lent to somebody else changes nothing.
+ */
+public final class BatchPool {
+  private static final int READER_ROWS = 4096;
+  private static final int READER_NUMBERS = 4 << 20;
+
   private final Schema schema;
-  private final int capacity;
-  private final Deque<Loan> free = new ArrayDeque<>();
+  private final int rows;
+  private final ArrayDeque<Batch> returned = new ArrayDeque<>();
 
-  BatchPool(Schema schema, int capacity) {
+  /** Batches with room for {@code rows} rows before they grow. */
+  public BatchPool(Schema schema, int rows) {
     this.schema = schema;
-    this.capacity = capacity;
+    this.rows = rows;
   }
 
-  /** An empty batch, lent until it is closed. */
-  Batch take() {
-    Loan loan;
-    synchronized (free) {
-      loan = free.isEmpty() ? new Loan() : free.pop();
-      loan.out = true;
+  /**
+   * Batches for a reader of files: of 4096 rows, or fewer where rows are wide.
+   *
+   * @param rowCount rows of all files, an upper bound
+   */
+  public static BatchPool forFiles(Schema schema, long rowCount) {
+    long perRow = (long) schema.labelDim() + schema.denseDim();
+    for (Slot slot : schema.slots()) {
+      perRow += 1L + Math.max(1, slot.hotness());
     }
-    loan.batch.clear();
-    return loan.batch;
+    long wanted = Math.min(rowCount, READER_NUMBERS / Math.max(1, perRow));
+    return new BatchPool(schema, Math.clamp(wanted, 1, READER_ROWS));
   }
 
-  private final class Loan implements Runnable {
-    private final Batch batch = new Batch(schema, capacity, this);
-    private boolean out;
+  /** Rows that a batch has room for when it is new. */
+  public int rows() {
+    return rows;
+  }
 
-    @Override
-    public void run() {
-      synchronized (free) {
-        if (out) {
-          out = false;
-          free.push(this);
-        }
-      }
+  /** An empty batch, the caller's until it is closed. */
+  public Batch take() {
+    Batch before = poll();
+    return before == null ? new Batch(schema, rows, this) : new Batch(before, this);
+  }
+
+  private synchronized @Nullable Batch poll() {
+    return returned.poll();
+  }
+
+  /** Takes a batch back. Only the first call of a loan counts. */
+  synchronized void giveBack(Batch batch) {
+    if (batch.endLoan()) {
+      returned.push(batch);
     }
   }
 }

@@ -31,6 +31,25 @@ public interface DataReader extends AutoCloseable {
   Optional<Batch> next();
 
   /**
+   * As {@link #next}, for a caller that does not write to the batch: a reader that keeps its rows
+   * lends them without a copy.
+   */
+  default Optional<Batch> nextView() {
+    return next();
+  }
+
+  /**
+   * As {@link #next}, but appends the rows to a batch of the caller, which saves a copy where the
+   * reader can write there.
+   *
+   * @param target an empty batch of this schema
+   * @return whether there were rows
+   */
+  default boolean nextInto(Batch target) {
+    return PositionedReader.append(nextView(), target);
+  }
+
+  /**
    * Nanoseconds that {@link #next} has waited so far for rows that another thread reads ahead. A
    * reader that does not read ahead says 0.
    */

@@ -28,7 +28,7 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
   }
 
   /** The order of a reader whose own order is fixed and that reads all of these. */
-  static PassOrder of(List<PassOrder> parts) {
+  public static PassOrder of(List<PassOrder> parts) {
     return parts.stream().allMatch(PassOrder::isFixed) ? FIXED : new PassOrder(List.of(), parts);
   }
 
@@ -38,7 +38,7 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
   }
 
   /** The order of part {@code i}. */
-  PassOrder part(int i) {
+  public PassOrder part(int i) {
     return i < parts.size() ? parts.get(i) : FIXED;
   }
 

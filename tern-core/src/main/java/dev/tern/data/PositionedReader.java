@@ -57,12 +57,8 @@ public abstract class PositionedReader implements DataReader {
     return next;
   }
 
-  /**
-   * As {@link #next}, but into an empty batch of the caller's, which saves a copy.
-   *
-   * @return whether there were rows
-   */
-  final boolean nextInto(Batch target) {
+  @Override
+  public final boolean nextInto(Batch target) {
     requireOpen();
     boolean any = held == null ? readInto(target) : append(Optional.of(takeHeld()), target);
     rows += any ? target.size() : 0;
@@ -70,22 +66,18 @@ public abstract class PositionedReader implements DataReader {
   }
 
   /** As {@link #read}, but into an empty batch; for readers that can write there. */
-  boolean readInto(Batch target) {
+  protected boolean readInto(Batch target) {
     return append(readView(), target);
   }
 
-  /** As {@code source.next()}, for a caller that does not write to the batch. */
-  static Optional<Batch> view(DataReader source) {
-    return source instanceof PositionedReader reader ? reader.nextView() : source.next();
-  }
-
-  private Optional<Batch> nextView() {
+  @Override
+  public final Optional<Batch> nextView() {
     requireOpen();
     return counted(held == null ? readView() : Optional.of(takeHeld()));
   }
 
   /** As {@link #read}, of rows that nobody will write to; for readers that keep them. */
-  Optional<Batch> readView() {
+  protected Optional<Batch> readView() {
     return read();
   }
 
@@ -100,7 +92,7 @@ public abstract class PositionedReader implements DataReader {
   }
 
   /** A batch of {@code pool} that {@link #readInto} filled. */
-  final Optional<Batch> readFrom(BatchPool pool) {
+  protected final Optional<Batch> readFrom(BatchPool pool) {
     Batch batch = pool.take();
     try {
       if (readInto(batch)) {

@@ -1,5 +1,6 @@
 package dev.tern.data;
 
+import dev.tern.data.readers.Readers;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,10 @@ package dev.tern.embedding;
 
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.internal.table.rows.ClickCounts;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
-  private final Combiner combiner;
   private final List<Integer> widths;
   private final int slotCount;
   private final LookAhead ahead;
@@ -25,6 +28,9 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Per table. */
   private final TableBatch[] parts;
+
+  /** Per table. */
+  private final PooledBags[] bags;
 
   /** Per table and slot of it, where its vectors go. */
   private final RowParts[][] targets;
@@ -48,13 +54,14 @@ public final class BatchLookup implements AutoCloseable {
 
   BatchLookup(SlotTables slots, List<Integer> widths) {
     tables = slots.tables();
-    combiner = slots.combiner();
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
     requireWidths();
     ahead = new LookAhead(slots);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch();
+    bags = new PooledBags[parts.length];
+    Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
     for (int t = 0; t < parts.length; t++) {
@@ -110,7 +117,7 @@ public final class BatchLookup implements AutoCloseable {
           "lookup: got a batch without labels, expected one for each sample, as rows depend on"
               + " clicks; name the label's column");
     }
-    Clicks.requireLabels(batch.labels(), batch.size(), labels);
+    ClickCounts.requireLabels(batch.labels(), batch.size(), labels);
   }
 
   /**
@@ -151,16 +158,7 @@ public final class BatchLookup implements AutoCloseable {
       // Now, as they are of this batch whether or not it was looked up ahead.
       part.countClicks(rows);
     }
-    tables
-        .get(table)
-        .findAndPool(
-            part.lookup(),
-            insert,
-            part.offsets(),
-            Bags.UNWEIGHTED,
-            part.bags(),
-            combiner,
-            targets[table]);
+    tables.get(table).findAndPool(part.lookup(), insert, bags(table), targets[table]);
   }
 
   /**
@@ -191,17 +189,12 @@ public final class BatchLookup implements AutoCloseable {
   private void apply(int table) {
     current();
     TableBatch part = parts[table];
-    tables
-        .get(table)
-        .apply(
-            part.lookup(),
-            part.offsets(),
-            Bags.UNWEIGHTED,
-            part.bags(),
-            combiner,
-            gradients[table],
-            lr,
-            step);
+    tables.get(table).apply(part.lookup(), bags(table), gradients[table], lr, step);
+  }
+
+  private PooledBags bags(int table) {
+    TableBatch part = parts[table];
+    return bags[table].set(part.offsets(), PooledBags.UNWEIGHTED, part.bags());
   }
 
   private Batch current() {

@@ -1,7 +1,20 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.TableLock.Use;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSink;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Use;
+import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowParts;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -82,7 +95,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *     writes it, if the disk fails or is full
    */
   public static EmbeddingTable create(TableConfig config, FileTier tier, Allocator allocator) {
-    return new EmbeddingTable(TableRows.create(config, Optional.of(tier), allocator));
+    return new EmbeddingTable(TableRows.create(config, Optional.of(tier.shared), allocator));
   }
 
   public TableConfig config() {
@@ -151,11 +164,11 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.fill(ids, count);
+    into.found.fill(ids, count);
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(into, insert);
+      rows.find(into.found, insert);
     } finally {
       lock.end(use);
     }
@@ -171,7 +184,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param into takes what is found; of no other use until then
    */
   public void lookAhead(long[] ids, int count, Lookup into) {
-    lookAhead(ids, count, into, () -> true);
+    lookAhead(ids, count, into.found, () -> true);
   }
 
   /**
@@ -179,7 +192,7 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param goOn asked again and again
    */
-  void lookAhead(long[] ids, int count, Lookup into, BooleanSupplier goOn) {
+  void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
     lock.begin(Use.READ);
     try {
@@ -209,14 +222,14 @@ public final class EmbeddingTable implements AutoCloseable {
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
-      rows.find(ahead, insert);
+      rows.find(ahead.found, insert);
     } finally {
       lock.end(use);
     }
   }
 
   private void requireAhead(Lookup lookup) {
-    if (!lookup.ahead.isOf(rows)) {
+    if (!lookup.found.ahead.isOf(rows)) {
       throw new IllegalArgumentException(
           "table %s: got a lookup without ids, expected one that this table looked up ahead"
               .formatted(config.name()));
@@ -239,7 +252,8 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    findAndPool(ids, count, into, insert, offsets, Bags.UNWEIGHTED, bags, combiner, whole);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, PooledBags.of(offsets, bags, combiner), whole);
   }
 
   /**
@@ -259,23 +273,15 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    float[] all = Bags.weights(config.name(), weights, count);
-    findAndPool(ids, count, into, insert, offsets, all, bags, combiner, whole);
+    PooledBags weighted = weighted(offsets, weights, bags, combiner, count);
+    into.found.fill(ids, count);
+    findAndPool(into.found, insert, weighted, whole);
   }
 
-  /** Likewise, to a target that may be in parts. */
-  void findAndPool(
-      long[] ids,
-      int count,
-      Lookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts out) {
-    into.fill(ids, count);
-    findAndPool(into, insert, offsets, weights, bags, combiner, out);
+  private PooledBags weighted(
+      int[] offsets, float[] weights, int bags, Combiner combiner, int positions) {
+    float[] all = PooledBags.requireWeights(config.name(), weights, positions);
+    return new PooledBags(combiner).set(offsets, all, bags);
   }
 
   /**
@@ -283,23 +289,16 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
    */
-  void findAndPool(
-      Lookup into,
-      boolean insert,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts... out) {
-    boolean single = Bags.check(config.name(), offsets, 0, bags, into.count());
-    int share = bags / out.length;
+  void findAndPool(RowLookup into, boolean insert, PooledBags bags, RowParts... out) {
+    bags.check(config.name(), 0, bags.count, into.count());
+    int share = bags.count / out.length;
     Use use = insert ? Use.CHANGE : Use.READ;
     lock.begin(use);
     try {
       rows.find(into, insert);
       for (int k = 0; k < out.length; k++) {
         int from = k * share;
-        rows.pool(into, offsets, weights, from, from + share, combiner, single, out[k]);
+        rows.poolFound(into, bags, from, from + share, out[k]);
       }
     } finally {
       lock.end(use);
@@ -313,7 +312,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void refresh(Lookup lookup) {
     lock.begin(Use.READ);
     try {
-      rows.refresh(lookup);
+      rows.refresh(lookup.found);
     } finally {
       lock.end(Use.READ);
     }
@@ -330,7 +329,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void pool(
       Lookup lookup, int[] offsets, int from, int to, Combiner combiner, long out, long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    pool(lookup, offsets, Bags.UNWEIGHTED, from, to, combiner, whole);
+    pool(lookup.found, PooledBags.of(offsets, to, combiner), from, to, whole);
   }
 
   /**
@@ -348,22 +347,15 @@ public final class EmbeddingTable implements AutoCloseable {
       long out,
       long outStride) {
     RowParts whole = RowParts.whole(config.width(), out, outStride);
-    float[] all = Bags.weights(config.name(), weights, lookup.count());
-    pool(lookup, offsets, all, from, to, combiner, whole);
+    PooledBags weighted = weighted(offsets, weights, to, combiner, lookup.count());
+    pool(lookup.found, weighted, from, to, whole);
   }
 
   /** Likewise, to a target that may be in parts. */
-  void pool(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int from,
-      int to,
-      Combiner combiner,
-      RowParts out) {
+  void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     lock.begin(Use.READ);
     try {
-      rows.pool(lookup, offsets, weights, from, to, combiner, out);
+      rows.pool(lookup, bags, from, to, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -377,7 +369,7 @@ public final class EmbeddingTable implements AutoCloseable {
   public void ragged(Lookup lookup, long out) {
     lock.begin(Use.READ);
     try {
-      rows.ragged(lookup, out);
+      rows.ragged(lookup.found, out);
     } finally {
       lock.end(Use.READ);
     }
@@ -407,7 +399,7 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    apply(lookup, offsets, Bags.UNWEIGHTED, bags, combiner, whole, lr, step);
+    apply(lookup.found, PooledBags.of(offsets, bags, combiner), whole, lr, step);
   }
 
   /**
@@ -426,23 +418,15 @@ public final class EmbeddingTable implements AutoCloseable {
       float lr,
       long step) {
     RowParts whole = RowParts.whole(config.width(), grad, gradStride);
-    float[] all = Bags.weights(config.name(), weights, lookup.count());
-    apply(lookup, offsets, all, bags, combiner, whole, lr, step);
+    PooledBags weighted = weighted(offsets, weights, bags, combiner, lookup.count());
+    apply(lookup.found, weighted, whole, lr, step);
   }
 
   /** Likewise, of gradients that may be in parts and in another order than the bags. */
-  void apply(
-      Lookup lookup,
-      int[] offsets,
-      float[] weights,
-      int bags,
-      Combiner combiner,
-      RowParts gradients,
-      float lr,
-      long step) {
+  void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
     lock.begin(Use.CHANGE);
     try {
-      rows.apply(lookup, offsets, weights, bags, combiner, gradients, lr, step);
+      rows.apply(lookup, bags, gradients, lr, step);
     } finally {
       lock.end(Use.CHANGE);
     }
@@ -458,7 +442,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if the table has a file tier
    */
   public int erase(long[] ids, int count) {
-    Lookup lookup = new Lookup();
+    RowLookup lookup = new RowLookup();
     lookup.fill(ids, count);
     lock.begin(Use.CHANGE);
     try {

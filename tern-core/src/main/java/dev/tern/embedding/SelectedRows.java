@@ -1,7 +1,10 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -61,7 +64,7 @@ public final class SelectedRows {
   /** As many rows as a step has, and less, are merged without garbage but the result. */
   private static final int MOST_KEPT = 1 << 17;
 
-  private static final ThreadLocal<Lookup> KEPT = ThreadLocal.withInitial(Lookup::new);
+  private static final ThreadLocal<RowLookup> KEPT = ThreadLocal.withInitial(RowLookup::new);
 
   /** Takes over the arrays. */
   SelectedRows(long height, int width, long[] rows, float[] values) {
@@ -120,7 +123,7 @@ public final class SelectedRows {
    */
   public static SelectedRows ofBags(
       long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
-    return gradient(ids, offsets, Bags.UNWEIGHTED, combiner, width, gradients);
+    return gradient(ids, offsets, PooledBags.UNWEIGHTED, combiner, width, gradients);
   }
 
   /**
@@ -230,7 +233,7 @@ public final class SelectedRows {
    * up in their order.
    */
   public SelectedRows merged() {
-    Lookup lookup = distinct();
+    RowLookup lookup = distinct();
     float[] sums = new float[lookup.unique() * width];
     for (int i = 0; i < rows.length; i++) {
       int target = lookup.inverse[i] * width;
@@ -243,15 +246,15 @@ public final class SelectedRows {
   }
 
   /** The distinct numbers, and which each row has; of use until the next call in this thread. */
-  private Lookup distinct() {
-    Lookup lookup = rows.length <= MOST_KEPT ? KEPT.get() : new Lookup();
+  private RowLookup distinct() {
+    RowLookup lookup = rows.length <= MOST_KEPT ? KEPT.get() : new RowLookup();
     lookup.fill(rows, rows.length);
     return lookup;
   }
 
   /** The same rows in ascending (signed) order of number; those of one number keep their order. */
   public SelectedRows sorted() {
-    Lookup lookup = distinct();
+    RowLookup lookup = distinct();
     long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
     Arrays.sort(distinct);
     // Where the next row of each distinct number goes.

@@ -1,5 +1,7 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableStatistics;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.data.Batch;
+import dev.tern.internal.table.rows.RowLookup;
 
 /**
  * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are
@@ -10,7 +11,7 @@ import dev.tern.data.Batch;
  */
 final class TableBatch {
   private final int[] slots;
-  private final Lookup lookup = new Lookup();
+  private final RowLookup lookup = new RowLookup();
   private int rows;
   private long[] ids = new long[0];
   private int[] offsets = new int[1];
@@ -24,7 +25,7 @@ final class TableBatch {
     this.slots = slots;
   }
 
-  Lookup lookup() {
+  RowLookup lookup() {
     return lookup;
   }
 

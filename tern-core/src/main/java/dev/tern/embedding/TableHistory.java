@@ -1,6 +1,13 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.TableLock.Use;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Use;
+import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.policy.CountingFilter;
+import dev.tern.internal.table.snapshot.FilterWords;
 import java.util.Optional;
 
 /**
@@ -63,7 +70,7 @@ public final class TableHistory {
     lock.begin(Use.SNAPSHOT);
     try {
       rows.requireOpen("history");
-      filter().map(FilterWords::of).orElse(FilterWords.NONE).read(sink);
+      filter().map(FilterWords::of).orElse(FilterWords.NONE).read(sink::next);
     } finally {
       lock.end(Use.SNAPSHOT);
     }

@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.internal.table.index.Hashing;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -37,7 +38,7 @@ public record TableShard(int number, int count) {
   /** Whether the shard has {@code id}. */
   public boolean has(long id) {
     int bits = Integer.numberOfTrailingZeros(count);
-    return IdIndex.hash(id) >>> 1 >>> (Long.SIZE - 1 - bits) == number;
+    return Hashing.mix(id) >>> 1 >>> (Long.SIZE - 1 - bits) == number;
   }
 
   /** Whether some ids are in both shards. */

@@ -1,7 +1,17 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.index.IdIndex;
+import dev.tern.internal.table.policy.CountingFilter;
+import dev.tern.internal.table.snapshot.ChangedRows;
+import dev.tern.internal.table.snapshot.FilterWords;
+import dev.tern.internal.table.snapshot.RowCopies;
+import dev.tern.internal.table.snapshot.SortedRows;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -206,7 +216,7 @@ public final class TableSnapshot implements AutoCloseable {
     use.lock();
     try {
       requireOpen();
-      filter.read(sink);
+      filter.read(sink::next);
     } finally {
       use.unlock();
     }

@@ -1,6 +1,8 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.TableLock.Use;
+import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Use;
+import dev.tern.internal.table.TableRows;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package dev.tern.model;
 
 import dev.tern.data.Schema;
 import dev.tern.nn.CrossNetwork;
+import dev.tern.nn.CrossNetwork.Experts;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
@@ -9,9 +10,9 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /**
- * Deep and cross network, the cross part beside the deep part: DCN (Wang et al., "Deep & Cross
- * Network for Ad Click Predictions", 2017) with weight vectors, DCN-V2 (Wang et al., WWW 2021) with
- * matrices, of low rank or a mixture of such where the configuration says so.
+ * Deep and cross network, the cross part beside the deep part. DCN (Wang et al., "Deep & Cross
+ * Network for Ad Click Predictions", 2017) crosses with weight vectors. DCN-V2 (Wang et al., WWW
+ * 2021) crosses with matrices: full ones, of low rank, or a mixture of experts of low rank.
  */
 final class DeepCross implements Model {
   private final int width;
@@ -28,9 +29,9 @@ final class DeepCross implements Model {
   }
 
   private static CrossNetwork cross(ModelConfig config, Parameters parameters, int flat) {
-    int layers = config.crossLayers();
-    int rank = config.crossRank();
-    int experts = config.crossExperts();
+    int layers = config.cross().layers();
+    int rank = config.cross().rank();
+    int experts = config.cross().experts();
     if (config.type() == ModelConfig.Type.DCN) {
       return CrossNetwork.vectors(parameters, "cross", flat, layers);
     }
@@ -39,7 +40,7 @@ final class DeepCross implements Model {
     }
     return experts == 0
         ? CrossNetwork.lowRank(parameters, "cross", flat, layers, rank)
-        : CrossNetwork.mixture(parameters, "cross", flat, layers, rank, experts);
+        : CrossNetwork.mixture(parameters, "cross", flat, layers, new Experts(experts, rank));
   }
 
   @Override

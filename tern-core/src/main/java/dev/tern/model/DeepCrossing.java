@@ -14,7 +14,7 @@ import java.util.List;
  * all embeddings and numbers side by side, one unit for each hidden width.
  */
 final class DeepCrossing implements Model {
-  /** Two layers and a way around them; dropout after the inner one. */
+  /** Two layers and a connection around them, with dropout after the inner layer. */
   private record Unit(Linear inner, Linear outer, float dropout) {
     Tensor apply(Tensor x, Pass pass) {
       Tensor hidden = pass.dropout(inner.apply(x).relu(), dropout);
@@ -35,7 +35,7 @@ final class DeepCrossing implements Model {
           new Unit(
               new Linear(parameters, name + ".inner", flat, hidden),
               new Linear(parameters, name + ".outer", hidden, flat),
-              config.dropout()));
+              config.style().dropout()));
     }
     out = new Linear(parameters, "out", flat, 1);
   }

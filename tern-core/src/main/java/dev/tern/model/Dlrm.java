@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * DLRM (Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation
- * Systems", 2019, arXiv:1906.00091): a bottom network makes a vector of the dense numbers, all
- * vectors meet in dot products, a top network scores.
+ * Systems", 2019, arXiv:1906.00091). A bottom network turns the dense numbers into one more vector;
+ * the top network reads this vector and the dot products of all pairs of vectors.
  */
 final class Dlrm implements Model {
   private final int width;

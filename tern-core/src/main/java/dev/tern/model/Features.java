@@ -5,15 +5,15 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /**
- * What a model sees of {@code B} rows.
+ * The input of a model: {@code B} rows.
  *
  * @param dense numbers, {@code [B, F]}
- * @param parts the pooled embedding row of each slot in the parts that the model asked for, {@code
- *     [B, S, D]} each
- * @param pass whether this is for training, and what layers draw and leave then
+ * @param parts the pooled embedding row of each slot, {@code [B, S, D]} for each of {@link
+ *     Model#embeddingParts}
+ * @param pass training or scoring, for layers that differ between them
  */
 public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
-  /** Takes a copy of {@code parts}. */
+  /** Copies {@code parts}. */
   public Features {
     parts = List.copyOf(parts);
   }
@@ -26,9 +26,8 @@ public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
   public Tensor embedded() {
     if (parts.size() != 1) {
       throw new IllegalStateException(
-          "features: got a call for the row as a whole of a model that asked for "
-              + parts.size()
-              + " parts; name one: embedded(0)");
+          "features: got a call for the row as a whole of a model that asked for %s parts; name one: embedded(0)"
+              .formatted(parts.size()));
     }
     return parts.get(0);
   }
@@ -41,11 +40,8 @@ public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
   public Tensor embedded(int part) {
     if (part < 0 || part >= parts.size()) {
       throw new IllegalArgumentException(
-          "features: got part "
-              + part
-              + " of rows in "
-              + parts.size()
-              + " parts; name the widths of all parts in the model's embeddingParts");
+          "features: got part %s of rows in %s parts; name the widths of all parts in the model's embeddingParts"
+              .formatted(part, parts.size()));
     }
     return parts.get(part);
   }

@@ -13,23 +13,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A transformer over the sequence of a row's fields, FT-Transformer (Gorishniy et al., "Revisiting
- * Deep Learning Models for Tabular Data", 2021, arXiv:2106.11959): each embedding is a token, each
- * number scales a vector of its own, a learned token in front gathers what scores. Blocks normalize
- * first; one block for each hidden width, which is that of its feed-forward layer.
+ * FT-Transformer (Gorishniy et al., "Revisiting Deep Learning Models for Tabular Data", 2021,
+ * arXiv:2106.11959): a transformer over the fields of a row. Each embedding is a token, each number
+ * scales a learned vector to a token, and the output reads a learned token in front. Blocks
+ * normalize first. Each hidden width of the configuration is the feed-forward width of one block.
  */
 final class FieldTransformer implements Model {
   private static final float INITIAL_RANGE = 0.0173f;
 
   /** {@code x + attention(norm(x))}, then {@code x + W1 relu(W0 norm(x))}. */
   private record Block(
-      LayerNorm before,
-      SelfAttention attention,
-      LayerNorm between,
-      Linear inner,
-      Linear outer,
-      float dropout) {
-    Tensor apply(Tensor x, Pass pass) {
+      LayerNorm before, SelfAttention attention, LayerNorm between, Linear inner, Linear outer) {
+    Tensor apply(Tensor x, Pass pass, float dropout) {
       int tokens = x.shape().size(0) * x.shape().size(1);
       int width = x.shape().size(2);
       Tensor attended = x.add(attention.apply(before.apply(x)));
@@ -40,6 +35,7 @@ final class FieldTransformer implements Model {
   }
 
   private final int width;
+  private final float dropout;
   private final Variable first;
   private final Variable numberWeights;
   private final Variable numberBias;
@@ -49,6 +45,7 @@ final class FieldTransformer implements Model {
 
   FieldTransformer(ModelConfig config, Schema schema, Parameters parameters) {
     width = config.embedding();
+    dropout = config.style().dropout();
     int numbers = schema.denseDim();
     first = parameters.uniform("first", Shape.of(1, width), INITIAL_RANGE);
     numberWeights = parameters.uniform("numbers.weight", Shape.of(numbers, width), INITIAL_RANGE);
@@ -67,8 +64,7 @@ final class FieldTransformer implements Model {
         new SelfAttention(parameters, name + ".attention", width, config.heads()),
         new LayerNorm(parameters, name + ".between", width),
         new Linear(parameters, name + ".inner", width, hidden),
-        new Linear(parameters, name + ".outer", hidden, width),
-        config.dropout());
+        new Linear(parameters, name + ".outer", hidden, width));
   }
 
   @Override
@@ -85,7 +81,7 @@ final class FieldTransformer implements Model {
     Tensor gathering = first.tensor().broadcast(Shape.of(batch, 1, width));
     Tensor tokens = Tensor.concat(1, List.of(gathering, ofNumbers, x.embedded()));
     for (Block block : blocks) {
-      tokens = block.apply(tokens, x.pass());
+      tokens = block.apply(tokens, x.pass(), dropout);
     }
     Tensor gathered = last.apply(tokens.slice(1, 0, 1).reshape(batch, width)).relu();
     return out.apply(gathered).reshape(-1);

@@ -6,8 +6,9 @@ import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 
 /**
- * The linear part that several models share: one weight for each id, kept as the first float of its
- * embedding row and a part by itself, and a linear layer on the dense numbers.
+ * The linear part of several models: a weight for each id, plus a linear layer on the dense
+ * numbers. The weight is the first float of the id's embedding row, as part 0 of {@link
+ * Model#embeddingParts}.
  */
 final class FirstOrder {
   private final Linear linear;

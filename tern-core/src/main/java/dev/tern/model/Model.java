@@ -6,19 +6,21 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /**
- * A model written as tensor expressions; gradients come for free.
+ * A model as tensor expressions, from a batch's features to one logit for each row.
  *
- * <p>{@link #logits} is called once for each batch size and records what then runs in every step,
- * so it must not depend on values.
+ * <p>{@link #logits} is called once for each batch size. It records the expressions that training
+ * and scoring run with the values of every batch, so it must not depend on values. Gradients follow
+ * from the expressions. Two things are not part of a model: {@link Network} holds the embedding
+ * tables, and training adds the loss, the mean binary cross entropy of the logits.
  */
 public interface Model {
   /** Floats of one embedding row, {@code W}: every slot has a table of this width. */
   int embeddingWidth();
 
   /**
-   * How a row is split over tensors: widths of 1 or more, {@code W} in all, each of which {@link
-   * Features#embedded(int)} gives as a tensor of its own. A model that reads some columns apart
-   * from others is faster with parts than with slices. One part if a model does not say otherwise.
+   * Widths of the parts that an embedding row is split into: 1 or more each, {@code W} in all. With
+   * {@code List.of(1, 16)} {@link Features#embedded(int)} gives the first float of each row as part
+   * 0 and the other 16 as part 1. Parts are faster than slices of whole rows. One part by default.
    */
   default List<Integer> embeddingParts() {
     return List.of(embeddingWidth());
@@ -27,10 +29,10 @@ public interface Model {
   /** The logit of each row, {@code [B]}. */
   Tensor logits(Features x);
 
-  /** Makes a model for data of a schema. */
+  /** Makes models. */
   @FunctionalInterface
   interface Factory {
-    /** Makes the model; its parameters come from {@code parameters}. */
+    /** Makes a model for rows of {@code schema}; its parameters come from {@code parameters}. */
     Model create(Schema schema, Parameters parameters);
   }
 }

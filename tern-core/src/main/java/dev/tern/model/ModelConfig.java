@@ -8,36 +8,45 @@ import java.util.EnumSet;
 import java.util.List;
 
 /**
- * One of Tern's models and its sizes.
+ * One of Tern's models and its sizes. Start from {@link #of}:
+ *
+ * <pre>{@code
+ * ModelConfig.of(ModelConfig.Type.DCNV2, 16, 400, 400).withCrossLayers(2).withDropout(0.1f)
+ * }</pre>
  *
  * @param type which model
  * @param embedding width of an embedding vector, {@code D}, 1 or more
- * @param hidden outputs of the deep (in DLRM the top) network's hidden layers; widths inside the
- *     residual units of DEEPCROSSING, one unit each; of the feed-forward layers of TRANSFORMER, one
- *     block each
- * @param dropout share dropped after each hidden layer, 0 or more and below 1
- * @param bottom DLRM: hidden layers of the bottom network, before the last one of width {@code D}
- * @param crossLayers DCN and DCN-V2: cross layers
- * @param crossRank DCN-V2: rank of the cross layers' matrices; 0 for full matrices
- * @param crossExperts DCN-V2: experts of rank {@code crossRank} in each cross layer; 0 for one
- *     matrix without gates
- * @param activation of all hidden layers
- * @param batchNorm whether batch normalization stands before each activation
+ * @param hidden outputs of the hidden layers of the deep network (in DLRM the top one); in
+ *     DEEPCROSSING widths inside the residual units, one unit each; in TRANSFORMER widths of the
+ *     feed-forward layers, one block each
+ * @param bottom DLRM: hidden layers of the bottom network, before its last layer of width {@code D}
+ * @param cross DCN and DCN-V2: the cross layers
+ * @param style what hidden layers have beside their linear part
  * @param heads TRANSFORMER: heads of attention, a divisor of {@code embedding}
  */
 public record ModelConfig(
     Type type,
     int embedding,
     List<Integer> hidden,
-    float dropout,
     List<Integer> bottom,
-    int crossLayers,
-    int crossRank,
-    int crossExperts,
-    Activation activation,
-    boolean batchNorm,
+    Cross cross,
+    Mlp.Style style,
     int heads)
     implements Model.Factory {
+  /**
+   * The cross layers of a model.
+   *
+   * @param layers how many, 0 or more
+   * @param rank DCN-V2: rank of their matrices; 0 for full matrices
+   * @param experts DCN-V2: experts of this rank in each layer; 0 for one matrix without gates
+   */
+  public record Cross(int layers, int rank, int experts) {
+    /** Layers with full matrices (DCN-V2) or vectors (DCN). */
+    public static Cross full(int layers) {
+      return new Cross(layers, 0, 0);
+    }
+  }
+
   /** The models, by the names used in configurations. */
   public enum Type {
     LR,
@@ -54,9 +63,12 @@ public record ModelConfig(
   public ModelConfig {
     hidden = List.copyOf(hidden);
     bottom = List.copyOf(bottom);
+    float dropout = style.dropout();
+    int crossRank = cross.rank();
+    int crossExperts = cross.experts();
     require(embedding >= 1, "embedding", embedding, "1 or more");
     require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
-    require(crossLayers >= 0, "crossLayers", crossLayers, "0 or more");
+    require(cross.layers() >= 0, "crossLayers", cross.layers(), "0 or more");
     require(crossRank >= 0, "crossRank", crossRank, "0 (full matrices) or more");
     require(crossExperts >= 0, "crossExperts", crossExperts, "0 (no mixture) or more");
     require(
@@ -75,13 +87,10 @@ public record ModelConfig(
         heads,
         "a divisor of the embedding's width, " + embedding);
     boolean chooses = EnumSet.range(Type.WDL, Type.DLRM).contains(type);
-    if (!chooses && (batchNorm || activation != Activation.RELU)) {
+    if (!chooses && (style.batchNorm() || style.activation() != Activation.RELU)) {
       throw new IllegalArgumentException(
-          "model: got batch normalization or the activation "
-              + activation
-              + " for "
-              + type
-              + ", whose layers are fixed; leave them out");
+          "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
+              .formatted(style.activation(), type));
     }
     for (int size : hidden) {
       require(size >= 1, "hidden", size, "1 or more");
@@ -91,96 +100,54 @@ public record ModelConfig(
     }
   }
 
-  /** Full cross matrices, ReLU, no batch normalization. */
-  public ModelConfig(
-      Type type,
-      int embedding,
-      List<Integer> hidden,
-      float dropout,
-      List<Integer> bottom,
-      int crossLayers) {
-    this(type, embedding, hidden, dropout, bottom, crossLayers, 0, 0, Activation.RELU, false, 1);
-  }
-
   private static void require(boolean holds, String name, Number got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(
-          "model: got " + name + " " + got + ", expected " + expected);
+          "model: got %s %s, expected %s".formatted(name, got, expected));
     }
   }
 
-  /** A model with three cross layers, a bottom network of 512 and 256, and no dropout. */
+  /**
+   * A model with three full cross layers, a bottom network of 512 and 256, ReLU, one head of
+   * attention, no dropout and no batch normalization.
+   */
   public static ModelConfig of(Type type, int embedding, Integer... hidden) {
-    return new ModelConfig(type, embedding, List.of(hidden), 0, List.of(512, 256), 3);
+    return new ModelConfig(
+        type, embedding, List.of(hidden), List.of(512, 256), Cross.full(3), Mlp.Style.relu(0), 1);
   }
 
-  /** The same model with dropout. */
+  private ModelConfig with(Cross other, Mlp.Style otherStyle) {
+    return new ModelConfig(type, embedding, hidden, bottom, other, otherStyle, heads);
+  }
+
+  /** The same model with a share dropped after each hidden layer, 0 or more and below 1. */
   public ModelConfig withDropout(float rate) {
-    return new ModelConfig(
-        type,
-        embedding,
-        hidden,
-        rate,
-        bottom,
-        crossLayers,
-        crossRank,
-        crossExperts,
-        activation,
-        batchNorm,
-        heads);
+    return with(cross, new Mlp.Style(style.activation(), style.batchNorm(), rate));
+  }
+
+  /** The same model with another bottom network. */
+  public ModelConfig withBottom(Integer... widths) {
+    return new ModelConfig(type, embedding, hidden, List.of(widths), cross, style, heads);
+  }
+
+  /** The same model with another number of cross layers. */
+  public ModelConfig withCrossLayers(int layers) {
+    return with(new Cross(layers, cross.rank(), cross.experts()), style);
   }
 
   /** The same model with cross matrices of low rank, or mixtures of {@code experts} of them. */
   public ModelConfig withCross(int rank, int experts) {
-    return new ModelConfig(
-        type,
-        embedding,
-        hidden,
-        dropout,
-        bottom,
-        crossLayers,
-        rank,
-        experts,
-        activation,
-        batchNorm,
-        heads);
+    return with(new Cross(cross.layers(), rank, experts), style);
   }
 
   /** The same model with other hidden layers. */
   public ModelConfig withActivation(Activation function, boolean normalized) {
-    return new ModelConfig(
-        type,
-        embedding,
-        hidden,
-        dropout,
-        bottom,
-        crossLayers,
-        crossRank,
-        crossExperts,
-        function,
-        normalized,
-        heads);
+    return with(cross, new Mlp.Style(function, normalized, style.dropout()));
   }
 
-  /** The same model with so many heads of attention. */
+  /** The same model with another number of heads of attention. */
   public ModelConfig withHeads(int number) {
-    return new ModelConfig(
-        type,
-        embedding,
-        hidden,
-        dropout,
-        bottom,
-        crossLayers,
-        crossRank,
-        crossExperts,
-        activation,
-        batchNorm,
-        number);
-  }
-
-  /** What the hidden layers have beside their linear part. */
-  Mlp.Style style() {
-    return new Mlp.Style(activation, batchNorm, dropout);
+    return new ModelConfig(type, embedding, hidden, bottom, cross, style, number);
   }
 
   @Override

@@ -1,20 +1,16 @@
 package dev.tern.model;
 
-import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.RowRule;
 import dev.tern.embedding.SlotTables;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowRule;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -22,76 +18,14 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A model on a device, with its embedding tables. */
+/**
+ * A model on a device: its parameters, its layers' statistics, and the embedding tables that it
+ * looks up.
+ */
 public final class Network implements AutoCloseable {
-  /**
-   * How tables are made.
-   *
-   * @param optimizer update rule of the rows; its state lies beside them
-   * @param firstPart that of the first of the parts that the model splits rows into, where it is
-   *     another one
-   * @param initRange initial weights are uniform in [-initRange, initRange)
-   * @param l2 share of a row's weights added to its gradient
-   * @param combiner how several ids of one slot become one vector
-   * @param unknown what an id without a row reads as
-   * @param storage how weights of rows lie in memory and in checkpoints: F32, F16 or BF16
-   * @param rows which ids have rows, in tables that have no rule of their own
-   * @param rowsOf such rules by the names of their tables
-   * @param limits what updates of rows must keep to
-   * @param format how rows lie in memory
-   * @param tier where rows go that memory has no room for; none where all are to be in memory
-   */
-  public record Tables(
-      Optimizer optimizer,
-      Optional<Optimizer> firstPart,
-      float initRange,
-      float l2,
-      Combiner combiner,
-      UnknownRow unknown,
-      DType storage,
-      RowPolicy rows,
-      Map<String, RowPolicy> rowsOf,
-      RowLimits limits,
-      RowFormat format,
-      Optional<FileTier> tier) {
-    public Tables {
-      rowsOf = Map.copyOf(rowsOf);
-    }
-
-    /**
-     * Sum pooling, a deviation of 0.01, zeros for unknown ids, F32, all rows, no limits, in memory.
-     */
-    public static Tables of(Optimizer optimizer) {
-      return new Tables(
-          optimizer,
-          Optional.empty(),
-          0.0173f,
-          0,
-          Combiner.SUM,
-          UnknownRow.ZEROS,
-          DType.F32,
-          RowPolicy.ALL,
-          Map.of(),
-          RowLimits.NONE,
-          RowFormat.STORED,
-          Optional.empty());
-    }
-
-    private void requireNames(List<String> tables) {
-      for (String name : rowsOf.keySet()) {
-        if (!tables.contains(name)) {
-          throw new IllegalArgumentException(
-              "network: got rows of table %s, expected names of tables, which are %s"
-                  .formatted(name, String.join(", ", tables)));
-        }
-      }
-    }
-  }
-
   private final Device device;
   private final Schema schema;
   private final Model model;
@@ -109,46 +43,50 @@ public final class Network implements AutoCloseable {
     this.tables = tables;
   }
 
-  /** Makes the model with initial values of {@code seed}, and empty tables. */
+  /**
+   * Makes a model with initial values drawn by {@code seed}, and empty tables.
+   *
+   * @throws IllegalArgumentException if the options name a table that the schema does not have, or
+   *     an optimizer of the first part for a model with rows of one part
+   */
   public static Network create(
-      Device device, Schema schema, Model.Factory factory, Tables options, long seed) {
+      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
+    return create(device, schema, factory, options, Optional.empty(), seed);
+  }
+
+  /** The same with tables whose rows lie in files where the memory of {@code tier} has no room. */
+  public static Network create(
+      Device device,
+      Schema schema,
+      Model.Factory factory,
+      TableOptions options,
+      Optional<FileTier> tier,
+      long seed) {
     Parameters parameters = new Parameters(device, seed);
     Model model = factory.create(schema, parameters);
-    RowRule rule = rule(model, options);
-    options.requireNames(schema.tables());
+    TableOptions told = withFirstPart(model, options);
+    List<String> names = schema.tables();
+    requireNames(names, options);
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
-      for (String table : schema.tables()) {
-        TableConfig config =
-            new TableConfig(
-                table,
-                tables.size(),
-                model.embeddingWidth(),
-                rule,
-                options.initRange(),
-                seed,
-                options.l2(),
-                options.unknown(),
-                options.storage(),
-                options.rowsOf().getOrDefault(table, options.rows()),
-                options.limits(),
-                options.format());
-        tables.add(newTable(config, options.tier(), device.interpreter().allocator()));
+      for (String name : names) {
+        int width = model.embeddingWidth();
+        TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
+        tables.add(newTable(config, tier, DeviceAccess.allocator(device)));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
       throw e;
     }
-    List<String> names = schema.tables();
     List<Integer> ofSlots =
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
     return new Network(device, schema, model, parameters, slots);
   }
 
-  private static RowRule rule(Model model, Tables options) {
+  private static TableOptions withFirstPart(Model model, TableOptions options) {
     if (options.firstPart().isEmpty()) {
-      return RowRule.of(options.optimizer());
+      return options;
     }
     List<Integer> parts = model.embeddingParts();
     if (parts.size() < 2) {
@@ -156,7 +94,18 @@ public final class Network implements AutoCloseable {
           "network: got an optimizer for the first part of rows, but %s has rows of one part, of %d weights; leave it out"
               .formatted(model.getClass().getSimpleName(), model.embeddingWidth()));
     }
-    return RowRule.withHead(parts.getFirst(), options.firstPart().get(), options.optimizer());
+    Optimizer first = options.firstPart().get();
+    return options.rule(RowRule.withHead(parts.getFirst(), first, options.optimizer()));
+  }
+
+  private static void requireNames(List<String> tables, TableOptions options) {
+    for (String name : options.rowsOf().keySet()) {
+      if (!tables.contains(name)) {
+        throw new IllegalArgumentException(
+            "network: got rows of table %s, expected names of tables, which are %s"
+                .formatted(name, String.join(", ", tables)));
+      }
+    }
   }
 
   private static EmbeddingTable newTable(
@@ -170,7 +119,7 @@ public final class Network implements AutoCloseable {
     return device;
   }
 
-  /** What the model's data hold. */
+  /** The encoded rows that the model takes. */
   public Schema schema() {
     return schema;
   }
@@ -184,12 +133,12 @@ public final class Network implements AutoCloseable {
     return parameters;
   }
 
-  /** What layers keep without learning it, such as moving averages. */
+  /** Values that layers keep without learning them, such as moving averages. */
   public List<Variable> statistics() {
     return statistics;
   }
 
-  /** All that scoring needs beside the tables: parameters, then statistics. */
+  /** Everything except the tables that scoring reads: parameters, then statistics. */
   public List<Variable> variables() {
     return Stream.concat(parameters.stream(), statistics.stream()).toList();
   }
@@ -198,7 +147,7 @@ public final class Network implements AutoCloseable {
     return tables;
   }
 
-  /** Room for what {@link Features} gives of {@code batch} rows: {@code [B, S, D]} per part. */
+  /** Inputs for the embeddings of {@code batch} rows: {@code [B, S, D]} for each part. */
   public List<Variable> newEmbedded(int batch) {
     List<Variable> embedded = new ArrayList<>();
     for (int width : model.embeddingParts()) {
@@ -208,7 +157,7 @@ public final class Network implements AutoCloseable {
     return embedded;
   }
 
-  /** Looks batches up in the tables, in the parts that the model asks for. */
+  /** A new lookup of batches in the tables, in the parts that the model asks for. */
   public BatchLookup newLookup() {
     return tables.newLookup(model.embeddingParts());
   }
@@ -223,12 +172,8 @@ public final class Network implements AutoCloseable {
     Shape expected = Shape.of(features.dense().shape().size(0));
     if (!logits.shape().equals(expected)) {
       throw new IllegalArgumentException(
-          model.getClass().getName()
-              + ": got logits "
-              + logits.shape()
-              + ", expected one for each row, "
-              + expected
-              + "; end with reshape(-1)");
+          "%s: got logits %s, expected one for each row, %s; end with reshape(-1)"
+              .formatted(model.getClass().getName(), logits.shape(), expected));
     }
     return logits;
   }

@@ -12,15 +12,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Scores up to a fixed number of rows at a time with memory of its own; unknown ids are never
- * inserted. One thread at a time; several scorers of one network may work at once while nobody
- * trains it, if its device has one thread.
+ * Computes logits of up to a fixed number of rows at a time, in memory of its own. Ids without a
+ * row are never inserted. One thread at a time. Several scorers of one network may work at once if
+ * its device has one thread and nobody trains it.
  */
 public final class Scorer implements AutoCloseable {
   private final Network network;
   private final int capacity;
   private final Variable dense;
   private final List<Variable> embedded;
+  private final long denseAddress;
   private final long[] rows;
   private final Computation computation;
   private final BatchLookup lookup;
@@ -33,7 +34,8 @@ public final class Scorer implements AutoCloseable {
     Shape denseShape = Shape.of(capacity, network.schema().denseDim());
     dense = Variable.zeros(network.device(), "dense", denseShape);
     embedded = network.newEmbedded(capacity);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
     Features features = new Features(dense.tensor(), parts, Pass.scoring());
     Tensor scores = network.logits(features);
@@ -55,10 +57,10 @@ public final class Scorer implements AutoCloseable {
     int count = batch.size();
     if (count > capacity) {
       throw new IllegalArgumentException(
-          "score: got " + count + " rows, expected at most " + capacity + "; score in pieces");
+          "score: got %s rows, expected at most %s; score in pieces".formatted(count, capacity));
     }
-    Memory.copyIn(batch.dense(), 0, dense.address(), count * network.schema().denseDim());
-    lookup.find(network.device().interpreter().workers(), batch, false, rows);
+    Memory.copyIn(batch.dense(), 0, denseAddress, count * network.schema().denseDim());
+    lookup.find(network.device().workers(), batch, false, rows);
     computation.run();
     computation.copyOutput(0, logits, 0);
     System.arraycopy(logits, 0, target, at, count);

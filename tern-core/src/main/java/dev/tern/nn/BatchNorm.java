@@ -7,8 +7,8 @@ import dev.tern.tensor.Variable;
 /**
  * Batch normalization (Ioffe and Szegedy 2015, algorithm 1): {@code gamma * (x - E[x]) /
  * sqrt(Var[x] + 1e-5) + beta} with the mean and variance of each column over the batch while
- * training. Scoring takes moving averages, in which each batch has a share of 0.1; they start at 0
- * and 1. A batch of one row leaves the average variance as it is.
+ * training. Scoring uses moving averages, {@code average = 0.9 * average + 0.1 * batch}, which
+ * start at 0 and 1. A batch of one row leaves the average variance unchanged.
  */
 public final class BatchNorm {
   private static final float EPSILON = 1e-5f;
@@ -17,7 +17,7 @@ public final class BatchNorm {
   private final Variable beta;
   private final BatchStatistics statistics;
 
-  /** A layer over {@code width} columns, without effect at first but to standardize. */
+  /** A layer over {@code width} columns, that only standardizes at first. */
   public BatchNorm(Parameters parameters, String name, int width) {
     gamma = parameters.full(name + ".gamma", Shape.of(width), 1);
     beta = parameters.full(name + ".beta", Shape.of(width), 0);

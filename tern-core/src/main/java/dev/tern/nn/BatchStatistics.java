@@ -5,8 +5,8 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 
 /**
- * Mean and variance of each column: of the batch while training, moving averages of them when
- * scoring (Ioffe and Szegedy 2015, algorithms 1 and 2).
+ * Mean and variance of each column: over the batch in training, moving averages in scoring (Ioffe
+ * and Szegedy 2015, algorithms 1 and 2).
  */
 final class BatchStatistics {
   /** Share of a batch in the moving averages. */
@@ -28,8 +28,8 @@ final class BatchStatistics {
       return x.sub(mean.tensor()).mul(variance.tensor().add(epsilon).rsqrt());
     }
     // Distances from the first row give both sums in one pass over the batch (Chan, Golub and
-    // LeVeque 1983): as no row is further from the mean than sqrt(rows) deviations, at most some
-    // rows * 1e-7 of the variance are lost. The result does not depend on what they are taken from.
+    // LeVeque 1983). No row is further from the mean than sqrt(rows) deviations, so the variance
+    // loses at most about rows * 1e-7 of itself. Mathematically any reference row gives the same.
     Tensor first = x.slice(0, 0, 1).detach();
     Tensor distance = x.sub(first);
     Tensor offset = distance.meanKeep(0);
@@ -38,7 +38,7 @@ final class BatchStatistics {
     int rows = x.shape().size(0);
     move(pass, mean, batchMean);
     if (rows > 1) {
-      // That of the batch is too small by (rows - 1) / rows; that of one row says nothing.
+      // The variance of a batch is too small by (rows - 1) / rows; of one row it is 0.
       move(pass, variance, batchVariance.mul(rows / (rows - 1f)));
     }
     Tensor scale = batchVariance.add(epsilon).rsqrt();

@@ -20,7 +20,14 @@ import java.util.function.Function;
  * </ul>
  */
 public final class CrossNetwork {
-  /** One layer. */
+  /**
+   * Experts of a {@link #mixture}.
+   *
+   * @param count 1 or more
+   * @param rank of the matrices of each expert, 1 or more
+   */
+  public record Experts(int count, int rank) {}
+
   private sealed interface Layer {
     Tensor cross(Tensor x, Tensor c);
   }
@@ -128,14 +135,11 @@ public final class CrossNetwork {
                 bias(parameters, layer, width)));
   }
 
-  /**
-   * DCN-V2 with a mixture of low-rank experts.
-   *
-   * @param rank of each expert, 1 or more
-   * @param experts 1 or more
-   */
+  /** DCN-V2 with a mixture of low-rank experts in each layer. */
   public static CrossNetwork mixture(
-      Parameters parameters, String name, int width, int layers, int rank, int experts) {
+      Parameters parameters, String name, int width, int layers, Experts mixed) {
+    int rank = mixed.rank();
+    int experts = mixed.count();
     require(rank >= 1, "rank", rank);
     require(experts >= 1, "experts", experts);
     int joined = experts * rank;
@@ -154,7 +158,7 @@ public final class CrossNetwork {
   private static void require(boolean holds, String name, int got) {
     if (!holds) {
       throw new IllegalArgumentException(
-          "cross network: got " + name + " " + got + ", expected 1 or more");
+          "cross network: got %s %s, expected 1 or more".formatted(name, got));
     }
   }
 

@@ -6,9 +6,10 @@ import dev.tern.tensor.Variable;
 
 /**
  * Data adaptive activation (Zhou et al. 2018, DIN, equation 3): {@code p(s) s + (1 - p(s)) alpha s}
- * with {@code p(s) = sigmoid((s - E[s]) / sqrt(Var[s] + 1e-8))}, a PReLU whose bend is soft and
- * lies where the data are. Mean and variance are those of each column over the batch while
- * training, moving averages when scoring, as in {@link BatchNorm}. {@code alpha} starts at 0.
+ * with {@code p(s) = sigmoid((s - E[s]) / sqrt(Var[s] + 1e-8))}: a PReLU with a smooth bend at the
+ * mean of the data. {@code E} and {@code Var} are the mean and variance of each column over the
+ * batch in training, and moving averages in scoring, as in {@link BatchNorm}. {@code alpha} starts
+ * at 0.
  */
 public final class Dice {
   private static final float EPSILON = 1e-8f;

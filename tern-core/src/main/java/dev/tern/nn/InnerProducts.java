@@ -2,11 +2,11 @@ package dev.tern.nn;
 
 import dev.tern.tensor.Tensor;
 
-/** Dot products of all pairs of slots' vectors, for a network to look at (Qu et al. 2016, PNN). */
+/** Dot products of all pairs of slots' vectors, as input of a network (Qu et al. 2016, PNN). */
 public final class InnerProducts {
   private InnerProducts() {}
 
-  /** Pairs of {@code slots} vectors. */
+  /** Number of pairs of {@code slots} vectors: 3 slots have 3 pairs, 4 have 6. */
   public static int pairs(int slots) {
     return slots * (slots - 1) / 2;
   }

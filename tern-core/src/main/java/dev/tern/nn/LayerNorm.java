@@ -14,7 +14,7 @@ public final class LayerNorm {
   private final Variable gamma;
   private final Variable beta;
 
-  /** A layer over rows of {@code width} numbers, without effect at first but to standardize. */
+  /** A layer over rows of {@code width} numbers, that only standardizes at first. */
   public LayerNorm(Parameters parameters, String name, int width) {
     gamma = parameters.full(name + ".gamma", Shape.of(width), 1);
     beta = parameters.full(name + ".beta", Shape.of(width), 0);

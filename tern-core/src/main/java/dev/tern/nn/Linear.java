@@ -17,7 +17,7 @@ public final class Linear {
     this(parameters, name, inputs, outputs, true);
   }
 
-  /** With or without {@code b}, which is of no use where what follows takes the mean off. */
+  /** A layer with or without {@code b}: a normalization behind it would remove {@code b}. */
   public Linear(Parameters parameters, String name, int inputs, int outputs, boolean hasBias) {
     float range = (float) (1 / Math.sqrt(Math.max(1, inputs)));
     weight = parameters.uniform(name + ".weight", Shape.of(inputs, outputs), range);

@@ -12,8 +12,9 @@ import java.util.function.BiFunction;
  */
 public final class Mlp {
   /**
-   * What layers have beside their linear part.
+   * What hidden layers have beside their linear part.
    *
+   * @param activation follows the linear part, or the batch normalization
    * @param batchNorm whether {@link BatchNorm} stands before the activation
    * @param dropout share of each layer's outputs dropped in training, 0 or more and below 1
    */

@@ -7,12 +7,15 @@ import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Makes a model's parameters and statistics and remembers them in order. Initial values depend on
- * the seed and the parameter's name alone.
+ * Makes a model's parameters and statistics and keeps them in order. Initial values at random
+ * depend on the seed and the parameter's name: adding a layer does not change the other layers. If
+ * two names have the same hash, the values of the later one also depend on the earlier name.
  */
 public final class Parameters {
   private final Device device;
@@ -20,6 +23,10 @@ public final class Parameters {
   private final List<Variable> all = new ArrayList<>();
   private final List<Variable> statistics = new ArrayList<>();
 
+  /** How many names with initial values at random have each hash. */
+  private final Map<Integer, Integer> namesOfHash = new HashMap<>();
+
+  /** Parameters on {@code device} with initial values drawn by {@code seed}. */
   public Parameters(Device device, long seed) {
     this.device = device;
     this.seed = seed;
@@ -27,11 +34,18 @@ public final class Parameters {
 
   /** A parameter with initial values uniform in [-range, range). */
   public Variable uniform(String name, Shape shape, float range) {
+    long own = seedOf(name);
     float[] values = new float[shape.elements()];
     for (int i = 0; i < values.length; i++) {
-      values[i] = (2 * Pointwise.uniform(seed, name.hashCode(), i) - 1) * range;
+      values[i] = (2 * Pointwise.uniform(own, name.hashCode(), i) - 1) * range;
     }
     return add(all, name, shape, values);
+  }
+
+  /** Another seed for each name with the same hash, such as "Aa" and "BB". */
+  private long seedOf(String name) {
+    int earlier = namesOfHash.merge(name.hashCode(), 1, Integer::sum) - 1;
+    return earlier == 0 ? seed : Pointwise.mix(seed + earlier);
   }
 
   /** A parameter that starts as {@code value} everywhere. */
@@ -40,8 +54,8 @@ public final class Parameters {
   }
 
   /**
-   * What a layer keeps from step to step without learning it, such as a moving average; starts as
-   * {@code value} everywhere. No optimizer touches it: {@link Pass#update} says what it becomes.
+   * A value that a layer keeps from step to step without learning it, such as a moving average. It
+   * starts as {@code value} everywhere. No optimizer updates it; {@link Pass#update} does.
    */
   public Variable statistic(String name, Shape shape, float value) {
     return add(statistics, name, shape, filled(shape, value));
@@ -56,7 +70,7 @@ public final class Parameters {
   private Variable add(List<Variable> kind, String name, Shape shape, float[] values) {
     if (Stream.concat(all.stream(), statistics.stream()).anyMatch(v -> v.name().equals(name))) {
       throw new IllegalArgumentException(
-          "parameter: got the name " + name + " twice, expected distinct names");
+          "parameter: got the name %s twice, expected distinct names".formatted(name));
     }
     Variable variable = Variable.zeros(device, name, shape);
     variable.set(values);

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One forward pass: for scoring or for training, and what differs between them. Every dropout layer
- * draws from a stream of its own, in the order in which the model applies them; layers with moving
- * statistics leave their new values here, to be stored at the end of the step.
+ * One forward pass, of training or of scoring. In training, each dropout layer draws from a random
+ * stream of its own, numbered in the order in which the model applies them. Layers with moving
+ * statistics leave the new values here, and the end of the step stores them.
  */
 public final class Pass {
   private final Optional<Variable> seed;
@@ -21,17 +21,17 @@ public final class Pass {
     this.seed = seed;
   }
 
-  /** No randomness, statistics as they are. */
+  /** A pass without dropout, with the moving statistics. */
   public static Pass scoring() {
     return new Pass(Optional.empty());
   }
 
-  /** With {@code seed} (I64, one element), which is set anew before each step. */
+  /** A training pass; {@code seed} (I64, one element) is set before each step. */
   public static Pass training(Variable seed) {
     return new Pass(Optional.of(seed));
   }
 
-  /** Whether statistics are those of the batch and dropout drops. */
+  /** Whether dropout drops, and layers take the statistics of the batch. */
   public boolean isTraining() {
     return seed.isPresent();
   }
@@ -43,7 +43,7 @@ public final class Pass {
   public Tensor dropout(Tensor x, float rate) {
     if (!(rate >= 0 && rate < 1)) {
       throw new IllegalArgumentException(
-          "dropout: got rate " + rate + ", expected 0 or more and below 1");
+          "dropout: got rate %s, expected 0 or more and below 1".formatted(rate));
     }
     if (seed.isEmpty() || rate == 0) {
       return x;
@@ -52,17 +52,17 @@ public final class Pass {
     return kept.select(x.mul(1 / (1 - rate)), Tensor.scalar(0));
   }
 
-  /** What {@code statistic} (see {@link Parameters#statistic}) holds after this training step. */
+  /** Sets {@code statistic} (see {@link Parameters#statistic}) at the end of this step. */
   public void update(Variable statistic, Tensor value) {
     if (!isTraining()) {
       throw new IllegalStateException(
-          statistic.name() + ": got an update while scoring, expected one while training");
+          "%s: got an update while scoring, expected one while training"
+              .formatted(statistic.name()));
     }
     if (updates.putIfAbsent(statistic, value) != null) {
       throw new IllegalStateException(
-          statistic.name()
-              + ": got a second update in one pass, expected one; give each place that it is"
-              + " applied at a layer of its own");
+          "%s: got a second update in one pass, expected one; give each place that it is applied at a layer of its own"
+              .formatted(statistic.name()));
     }
   }
 

@@ -4,8 +4,8 @@ import dev.tern.tensor.Tensor;
 
 /**
  * Multi-head self-attention (Vaswani et al., "Attention Is All You Need", 2017): each head computes
- * {@code softmax(Q K^T / sqrt(d)) V} over the tokens of a row, with Q, K and V linear in the
- * tokens; the heads side by side go through a last linear layer.
+ * {@code softmax(Q K^T / sqrt(d)) V} over the tokens of a row, where Q, K and V are linear in the
+ * tokens and {@code d = width / heads}. A last linear layer reads all heads side by side.
  */
 public final class SelfAttention {
   private final Linear queries;
@@ -22,11 +22,8 @@ public final class SelfAttention {
   public SelfAttention(Parameters parameters, String name, int width, int heads) {
     if (heads < 1 || width % heads != 0) {
       throw new IllegalArgumentException(
-          "attention: got "
-              + heads
-              + " heads for tokens of "
-              + width
-              + " numbers, expected a divisor; change one of them");
+          "attention: got %s heads for tokens of %s numbers, expected a divisor; change one of them"
+              .formatted(heads, width));
     }
     queries = new Linear(parameters, name + ".queries", width, width);
     keys = new Linear(parameters, name + ".keys", width, width);

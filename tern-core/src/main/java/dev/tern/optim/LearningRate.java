@@ -1,6 +1,6 @@
 package dev.tern.optim;
 
-/** Learning rate of each step; a pure function of the step, so a resumed run needs no state. */
+/** The learning rate of each step: a pure function of the step, so a resumed run needs no state. */
 public sealed interface LearningRate {
   /** Learning rate of step {@code step}, counted from 1. */
   float at(long step);
@@ -93,7 +93,7 @@ public sealed interface LearningRate {
   private static void require(boolean holds, String name, Number got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(
-          "learning rate: got " + name + " " + got + ", expected " + expected);
+          "learning rate: got %s %s, expected %s".formatted(name, got, expected));
     }
   }
 }

@@ -6,10 +6,10 @@ package dev.tern.optim;
  * step, counted from 1. All state starts at zero unless said otherwise.
  *
  * <p>On embedding rows every rule is lazy: rows that a batch does not touch keep weights and state.
- * Only {@link Adam} may be told to do otherwise.
+ * {@link Adam} has options to update them too.
  */
 public sealed interface Optimizer {
-  /** The learning rate where no schedule sets another. */
+  /** The learning rate if no schedule sets another. */
   float lr();
 
   /**
@@ -105,11 +105,11 @@ public sealed interface Optimizer {
    * @param beta1 decay of {@code m}, in [0, 1)
    * @param beta2 decay of {@code v}, in [0, 1)
    * @param eps added to the root, above 0
-   * @param untouched what becomes of embedding rows in steps whose batch does not touch them
+   * @param untouched what a step does to embedding rows that its batch does not touch
    */
   record Adam(float lr, float beta1, float beta2, float eps, Untouched untouched)
       implements Optimizer {
-    /** What becomes of embedding rows in steps whose batch does not touch them. */
+    /** What a step does to embedding rows that its batch does not touch. */
     public enum Untouched {
       /**
        * They are updated with {@code g = 0} (PyTorch's Adam on dense gradients), which walks the
@@ -119,15 +119,15 @@ public sealed interface Optimizer {
       /** They keep weights, {@code m} and {@code v} (PyTorch's SparseAdam). */
       KEPT,
       /**
-       * They keep their weights, but {@code m} and {@code v} decay: where a batch touches a row
-       * after {@code k} steps that did not, first {@code m = beta1^k * m; v = beta2^k * v}. So
-       * moments are those of {@link #UPDATED} at the price of {@link #KEPT} and one more number of
-       * state for each row, the step of its last update.
+       * They keep their weights, and {@code m} and {@code v} decay: when a batch touches a row
+       * after {@code k} steps that did not, first {@code m = beta1^k * m; v = beta2^k * v}. The
+       * moments are as with {@link #UPDATED}, at the cost of {@link #KEPT} and of one more number
+       * of state for each row, the step of its last update.
        */
       DECAYED
     }
 
-    /** Whether rows that a batch does not touch are left alone ({@code KEPT}) or not. */
+    /** Adam that keeps rows that a batch does not touch, or updates them ({@code lazy} false). */
     public Adam(float lr, float beta1, float beta2, float eps, boolean lazy) {
       this(lr, beta1, beta2, eps, lazy ? Untouched.KEPT : Untouched.UPDATED);
     }
@@ -139,12 +139,12 @@ public sealed interface Optimizer {
       requirePositive("eps", eps);
     }
 
-    /** Whether a step leaves the memory of rows alone that its batch does not touch. */
+    /** Whether a step writes only rows that its batch touches. */
     public boolean lazy() {
       return untouched != Untouched.UPDATED;
     }
 
-    /** Whether moments of rows decay in steps that do not touch them, as is made up for later. */
+    /** Whether the moments of a row decay at its next update for the steps between. */
     public boolean decays() {
       return untouched == Untouched.DECAYED;
     }
@@ -221,21 +221,21 @@ public sealed interface Optimizer {
   private static void requireAtLeastZero(String name, float value) {
     if (!(value >= 0 && value < Float.POSITIVE_INFINITY)) {
       throw new IllegalArgumentException(
-          "optimizer: got " + name + " " + value + ", expected a finite number of 0 or more");
+          "optimizer: got %s %s, expected a finite number of 0 or more".formatted(name, value));
     }
   }
 
   private static void requirePositive(String name, float value) {
     if (!(value > 0 && value < Float.POSITIVE_INFINITY)) {
       throw new IllegalArgumentException(
-          "optimizer: got " + name + " " + value + ", expected a finite number above 0");
+          "optimizer: got %s %s, expected a finite number above 0".formatted(name, value));
     }
   }
 
   private static void requireShare(String name, float value) {
     if (!(value >= 0 && value < 1)) {
       throw new IllegalArgumentException(
-          "optimizer: got " + name + " " + value + ", expected 0 or more and below 1");
+          "optimizer: got %s %s, expected 0 or more and below 1".formatted(name, value));
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * How weights follow their gradients: {@link dev.tern.optim.Optimizer} says which update rule,
- * {@link dev.tern.optim.LearningRate} how large a step. Both are plain values; the update itself
- * runs where the weights are (embedding rows in their table, dense parameters in the engine).
+ * Optimizers and learning-rate schedules as plain values: {@link dev.tern.optim.Optimizer} names an
+ * update rule and its constants, {@link dev.tern.optim.LearningRate} gives the rate of each step.
+ * The code of the updates lies with the weights: embedding tables update their rows, training
+ * updates dense parameters.
  */
 package dev.tern.optim;

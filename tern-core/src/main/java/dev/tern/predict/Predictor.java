@@ -1,15 +1,15 @@
 package dev.tern.predict;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
 import dev.tern.data.Schema;
-import dev.tern.embedding.RowFormat;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
-import dev.tern.train.Checkpoint;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -17,8 +17,8 @@ import java.util.function.Function;
 
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
- * from a pool and gives it back. An id never seen in training reads as the row the model was
- * configured with and is never inserted.
+ * from a pool and gives it back. An id without a row reads as the model's {@link
+ * dev.tern.embedding.UnknownRow} and is never inserted.
  *
  * <pre>{@code
  * try (Predictor predictor = Predictor.open(Path.of("runs/census"))) {
@@ -41,12 +41,12 @@ public final class Predictor implements AutoCloseable {
     this.network = network;
   }
 
-  /** Opens a checkpoint, or a run's best one. */
+  /** Opens a checkpoint of one of Tern's models, or a run's best one. */
   public static Predictor open(Path checkpoint) {
     return open(checkpoint, RowFormat.STORED);
   }
 
-  /** Likewise, with rows of tables that lie in memory as {@code format} says. */
+  /** Opens a checkpoint of one of Tern's models and holds embedding rows in another format. */
   public static Predictor open(Path checkpoint, RowFormat format) {
     Checkpoint saved = Checkpoint.open(checkpoint);
     return open(saved, device -> saved.load(device, format));
@@ -57,7 +57,7 @@ public final class Predictor implements AutoCloseable {
     return open(checkpoint, factory, RowFormat.STORED);
   }
 
-  /** Likewise, with rows of tables that lie in memory as {@code format} says. */
+  /** Opens a checkpoint of a model of one's own and holds embedding rows in another format. */
   public static Predictor open(Path checkpoint, Model.Factory factory, RowFormat format) {
     Checkpoint saved = Checkpoint.open(checkpoint);
     return open(saved, device -> saved.load(device, factory, format));
@@ -73,7 +73,7 @@ public final class Predictor implements AutoCloseable {
     }
   }
 
-  /** What turns rows into the model's features. */
+  /** Turns rows into the model's features. */
   public FeatureEncoder encoder() {
     return encoder;
   }
@@ -83,14 +83,14 @@ public final class Predictor implements AutoCloseable {
     return network.tables().bytes();
   }
 
-  /** The columns that rows hold. */
+  /** The columns of the rows to score. */
   public Schema schema() {
     return encoder.rawSchema();
   }
 
   /**
-   * The probability of label 1 for a row given by column names; see {@link FeatureEncoder#addRow}
-   * for what a column takes. A column left out is missing.
+   * The probability of label 1 for one row, given as values by column name. {@link
+   * FeatureEncoder#addRow} says which values a column takes. A column left out is missing.
    */
   public float score(Map<String, ?> row) {
     Context context = take();
@@ -113,7 +113,7 @@ public final class Predictor implements AutoCloseable {
     return result;
   }
 
-  /** As {@link #score(Batch)}, into the first {@code rows.size()} places of {@code target}. */
+  /** Writes the result of {@link #score(Batch)} to the first {@code rows.size()} places. */
   public void score(Batch rows, float[] target) {
     logits(rows, target);
     for (int i = 0; i < rows.size(); i++) {
@@ -122,15 +122,15 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * The log-odds of label 1 for each row, into the first {@code rows.size()} places of {@code
-   * target}; as {@link #score(Batch)} otherwise. They tell sure rows apart, whose probabilities
-   * round to 0 or 1.
+   * Writes the log-odds of label 1 for each row to the first {@code rows.size()} places of {@code
+   * target}. They tell rows apart whose probabilities round to 0 or 1. Rows are as in {@link
+   * #score(Batch)}.
    */
   public void logits(Batch rows, float[] target) {
     encoder.requireFits(rows);
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
-          "score: got room for " + target.length + " results, expected " + rows.size());
+          "score: got room for %s results, expected %s".formatted(target.length, rows.size()));
     }
     Context context = take();
     try {
@@ -152,7 +152,7 @@ public final class Predictor implements AutoCloseable {
       throw new IllegalStateException("predictor: got a call after close; open a new one");
     }
     Context context;
-    // A lock rather than a concurrent queue, which would make an object for each row.
+    // A lock, as a concurrent queue would allocate an object for each call.
     synchronized (pool) {
       context = pool.pollFirst();
     }

@@ -1,6 +1,6 @@
 /**
- * Scoring: {@link dev.tern.predict.Predictor} from a checkpoint, {@link dev.tern.model.Scorer}
- * inside.
+ * Scoring in a user's process: {@link dev.tern.predict.Predictor} opens a checkpoint and scores
+ * rows, one or many at a time, from any thread.
  */
 @NullMarked
 package dev.tern.predict;

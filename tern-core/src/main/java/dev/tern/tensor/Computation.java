@@ -6,8 +6,9 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.internal.replay.TraceLogWriter;
+import dev.tern.internal.runtime.Engine;
 import dev.tern.internal.runtime.Execution;
-import dev.tern.internal.runtime.Interpreter;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,12 +21,14 @@ import java.util.Map;
  * updates; after the first it allocates nothing. One thread at a time.
  */
 public final class Computation implements AutoCloseable {
-  private final Interpreter.Bound bound;
+  private final Engine.Bound bound;
+  private final LentMemory lent;
   private final List<Tensor> outputs;
   private boolean ready;
 
-  private Computation(Interpreter.Bound bound, List<Tensor> outputs) {
+  private Computation(Device device, Engine.Bound bound, List<Tensor> outputs) {
     this.bound = bound;
+    lent = new LentMemory(device);
     this.outputs = outputs;
   }
 
@@ -54,7 +57,7 @@ public final class Computation implements AutoCloseable {
                 new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
     return new Computation(
-        device.interpreter().bind(program, search.finder()), List.copyOf(outputs));
+        device, device.interpreter().bind(program, search.finder()), List.copyOf(outputs));
   }
 
   /**
@@ -69,8 +72,21 @@ public final class Computation implements AutoCloseable {
     bound.run();
   }
 
-  /** Address of output {@code index}, dense, valid until the next run; for Tern's own packages. */
-  public long address(int index) {
+  /**
+   * The elements of output {@code index} in memory, row-major, {@code elements * type.bytes()}
+   * bytes in the machine's byte order, to be read only. Each run overwrites them; the segment stays
+   * the place of the output, so one call serves all runs. Access is an IllegalStateException once
+   * the computation or its device is closed.
+   *
+   * @param index of {@code outputs} in {@link #of}
+   */
+  public MemorySegment output(int index) {
+    Tensor output = outputs.get(index);
+    long bytes = (long) output.shape().elements() * output.type().bytes();
+    return lent.segment(address(index), bytes).asReadOnly();
+  }
+
+  private long address(int index) {
     return bound.execution().output(index);
   }
 
@@ -144,7 +160,7 @@ public final class Computation implements AutoCloseable {
       blocks.add(
           new StepProfile.Block(a.from(), isScratch, a.offset(), a.bytes(), a.from(), a.to()));
     }
-    Interpreter.Sizes sizes = bound.sizes();
+    Engine.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 
@@ -166,6 +182,7 @@ public final class Computation implements AutoCloseable {
   /** Frees the computation's memory; variables stay. */
   @Override
   public void close() {
+    lent.close();
     bound.close();
   }
 }

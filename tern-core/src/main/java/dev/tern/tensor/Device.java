@@ -1,7 +1,11 @@
 package dev.tern.tensor;
 
-import dev.tern.internal.runtime.Eager;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.base.Workers;
+import dev.tern.internal.eager.Eager;
+import dev.tern.internal.runtime.DeviceAccess;
+import dev.tern.internal.runtime.Engine;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,10 +13,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * budget. Closing it frees what was made on it.
  */
 public final class Device implements AutoCloseable {
-  private final Interpreter interpreter;
-  private final AtomicLong variables = new AtomicLong();
+  static {
+    DeviceAccess.register(device -> ((Device) device).interpreter);
+  }
 
-  private Device(Interpreter interpreter) {
+  private final Engine interpreter;
+  private final AtomicLong variables = new AtomicLong();
+  private final Set<LentMemory> lent = ConcurrentHashMap.newKeySet();
+
+  private Device(Engine interpreter) {
     this.interpreter = interpreter;
   }
 
@@ -33,12 +42,17 @@ public final class Device implements AutoCloseable {
    *     dropped and computed again when they are needed, which gives the same bits
    */
   public static Device cpu(int threads, long memoryBytes, long stepBytes) {
-    return new Device(new Interpreter(threads, memoryBytes, stepBytes));
+    return new Device(new Engine(threads, memoryBytes, stepBytes));
   }
 
   /** Threads that compute. */
   public int threads() {
     return interpreter.workers().threads();
+  }
+
+  /** The threads that compute; they end when the device is closed. */
+  public Workers workers() {
+    return interpreter.workers();
   }
 
   /** The hard limit, in bytes. */
@@ -95,9 +109,7 @@ public final class Device implements AutoCloseable {
     return interpreter.memorySnapshot();
   }
 
-  /** For Tern's own packages. */
-  @SuppressWarnings("exports")
-  public Interpreter interpreter() {
+  Engine interpreter() {
     return interpreter;
   }
 
@@ -106,8 +118,18 @@ public final class Device implements AutoCloseable {
     return variables.getAndIncrement();
   }
 
+  void lends(LentMemory memory) {
+    lent.add(memory);
+  }
+
+  /** Returns whether it was lent until now. */
+  boolean takesBack(LentMemory memory) {
+    return lent.remove(memory);
+  }
+
   @Override
   public void close() {
+    lent.forEach(LentMemory::close);
     interpreter.close();
   }
 }

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  *
  * <pre>{@code
  * KeyedRagged x = KeyedRagged.of(List.of("clicks", "carts"), all);
- * Tensor features = x.pool(Pool.MEAN); // [B, 2, width]
+ * Tensor features = x.pool(SequencePooling.MEAN); // [B, 2, width]
  * Ragged carts = x.get("carts");
  * }</pre>
  */
@@ -90,7 +90,7 @@ public final class KeyedRagged {
   }
 
   /** One row for each key of each row, of one level: {@code [B, K, ...]}. */
-  public Tensor pool(Pool kind) {
+  public Tensor pool(SequencePooling kind) {
     if (all.depth() > 1) {
       throw new IllegalArgumentException(
           "pool: got %d levels, expected one; pool the inner ones and take outer"

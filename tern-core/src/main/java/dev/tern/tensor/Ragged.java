@@ -31,7 +31,7 @@ import java.util.Optional;
  * <pre>{@code
  * Tensor rows = Tensor.of(Shape.of(5, 1), 1, 2, 3, 4, 5);
  * Ragged x = Ragged.of(rows, Levels.ofLengths(new int[] {2, 0, 3}));
- * x.pool(Pool.MEAN).toArray(); // 1.5, 0, 4
+ * x.pool(SequencePooling.MEAN).toArray(); // 1.5, 0, 4
  * x.reverse().toArray(); // 2, 1, 5, 4, 3
  * }</pre>
  *
@@ -237,7 +237,7 @@ public final class Ragged {
   }
 
   /** One row for each sequence, {@code [s, ...]}; zeros for an empty one. */
-  public Tensor pool(Pool kind) {
+  public Tensor pool(SequencePooling kind) {
     return pool(kind, 0);
   }
 
@@ -247,7 +247,7 @@ public final class Ragged {
    *
    * @param empty what an empty sequence is pooled to
    */
-  public Tensor pool(Pool kind, float empty) {
+  public Tensor pool(SequencePooling kind, float empty) {
     return RaggedPooling.pool(this, kind, empty);
   }
 

@@ -67,7 +67,7 @@ final class RaggedPadding {
   static Tensor weightedSum(Ragged x, Tensor factors) {
     Tensor rows = unpadded(x, factors);
     Tensor column = RaggedPooling.column(rows, x.values().shape().rank());
-    return x.unweighted().with(x.values().mul(column)).pool(Pool.SUM);
+    return x.unweighted().with(x.values().mul(column)).pool(SequencePooling.SUM);
   }
 
   static Tensor products(Ragged x, Ragged other, int longest) {

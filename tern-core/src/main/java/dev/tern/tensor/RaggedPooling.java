@@ -13,8 +13,9 @@ import java.util.function.UnaryOperator;
 final class RaggedPooling {
   private RaggedPooling() {}
 
-  static Tensor pool(Ragged x, Pool kind, float empty) {
-    boolean isWeighted = kind == Pool.SUM || kind == Pool.MEAN || kind == Pool.SQRT;
+  static Tensor pool(Ragged x, SequencePooling kind, float empty) {
+    boolean isWeighted =
+        kind == SequencePooling.SUM || kind == SequencePooling.MEAN || kind == SequencePooling.SQRT;
     if (x.weights().isPresent() && !isWeighted) {
       throw new IllegalArgumentException(
           "pool: got weights with " + kind + ", expected SUM, MEAN or SQRT; call unweighted first");
@@ -28,7 +29,7 @@ final class RaggedPooling {
           case FIRST -> end(x, Rule.HEADS);
           case LAST -> end(x, Rule.TAILS);
         };
-    if (empty == 0 && kind != Pool.MAX) {
+    if (empty == 0 && kind != SequencePooling.MAX) {
       return pooled;
     }
     Tensor lengths = column(x.lengths().cast(DType.F32), pooled.shape().rank());

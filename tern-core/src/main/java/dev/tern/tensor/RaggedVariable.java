@@ -18,7 +18,7 @@ import java.util.List;
  *
  * <pre>{@code
  * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
- * Tensor pooled = clicks.ragged().pool(Pool.MEAN); // [64, 16]
+ * Tensor pooled = clicks.ragged().pool(SequencePooling.MEAN); // [64, 16]
  * Computation step = Computation.of(device, List.of(pooled), Map.of());
  * clicks.set(Levels.ofLengths(lengths), rows);
  * step.run();
@@ -110,7 +110,7 @@ public final class RaggedVariable implements AutoCloseable {
 
   /**
    * Sets the one level, as slots of a {@code Batch} have it; the rows are written to {@link
-   * #address} after it.
+   * #memory} after it.
    *
    * @param from {@code sequences + 1} offsets, and whatever follows
    */
@@ -170,11 +170,11 @@ public final class RaggedVariable implements AutoCloseable {
   }
 
   /**
-   * Address of the first row, for Tern's own packages. Rows may be written to it after {@link
+   * The rows in memory, as {@link Variable#memory}. Rows may be written to it after {@link
    * #setOffsets}, until something that reads them is asked for.
    */
-  public long address() {
-    return values.address();
+  public MemorySegment memory() {
+    return values.memory();
   }
 
   /** Frees its memory; computations that use it must not run again. */

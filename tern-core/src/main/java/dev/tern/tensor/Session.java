@@ -1,6 +1,6 @@
 package dev.tern.tensor;
 
-import dev.tern.internal.runtime.Eager;
+import dev.tern.internal.eager.Eager;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;

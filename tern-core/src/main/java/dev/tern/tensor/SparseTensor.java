@@ -65,7 +65,7 @@ public final class SparseTensor {
   /** The product with {@code dense}, {@code [columns, d]}: {@code [rows, d]}. */
   public Tensor matmul(Tensor dense) {
     requireRows("matmul", dense, columnCount);
-    return values.with(dense.gather(columns)).weighted(values.values()).pool(Pool.SUM);
+    return values.with(dense.gather(columns)).weighted(values.values()).pool(SequencePooling.SUM);
   }
 
   /** The product of the transposed matrix with {@code dense}, {@code [rows, d]}. */

@@ -3,10 +3,11 @@ package dev.tern.tensor;
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,17 +39,17 @@ public final class Tensor {
 
   /** A tensor of {@code shape} holding {@code values} in row-major order. */
   public static Tensor of(Shape shape, float... values) {
-    return new Tensor(Interpreter.shared().put(shape, values));
+    return new Tensor(Leaves.of(shape, values));
   }
 
   /** An I64 tensor, an index for {@link #gather} and {@link #scatterAdd}. */
   public static Tensor ofLongs(Shape shape, long... values) {
-    return new Tensor(Interpreter.shared().put(shape, values));
+    return new Tensor(Leaves.of(shape, values));
   }
 
   /** An I32 tensor: offsets and lengths of sequences, or an index as {@link #ofLongs}. */
   public static Tensor ofInts(Shape shape, int... values) {
-    return new Tensor(Interpreter.put(shape, values));
+    return new Tensor(Leaves.of(shape, values));
   }
 
   /** A scalar constant. */
@@ -424,7 +425,7 @@ public final class Tensor {
 
   /** Computes this tensor and copies it out, row-major. */
   public float[] toArray() {
-    return Interpreter.shared().get(node);
+    return Engine.shared().get(node);
   }
 
   /** Computes this tensor, I32 or I64, and copies it out, row-major. */
@@ -433,7 +434,7 @@ public final class Tensor {
       throw new IllegalArgumentException(
           "toLongs: got " + this + ", expected I32 or I64; use toArray");
     }
-    return Interpreter.shared().getLongs(node);
+    return Engine.shared().getLongs(node);
   }
 
   /** The one element of this tensor. */

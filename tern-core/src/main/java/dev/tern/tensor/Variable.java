@@ -5,7 +5,9 @@ import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Eager;
+import dev.tern.internal.runtime.Engine;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
@@ -18,6 +20,8 @@ public final class Variable implements AutoCloseable {
   private final long number;
   private final String name;
   private final Tensor tensor;
+  private @Nullable LentMemory lent;
+  private @Nullable MemorySegment memory;
   private boolean closed;
 
   private Variable(Device device, String name, Tensor tensor) {
@@ -53,8 +57,24 @@ public final class Variable implements AutoCloseable {
     return tensor;
   }
 
-  /** Address of the first element, for Tern's own packages. */
-  public long address() {
+  /**
+   * The elements in memory, row-major, {@code elements * type.bytes()} bytes in the machine's byte
+   * order. The same segment each time. Access is an IllegalStateException once the variable or its
+   * device is closed. A {@link Session} does not notice writes to the segment: call {@link
+   * Session#sync} before, or write by the methods of this class.
+   *
+   * @throws IllegalStateException when the variable or its device is closed
+   */
+  public synchronized MemorySegment memory() {
+    long address = address();
+    if (memory == null) {
+      lent = new LentMemory(device);
+      memory = lent.segment(address, (long) shape().elements() * tensor.type().bytes());
+    }
+    return memory;
+  }
+
+  long address() {
     device.interpreter().requireOpen(name);
     if (closed) {
       throw new IllegalStateException(
@@ -66,7 +86,7 @@ public final class Variable implements AutoCloseable {
   /** Sessions keep what they need of the old content. */
   long addressToWrite() {
     long address = address();
-    Eager.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
+    Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
     return address;
   }
 
@@ -106,7 +126,10 @@ public final class Variable implements AutoCloseable {
 
   /** Frees its memory; computations that use it must not run again. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (lent != null) {
+      lent.close();
+    }
     if (!closed && !device.interpreter().isClosed()) {
       device.interpreter().allocator().free(addressToWrite());
     }

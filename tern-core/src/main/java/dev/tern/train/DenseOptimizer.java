@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The update of dense parameters as tensor expressions, so that it is fused and planned with the
- * rest of the step; see {@link Optimizer} for the equations. What changes from step to step is held
- * in scalar variables, so one plan serves all steps.
+ * Updates dense parameters by the equations of {@link Optimizer}, as tensor expressions, so that
+ * the update is fused and planned with the rest of the step. Scalars that change from step to step
+ * are variables, so one plan serves all steps.
  */
 final class DenseOptimizer implements AutoCloseable {
   private final Optimizer optimizer;
@@ -28,7 +28,7 @@ final class DenseOptimizer implements AutoCloseable {
   private final Variable secondBias;
   private final Variable kept;
 
-  /** For {@code parameters}, with the rule and what goes with it of {@code options}. */
+  /** The optimizer, weight decay and clipping of {@code options} for {@code parameters}. */
   DenseOptimizer(Device device, TrainOptions options, List<Variable> parameters) {
     optimizer = options.optimizer();
     l2 = options.l2();
@@ -116,7 +116,7 @@ final class DenseOptimizer implements AutoCloseable {
     return gradients.stream().map(gradient -> gradient.mul(factor)).toList();
   }
 
-  /** What the step moves away from. */
+  /** The weight after weight decay, from which the optimizer's step starts. */
   private Tensor decayed(Variable parameter) {
     Tensor weight = parameter.tensor();
     return weightDecay == 0 ? weight : weight.mul(kept.tensor());

@@ -2,8 +2,8 @@ package dev.tern.train;
 
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.Readers;
 import dev.tern.model.Scorer;
 import java.util.Optional;
 
@@ -11,7 +11,7 @@ import java.util.Optional;
 final class Evaluation {
   private Evaluation() {}
 
-  /** Metrics of the first label of each row of one pass. */
+  /** One pass over {@code raw}; each row's first label counts. */
   static Metrics.Result of(DataReader raw, FeatureEncoder encoder, Scorer scorer) {
     raw.start(0);
     DataReader batches = Readers.encoded(Readers.batched(raw, scorer.capacity(), false), encoder);

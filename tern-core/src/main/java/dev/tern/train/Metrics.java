@@ -3,8 +3,8 @@ package dev.tern.train;
 import java.util.Arrays;
 
 /**
- * How well scores predict labels of 0 and 1: collects rows, then tells exact figures. Keeps one
- * float a row. The figures depend on the rows and their order, not on how calls cut them. Not
+ * How well scores predict labels of 0 and 1. Collects rows, one float each, and computes exact
+ * figures. The figures depend on the rows and their order, not on how many a call adds. Not
  * thread-safe.
  */
 public final class Metrics {
@@ -22,8 +22,8 @@ public final class Metrics {
    *
    * @param rows rows
    * @param positives rows labelled 1
-   * @param auc area under the ROC curve: the share of pairs of a row labelled 1 and one labelled 0
-   *     in which the former scores higher, ties counting half; NaN unless there are rows of both
+   * @param auc area under the ROC curve: of all pairs of a row labelled 1 and a row labelled 0, the
+   *     share in which the row labelled 1 scores higher; ties count half; NaN without such pairs
    * @param logLoss mean of {@code -log(probability of the label)}; NaN without rows
    * @param calibration sum of predicted probabilities over number of rows labelled 1; NaN without
    *     rows, infinite where none is labelled 1

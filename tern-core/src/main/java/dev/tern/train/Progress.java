@@ -1,37 +1,26 @@
 package dev.tern.train;
 
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.util.List;
 
 /**
- * How a run stands.
+ * A report of a run: figures of the rows trained on since the last report, or of an evaluation.
  *
  * @param step steps done since the start of the run
  * @param epoch epoch of the last row trained on, from 0
- * @param split what the loss and AUC are of
- * @param loss mean log loss over the rows since the last report, or of the evaluation
- * @param auc area under the ROC curve over the same rows; NaN where it is not defined
- * @param calibration mean prediction over mean label of the same rows; infinite without clicks
- * @param samplesPerSecond rows trained (or evaluated) a second, time for other things left out
- * @param waiting share of the time of these rows that the training thread waited for them to be
- *     read, 0 to 1; NaN in an evaluation
+ * @param split which rows the metrics are about
+ * @param metrics loss, AUC and calibration over these rows
+ * @param pace speed, and how far the run is
  * @param memoryBytes most off-heap memory in use since the last report
- * @param fractionDone share of the run that is done, 0 to 1; NaN while not known
- * @param secondsLeft seconds until the run ends at this pace; NaN while not known
- * @param tables the tables as they are
+ * @param tables statistics of each embedding table
  */
 public record Progress(
     long step,
     int epoch,
     Split split,
-    double loss,
-    double auc,
-    double calibration,
-    double samplesPerSecond,
-    double waiting,
+    Metrics.Result metrics,
+    Pace pace,
     long memoryBytes,
-    double fractionDone,
-    double secondsLeft,
     List<TableStatistics> tables) {
   /** Rows trained on or rows held out. */
   public enum Split {
@@ -39,7 +28,19 @@ public record Progress(
     EVAL
   }
 
-  /** Takes reports as a run goes on, in the training thread. */
+  /**
+   * Speed of a run.
+   *
+   * @param samplesPerSecond rows trained on (or evaluated) a second, without time for other things
+   * @param waiting share of the time of these rows that the training thread waited for them to be
+   *     read, 0 to 1; NaN in an evaluation
+   * @param fractionDone share of the run that is done, 0 to 1; NaN while unknown
+   * @param secondsLeft seconds until the run ends at this pace; NaN while unknown
+   */
+  public record Pace(
+      double samplesPerSecond, double waiting, double fractionDone, double secondsLeft) {}
+
+  /** Takes reports during a run, in the training thread. */
   @FunctionalInterface
   public interface Listener {
     void report(Progress progress);
@@ -48,5 +49,30 @@ public record Progress(
     static Listener none() {
       return progress -> {};
     }
+  }
+
+  /** Mean log loss. */
+  public double loss() {
+    return metrics.logLoss();
+  }
+
+  /** Area under the ROC curve; NaN unless both labels occur. */
+  public double auc() {
+    return metrics.auc();
+  }
+
+  /** Mean prediction over mean label; infinite if no row is labelled 1. */
+  public double calibration() {
+    return metrics.calibration();
+  }
+
+  /** Rows trained on (or evaluated) a second. */
+  public double samplesPerSecond() {
+    return pace.samplesPerSecond();
+  }
+
+  /** Share of the time that the training thread waited for rows; NaN in an evaluation. */
+  public double waiting() {
+    return pace.waiting();
   }
 }

@@ -1,17 +1,19 @@
 package dev.tern.train;
 
+import dev.tern.checkpoint.RunState;
+import dev.tern.data.Batch;
 import dev.tern.model.Network;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
-/** Collects the rows trained since the last report and turns them into {@link Progress}. */
+/** Collects figures of the rows trained on since the last report, for {@link Progress}. */
 final class Reporter {
   private final Progress.Listener listener;
   private final Network network;
   private final LongSupplier waited;
-  private final double totalRows;
-  private final long firstRow;
   private final Metrics metrics = new Metrics();
+  private double totalRows = Double.NaN;
+  private long firstRow;
   private float[] labels = new float[0];
   private long rowsDone;
   private long rowsSince;
@@ -23,28 +25,30 @@ final class Reporter {
   /**
    * @param waited nanoseconds that the training thread has waited for rows so far
    */
-  Reporter(
-      Progress.Listener listener,
-      Network network,
-      LongSupplier waited,
-      OptionalLong rowsPerEpoch,
-      int epochs,
-      RunState state) {
+  Reporter(Progress.Listener listener, Network network, LongSupplier waited) {
     this.listener = listener;
     this.network = network;
     this.waited = waited;
-    totalRows = rowsPerEpoch.isPresent() ? (double) rowsPerEpoch.getAsLong() * epochs : Double.NaN;
+  }
+
+  /** Begins at {@code state} of a run of so many epochs. */
+  void begin(OptionalLong rowsPerEpoch, int epochs, RunState state) {
+    if (rowsPerEpoch.isPresent()) {
+      totalRows = (double) rowsPerEpoch.getAsLong() * epochs;
+    }
     firstRow = rowsPerEpoch.orElse(0) * state.epoch() + state.rows();
     rowsDone = firstRow;
   }
 
-  /** Notes a batch: its logits, the labels ({@code L} a row), and the time its step took. */
-  void trained(float[] logits, float[] batchLabels, int labelDim, int rows, long nanos) {
+  /** Notes a batch that was trained on: its logits and the time that its step took. */
+  void trained(float[] logits, Batch batch, long nanos) {
+    int rows = batch.size();
+    int labelDim = batch.schema().labelDim();
     if (labels.length < rows) {
       labels = new float[rows];
     }
     for (int i = 0; i < rows; i++) {
-      labels[i] = batchLabels[i * labelDim];
+      labels[i] = batch.labels()[i * labelDim];
     }
     metrics.addLogits(logits, labels, rows);
     long memory = network.device().memoryInUse();
@@ -55,7 +59,7 @@ final class Reporter {
     busyTotal += nanos;
   }
 
-  /** Reports what was trained since the last report, if anything. */
+  /** Reports the rows trained on since the last report, if there are any. */
   void reportTraining(RunState state) {
     if (rowsSince == 0) {
       return;
@@ -83,18 +87,19 @@ final class Reporter {
       double samplesPerSecond,
       double waiting) {
     double pace = perSecond(rowsDone - firstRow, busyTotal);
+    Progress.Pace timing =
+        new Progress.Pace(
+            samplesPerSecond,
+            waiting,
+            Math.min(1, rowsDone / totalRows),
+            (totalRows - rowsDone) / pace);
     return new Progress(
         state.step(),
         state.epochOfLastRow(),
         split,
-        result.logLoss(),
-        result.auc(),
-        result.calibration(),
-        samplesPerSecond,
-        waiting,
+        result,
+        timing,
         Math.max(memorySince, network.device().memoryInUse()),
-        Math.min(1, rowsDone / totalRows),
-        (totalRows - rowsDone) / pace,
         network.tables().statistics());
   }
 

@@ -18,15 +18,20 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** One step of training for batches of one size: look up, forward, backward, both updates. */
+/**
+ * One training step for batches of one size: rows are looked up, the model computes forward and
+ * backward, and the optimizers update dense parameters and rows. The loss is the mean binary cross
+ * entropy of the logits and the first label of each row.
+ */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
   private static final int LOGITS = 1;
 
-  /** And the gradients of the other parts of the rows behind it. */
+  /** The gradient of the first part of embedding rows; those of the other parts follow. */
   private static final int GRADIENT = 2;
 
   private final Network network;
@@ -34,6 +39,8 @@ final class TrainStep implements AutoCloseable {
   private final Variable dense;
   private final Variable labels;
   private final List<Variable> embedded;
+  private final long denseAddress;
+  private final long labelsAddress;
   private final long[] rows;
   private final long[] gradients;
   private final Variable seed;
@@ -46,19 +53,17 @@ final class TrainStep implements AutoCloseable {
   private long updating;
 
   TrainStep(
-      Network network,
-      DenseOptimizer optimizer,
-      BatchLookup lookup,
-      int batch,
-      PlanSearch search) {
+      Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch, PlanSearch search) {
     this.network = network;
     this.lookup = lookup;
     Device device = network.device();
-    workers = device.interpreter().workers();
+    workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
     labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
-    rows = embedded.stream().mapToLong(Variable::address).toArray();
+    denseAddress = dense.memory().address();
+    labelsAddress = labels.memory().address();
+    rows = embedded.stream().mapToLong(part -> part.memory().address()).toArray();
     gradients = new long[rows.length];
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
@@ -73,57 +78,58 @@ final class TrainStep implements AutoCloseable {
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
     outputs.addAll(all.subList(0, parts.size()));
     computation = Computation.of(device, outputs, updates, search);
+    Arrays.setAll(gradients, p -> computation.output(GRADIENT + p).address());
     this.logits = new float[batch];
   }
 
-  /** Rows of the batches it is made for. */
+  /** Rows of a batch. */
   int rows() {
     return logits.length;
   }
 
   /**
-   * Trains on {@code batch}; returns its mean loss before the update.
+   * Copies {@code batch} into the step's inputs and looks its rows up. It may be closed after that.
    *
-   * @param found called when rows are found and the computation is to begin
+   * @param noise seed of dropout in this step
+   * @throws IllegalArgumentException if a label is missing
    */
-  float run(Batch batch, long step, float learningRate, long noise, Runnable found) {
+  void find(Batch batch, long noise) {
     long start = System.nanoTime();
-    Memory.copyIn(batch.dense(), 0, dense.address(), batch.size() * network.schema().denseDim());
     copyLabels(batch);
+    Memory.copyIn(batch.dense(), 0, denseAddress, batch.size() * network.schema().denseDim());
     seed.setLong(noise);
     long copied = System.nanoTime();
     lookup.find(workers, batch, true, rows);
-    found.run();
-    long lookedUp = System.nanoTime();
+    copying += copied - start;
+    lookingUp += System.nanoTime() - copied;
+  }
+
+  /** Trains on the batch that was found last; returns its mean loss before the update. */
+  float update(long step, float tableRate) {
     computation.run();
     long computed = System.nanoTime();
-    for (int p = 0; p < gradients.length; p++) {
-      gradients[p] = computation.address(GRADIENT + p);
-    }
-    lookup.apply(workers, gradients, learningRate, step);
-    copying += copied - start;
-    lookingUp += lookedUp - copied;
+    lookup.apply(workers, gradients, tableRate, step);
     updating += System.nanoTime() - computed;
     runs++;
     return computation.item(LOSS);
   }
 
-  /** Bytes of the memory that the values of a step lie in. */
+  /** Bytes of memory for the values of a step. */
   long memory() {
     return computation.memory();
   }
 
-  /** Memory and times of what it computes. */
+  /** Memory and times of the step's ops. */
   StepProfile profile() {
     return computation.profile();
   }
 
-  /** Writes a log of what it computes. */
+  /** Writes a log of the step's ops. */
   void record(Path file) {
     computation.record(file);
   }
 
-  /** What its parts have cost so far. */
+  /** Time of each part of the step so far. */
   List<StepTime> times() {
     double bytes = 4.0 * embedded.stream().mapToLong(v -> v.shape().elements()).sum();
     List<StepTime> times = new ArrayList<>();
@@ -138,7 +144,13 @@ final class TrainStep implements AutoCloseable {
   private void copyLabels(Batch batch) {
     int labelDim = network.schema().labelDim();
     for (int b = 0; b < batch.size(); b++) {
-      Memory.setFloat(labels.address() + 4L * b, batch.labels()[b * labelDim]);
+      float label = batch.labels()[b * labelDim];
+      if (Float.isNaN(label)) {
+        throw new IllegalArgumentException(
+            "train: got no label in row %s of a batch, expected 0 or 1 in each; train on rows with labels"
+                .formatted(b));
+      }
+      Memory.setFloat(labelsAddress + 4L * b, label);
     }
   }
 

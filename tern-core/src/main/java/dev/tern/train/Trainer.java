@@ -1,12 +1,16 @@
 package dev.tern.train;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.CheckpointWriter;
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.Readers;
+import dev.tern.data.Schema;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
@@ -20,8 +24,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Trains a model on the rows of a reader. With the same data, seed and options the weights are the
- * same to the bit, on any number of threads, interrupted and resumed or not.
+ * Trains a model. {@link #fit} is the whole loop: epochs, evaluations, early stop, checkpoints and
+ * reports. {@link #step} is one step of it, for a loop of one's own:
+ *
+ * <pre>{@code
+ * try (Trainer trainer = Trainer.create(device, encoder, model, options);
+ *     TrainingBatches batches = trainer.batches(rows)) {
+ *   while (trainer.epoch() < 3) {
+ *     for (Batch batch : batches) {
+ *       StepResult result = trainer.step(batch);
+ *     }
+ *     trainer.save(folder.resolve("step-" + trainer.step()));
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>With the same data, seed and options the weights are the same to the bit, by either loop, on
+ * any number of threads, interrupted and resumed or not. One thread, except {@link #requestStop}.
  */
 public final class Trainer implements AutoCloseable {
   private static final int PREFETCHED = 3;
@@ -31,11 +50,16 @@ public final class Trainer implements AutoCloseable {
   private final Network network;
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
-  private Optional<TrainStep> trainStep = Optional.empty();
   private final CheckpointWriter writer;
   private final Optional<RunCheckpoints> checkpoints;
+
+  /** The step for batches of one size; one at a time holds memory. */
+  private Optional<TrainStep> trainStep = Optional.empty();
+
+  private Optional<TrainingBatches> batches = Optional.empty();
   private Optional<Scorer> scorer = Optional.empty();
   private RunState state = RunState.START;
+  private boolean closed;
   private volatile boolean stopping;
 
   private Trainer(
@@ -43,24 +67,12 @@ public final class Trainer implements AutoCloseable {
     options.check();
     this.encoder = encoder;
     this.options = options;
-    Network.Tables tables =
-        new Network.Tables(
-            options.tableOptimizer(),
-            options.firstPartOptimizer(),
-            options.initRange(),
-            options.l2(),
-            options.combiner(),
-            options.unknown(),
-            options.tableStorage(),
-            options.rows(),
-            options.rowsOf(),
-            options.rowLimits(),
-            RowFormat.STORED,
-            options.tier());
-    network = Network.create(device, encoder.schema(), factory, tables, options.seed());
+    network =
+        Network.create(
+            device, encoder.schema(), factory, options.tables(), options.tier(), options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
-    writer = new CheckpointWriter(network, optimizer, factory, encoder, options);
+    writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
   }
@@ -77,16 +89,16 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * A run that goes on from a checkpoint of the same model and options, exactly as if it had never
-   * stopped. Of a folder of checkpoints it takes the latest, as {@link Checkpoint#openLatest}.
+   * stopped. From a folder of checkpoints it takes the latest, as {@link Checkpoint#openLatest}.
    */
   public static Trainer resume(
       Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {
-      trainer.state = saved.restore(trainer.network, trainer.optimizer);
+      trainer.state = saved.restore(trainer.network, trainer.optimizer.state());
       saved.requireSame(factory, options);
-      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved.chain()));
+      trainer.checkpoints.ifPresent(folder -> folder.goOnFrom(saved));
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -101,32 +113,23 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * Trains from where the run stands to the end of the last epoch, to an early stop or until {@link
-   * #requestStop}. Where it keeps checkpoints, the last is of the step that it ends with.
+   * #requestStop}. Where the options name a folder of checkpoints, the last one is of the step that
+   * the run ends with.
    *
    * @param train raw rows, the same in each pass; closed at the end. A run whose rows come {@link
    *     Readers#mappedUnordered unordered} cannot be resumed: a checkpoint counts rows
-   * @param eval raw rows held out; stays open. Where reading them fails, a checkpoint of what was
-   *     trained is written first; resumed from it, a run evaluates at the end of the epoch anew
+   * @param eval raw rows held out; stays open. If reading them fails, a checkpoint of the trained
+   *     weights is written first; a run resumed from it evaluates at the end of the epoch again
    */
   public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
-    if (train.schema().labelDim() == 0) {
-      throw new DataException(
-          "train: got rows without a label, expected one; name the label's column");
-    }
-    try (DataReader batches = batches(train)) {
-      Reporter reporter =
-          new Reporter(
-              listener, network, batches::waitedNanos, train.rowCount(), options.epochs(), state);
+    try (TrainingBatches rows = batches(train)) {
+      Reporter reporter = new Reporter(listener, network, rows::waitedNanos);
+      reporter.begin(train.rowCount(), options.epochs(), state);
       if (eval.isPresent()) {
         // Here rather than at the first evaluation: a budget too small shows at once.
         scorer();
       }
-      while (state.epoch() < options.epochs() && !isDone()) {
-        batches.start(state.epoch());
-        skipUsedRows(batches);
-        trainEpoch(batches, eval, reporter);
-      }
-      checkpoints.ifPresent(folder -> folder.writeLast(state));
+      new FitLoop(this, options, checkpoints, eval, reporter).run(rows);
     } catch (RuntimeException | Error e) {
       try {
         checkpoints.ifPresent(RunCheckpoints::finish);
@@ -138,77 +141,116 @@ public final class Trainer implements AutoCloseable {
     checkpoints.ifPresent(RunCheckpoints::finish);
   }
 
-  private DataReader batches(DataReader train) {
+  /**
+   * The batches that {@link #fit} trains on: rows of {@code train} in the options' shuffled order
+   * and batch size, encoded, and read ahead by a thread. While one of them computes, {@link #step}
+   * looks the next one up, if it was read by then.
+   *
+   * <p>To read without that thread, pass {@link #step} encoded batches of another source, such as
+   * {@code Readers.encoded(Readers.batched(rows, 128, false), trainer.encoder())}, and call {@link
+   * #endEpoch} after each pass.
+   *
+   * @param train raw rows, the same in each pass; closed with the result
+   * @throws DataException if the rows have no label
+   * @throws IllegalStateException if batches of this trainer are open
+   */
+  public TrainingBatches batches(DataReader train) {
+    requireOpen();
+    if (train.schema().labelDim() == 0) {
+      throw new DataException(
+          "train: got rows without a label, expected one; name the label's column");
+    }
+    if (batches.isPresent()) {
+      throw new IllegalStateException(
+          "train: got a second reader of training rows, expected one at a time; close the first");
+    }
     DataReader ordered =
         options.shuffleRows() == 0
             ? train
             : Readers.shuffled(train, options.shuffleRows(), options.seed());
     DataReader batched = Readers.batched(ordered, options.batch(), false);
-    return Readers.prefetched(Readers.encoded(batched, encoder), PREFETCHED);
+    DataReader read = Readers.prefetched(Readers.encoded(batched, encoder), PREFETCHED);
+    batches = Optional.of(new TrainingBatches(read, this));
+    return batches.get();
   }
 
-  private void skipUsedRows(DataReader batches) {
-    long skipped = state.rows() == 0 ? 0 : batches.skip(state.rows());
-    if (skipped < state.rows()) {
-      throw new IllegalStateException(
-          "resume: got "
-              + skipped
-              + " rows, expected at least "
-              + state.rows()
-              + " in an epoch; give the data that the checkpoint was trained on");
-    }
+  /** The lookup of training batches, for tests. */
+  BatchLookup lookup() {
+    return lookup;
   }
 
-  private void trainEpoch(DataReader batches, Optional<DataReader> eval, Reporter reporter) {
-    try (NextBatch ahead = new NextBatch(batches, lookup)) {
-      for (Optional<Batch> next = ahead.take(); next.isPresent(); next = ahead.take()) {
-        try (Batch batch = next.get()) {
-          step(batch, ahead, reporter);
-        }
-        afterStep(eval, reporter);
-        if (isDone()) {
-          return;
-        }
-      }
-    }
-    if (state.rows() == 0) {
-      throw new DataException(
-          "train: got no rows in a pass over the training data, expected some; check the files");
-    }
-    RunState trained = state;
-    state = state.nextEpoch();
-    reporter.reportTraining(state);
-    if (options.evaluateEvery() == 0) {
-      evaluateAndKeep(eval, reporter, trained);
-    }
-    checkpoints.ifPresent(folder -> folder.write(state));
+  /** Notes that these batches are closed. */
+  void leave(TrainingBatches closing) {
+    batches = batches.filter(open -> open != closing);
   }
 
-  private void step(Batch batch, NextBatch ahead, Reporter reporter) {
+  /** Forgets the batch that was looked up before its turn; it is not read any more. */
+  void forgetAhead() {
+    lookup.forgetAhead();
+  }
+
+  /**
+   * Trains on one batch: looks its rows up, computes the loss and its gradients, and updates dense
+   * parameters and rows. The caller closes the batch.
+   *
+   * @param batch encoded rows with labels: of {@link #batches}, or encoded by {@link #encoder}.
+   *     Each new number of rows costs the planning of a step
+   * @throws IllegalArgumentException if the batch is not encoded, is empty, closed, or has a row
+   *     without a label; the run stands where it was
+   * @throws IllegalStateException if the loss is not finite, or after {@link #close}
+   */
+  public StepResult step(Batch batch) {
+    requireTrainable(batch);
     long start = System.nanoTime();
     TrainStep step = stepOf(batch.size());
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
-    long noise = Pointwise.mix(options.seed() + number);
-    float loss = step.run(batch, number, options.tableRate(rate), noise, ahead);
+    step.find(batch, Pointwise.mix(options.seed() + number));
+    batches.flatMap(TrainingBatches::takeReady).ifPresent(lookup::lookAhead);
+    float loss = step.update(number, options.tableRate(rate));
     if (!Float.isFinite(loss)) {
       throw new IllegalStateException(
-          "train: got a loss of "
-              + loss
-              + " in step "
-              + number
-              + " at learning rate "
-              + rate
-              + "; lower the learning rate, or look for huge values among the dense features");
+          ("train: got a loss of %s in step %s at learning rate %s; lower the learning rate, or"
+                  + " look for huge values among the dense features")
+              .formatted(loss, number, rate));
     }
     state = state.afterBatch(batch.size());
-    long nanos = System.nanoTime() - start;
-    reporter.trained(
-        step.logits(), batch.labels(), network.schema().labelDim(), batch.size(), nanos);
+    return new StepResult(number, batch.size(), loss, rate, System.nanoTime() - start);
   }
 
-  /** The step for batches of {@code rows}; one at a time holds memory. */
+  private void requireTrainable(Batch batch) {
+    requireOpen();
+    Schema expected = encoder.schema();
+    if (batch.schema() != expected) {
+      // The schema itself, not an equal one: encoded rows may have the columns of raw ones.
+      String kind =
+          batch.schema().equals(encoder.rawSchema())
+              ? "raw rows"
+              : batch.schema().equals(expected) ? "another encoder" : "other columns";
+      throw new IllegalArgumentException(
+          ("train: got a batch of %s, expected one encoded by trainer.encoder(); take batches"
+                  + " from trainer.batches(reader), or encode them")
+              .formatted(kind));
+    }
+    if (batch.size() == 0 || batch.isClosed()) {
+      throw new IllegalArgumentException(
+          "train: got a batch that is %s, expected rows; train on a batch before it is closed"
+              .formatted(batch.isClosed() ? "closed" : "empty"));
+    }
+    if (expected.labelDim() == 0) {
+      throw new IllegalArgumentException(
+          "train: got rows without a label, expected one; fit the encoder on rows with labels");
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException(
+          "train: got a call after close, expected an open trainer; create or resume another");
+    }
+  }
+
   private TrainStep stepOf(int rows) {
     if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
       trainStep.ifPresent(TrainStep::close);
@@ -220,60 +262,41 @@ public final class Trainer implements AutoCloseable {
     return trainStep.get();
   }
 
-  private void afterStep(Optional<DataReader> eval, Reporter reporter) {
-    if (state.step() % options.reportEvery() == 0) {
-      reporter.reportTraining(state);
+  /**
+   * Ends the epoch: the run stands at the beginning of the next one. A loop over {@link #batches}
+   * does this by itself.
+   *
+   * @throws DataException if no row was trained on in this epoch
+   */
+  public void endEpoch() {
+    if (state.rows() == 0) {
+      throw new DataException(
+          "train: got no rows in a pass over the training data, expected some; check the files");
     }
-    if (options.evaluateEvery() > 0 && state.step() % options.evaluateEvery() == 0) {
-      evaluateAndKeep(eval, reporter, state);
-    }
-    checkpoints.ifPresent(this::keep);
+    state = state.nextEpoch();
   }
 
-  private void keep(RunCheckpoints folder) {
-    folder.check();
-    if (options.checkpointEvery() > 0 && state.step() % options.checkpointEvery() == 0) {
-      folder.write(state);
-    } else {
-      folder.writeIfDue(state);
-    }
+  RunState state() {
+    return state;
   }
 
-  /** Where it fails, the weights are kept as of {@code trained}, from where the run can go on. */
-  private void evaluateAndKeep(Optional<DataReader> eval, Reporter reporter, RunState trained) {
-    if (eval.isEmpty()) {
-      return;
-    }
-    try {
-      evaluateAndKeep(eval.get(), reporter);
-    } catch (RuntimeException | Error e) {
-      state = trained;
-      try {
-        checkpoints.ifPresent(folder -> folder.write(state));
-      } catch (RuntimeException | Error again) {
-        e.addSuppressed(again);
-      }
-      throw e;
-    }
+  /** Notes that the run stands at {@code other}. */
+  void goTo(RunState other) {
+    state = other;
   }
 
-  private void evaluateAndKeep(DataReader eval, Reporter reporter) {
-    reporter.reportTraining(state);
-    long start = System.nanoTime();
-    Metrics.Result result = evaluate(eval);
-    state = state.evaluated(result.auc());
-    reporter.reportEvaluation(state, result, System.nanoTime() - start);
-    if (state.stale() == 0) {
-      checkpoints.ifPresent(folder -> folder.writeBest(state));
-    }
+  boolean isStopping() {
+    return stopping;
   }
 
-  private boolean isDone() {
-    return stopping || options.earlyStop() > 0 && state.stale() >= options.earlyStop();
+  /** The logits of the last step; valid until the next. */
+  float[] logits() {
+    return trainStep.orElseThrow().logits();
   }
 
-  /** Loss, AUC and calibration over all raw rows of {@code eval}. */
+  /** Loss, AUC and calibration over all raw rows of {@code eval}, read from its start. */
   public Metrics.Result evaluate(DataReader eval) {
+    requireOpen();
     return Evaluation.of(eval, encoder, scorer());
   }
 
@@ -284,15 +307,19 @@ public final class Trainer implements AutoCloseable {
   }
 
   /**
-   * Ends {@link #fit} after the step under way, with a checkpoint of that step; before the first
-   * step of all there is nothing to keep. Safe from any thread.
+   * Ends {@link #fit} after the step under way, with a checkpoint of that step. Before the first
+   * step of the run no checkpoint is written. Safe from any thread.
    */
   public void requestStop() {
     stopping = true;
   }
 
-  /** Writes a checkpoint as folder {@code target}, complete or not at all. */
+  /**
+   * Writes a checkpoint as folder {@code target}, complete or not at all. {@link #resume} goes on
+   * from it; of folders {@code step-N} beside each other it takes the one with the largest number.
+   */
   public void save(Path target) {
+    requireOpen();
     checkpoints.ifPresent(RunCheckpoints::finish);
     writer.write(target, state);
   }
@@ -302,9 +329,24 @@ public final class Trainer implements AutoCloseable {
     return network;
   }
 
-  /** Steps done. */
+  /** Turns raw rows into the features of batches; saved in checkpoints. */
+  public FeatureEncoder encoder() {
+    return encoder;
+  }
+
+  /** Steps done since the start of the run. */
   public long step() {
     return state.step();
+  }
+
+  /** The current epoch, counted from 0. */
+  public int epoch() {
+    return state.epoch();
+  }
+
+  /** Rows trained on in the current epoch. */
+  public long rows() {
+    return state.rows();
   }
 
   /** Best AUC of the evaluations so far; NaN before the first. */
@@ -312,7 +354,7 @@ public final class Trainer implements AutoCloseable {
     return state.bestAuc();
   }
 
-  /** What each part of a training step has cost so far; empty before the first step. */
+  /** Time of each part of a training step so far; empty before the first step. */
   public List<StepTime> times() {
     return trainStep.map(TrainStep::times).orElse(List.of());
   }
@@ -331,8 +373,8 @@ public final class Trainer implements AutoCloseable {
   }
 
   /**
-   * Writes a log of a training step: what it computes, for how long on average, and in how many
-   * bytes. {@code tern replay} reads it.
+   * Writes a log of a training step: its ops with their mean times and bytes. {@code tern replay}
+   * reads it.
    *
    * @throws IllegalStateException before the first step
    * @throws java.io.UncheckedIOException when the file cannot be written
@@ -347,6 +389,7 @@ public final class Trainer implements AutoCloseable {
 
   @Override
   public void close() {
+    closed = true;
     trainStep.ifPresent(TrainStep::close);
     scorer.ifPresent(Scorer::close);
     lookup.close();

@@ -1,7 +1,8 @@
 /**
- * Training: {@link dev.tern.train.Trainer} is the loop, {@link dev.tern.train.TrainOptions} what it
- * is told, {@link dev.tern.train.Progress} what it says, {@link dev.tern.train.Checkpoint} what it
- * leaves behind.
+ * Training. {@link dev.tern.train.Trainer} has the whole loop, {@code fit}, and its single step,
+ * for loops of one's own over {@link dev.tern.train.TrainingBatches}. {@link
+ * dev.tern.train.TrainOptions} are its options, {@link dev.tern.train.Progress} its reports, {@link
+ * dev.tern.train.Metrics} the figures of scores beside labels.
  */
 @NullMarked
 package dev.tern.train;

@@ -3,6 +3,7 @@ package dev.tern.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.data.readers.NumberedRows;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,33 +14,33 @@ final class BatchTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000})
   void rowsAppendedInPiecesAreTheRows(int count) {
-    Batch source = Rows.batch(0, count);
+    Batch source = NumberedRows.batch(0, count);
     for (int piece : new int[] {1, 3, 64, 1000}) {
-      Batch target = new Batch(Rows.SCHEMA, 1);
+      Batch target = new Batch(NumberedRows.SCHEMA, 1);
       for (int from = 0; from < count; from += piece) {
         target.appendRows(source, from, Math.min(count, from + piece));
       }
-      assertThat(Rows.texts(target)).isEqualTo(Rows.expected(count));
+      assertThat(NumberedRows.texts(target)).isEqualTo(NumberedRows.expected(count));
     }
   }
 
   @Test
   void rowsAreGatheredInTheOrderAsked() {
-    Batch source = Rows.batch(0, 50);
+    Batch source = NumberedRows.batch(0, 50);
     int[] rows = {-1, 49, 0, 7, 7, 23, -1};
-    Batch target = new Batch(Rows.SCHEMA, 1);
-    Rows.add(target, 99);
+    Batch target = new Batch(NumberedRows.SCHEMA, 1);
+    NumberedRows.add(target, 99);
     target.gatherRows(source, rows, 1, 6);
-    List<String> expected = new ArrayList<>(Rows.texts(Rows.batch(99, 100)));
+    List<String> expected = new ArrayList<>(NumberedRows.texts(NumberedRows.batch(99, 100)));
     for (int row : new int[] {49, 0, 7, 7, 23}) {
-      expected.addAll(Rows.texts(Rows.batch(row, row + 1)));
+      expected.addAll(NumberedRows.texts(NumberedRows.batch(row, row + 1)));
     }
-    assertThat(Rows.texts(target)).isEqualTo(expected);
+    assertThat(NumberedRows.texts(target)).isEqualTo(expected);
   }
 
   @Test
   void gatherFollowsASlotThatStopsHoldingOneIdARow() {
-    Batch source = new Batch(Rows.SCHEMA, 4);
+    Batch source = new Batch(NumberedRows.SCHEMA, 4);
     int[] rows = {2, 0, 1, 3, 2};
     for (int pass = 0; pass < 3; pass++) {
       source.clear();
@@ -53,32 +54,32 @@ final class BatchTest {
         source.addId(0, row);
         source.endRow();
       }
-      List<String> all = Rows.texts(source);
-      Batch target = new Batch(Rows.SCHEMA, 1);
+      List<String> all = NumberedRows.texts(source);
+      Batch target = new Batch(NumberedRows.SCHEMA, 1);
       target.gatherRows(source, rows, 0, 3);
-      source.appendRows(Rows.batch(7, 8), 0, 1);
+      source.appendRows(NumberedRows.batch(7, 8), 0, 1);
       target.gatherRows(source, rows, 3, 5);
-      assertThat(Rows.texts(target))
+      assertThat(NumberedRows.texts(target))
           .containsExactly(all.get(2), all.get(0), all.get(1), all.get(3), all.get(2));
     }
   }
 
   @Test
   void rowBegunAfterABulkAppendStartsEmpty() {
-    Batch batch = Rows.batch(0, 20);
+    Batch batch = NumberedRows.batch(0, 20);
     batch.clear();
-    batch.appendRows(Rows.batch(0, 5), 1, 4);
-    Rows.add(batch, 4);
+    batch.appendRows(NumberedRows.batch(0, 5), 1, 4);
+    NumberedRows.add(batch, 4);
     batch.addId(1, 77);
     batch.abandonRow();
-    Rows.add(batch, 5);
-    assertThat(Rows.texts(batch)).isEqualTo(Rows.texts(Rows.batch(1, 6)));
+    NumberedRows.add(batch, 5);
+    assertThat(NumberedRows.texts(batch)).isEqualTo(NumberedRows.texts(NumberedRows.batch(1, 6)));
   }
 
   @Test
   void rowsOutsideTheSourceAreRefused() {
-    Batch source = Rows.batch(0, 5);
-    Batch target = new Batch(Rows.SCHEMA, 8);
+    Batch source = NumberedRows.batch(0, 5);
+    Batch target = new Batch(NumberedRows.SCHEMA, 8);
     assertThatThrownBy(() -> target.appendRows(source, 3, 6))
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThat(target.size()).isZero();
@@ -87,23 +88,26 @@ final class BatchTest {
   @Test
   void columnsMayBeFilledDirectlyAfterAResize() {
     for (int rows : new int[] {0, 1, 7, 64, 1000}) {
-      Batch source = Rows.batch(0, rows);
-      Batch target = new Batch(Rows.SCHEMA, 1);
+      Batch source = NumberedRows.batch(0, rows);
+      Batch target = new Batch(NumberedRows.SCHEMA, 1);
       target.resize(rows);
-      System.arraycopy(source.labels(), 0, target.labels(), 0, rows * Rows.SCHEMA.labelDim());
-      System.arraycopy(source.dense(), 0, target.dense(), 0, rows * Rows.SCHEMA.denseDim());
-      for (int slot = 0; slot < Rows.SCHEMA.slotCount(); slot++) {
+      System.arraycopy(
+          source.labels(), 0, target.labels(), 0, rows * NumberedRows.SCHEMA.labelDim());
+      System.arraycopy(source.dense(), 0, target.dense(), 0, rows * NumberedRows.SCHEMA.denseDim());
+      for (int slot = 0; slot < NumberedRows.SCHEMA.slotCount(); slot++) {
         int count = source.idCount(slot);
         System.arraycopy(source.ids(slot), 0, target.ensureIds(slot, count), 0, count);
         System.arraycopy(source.offsets(slot), 0, target.offsets(slot), 0, rows + 1);
       }
-      Rows.add(target, rows);
-      assertThat(Rows.texts(target)).isEqualTo(Rows.texts(Rows.batch(0, rows + 1)));
+      NumberedRows.add(target, rows);
+      assertThat(NumberedRows.texts(target))
+          .isEqualTo(NumberedRows.texts(NumberedRows.batch(0, rows + 1)));
       target.resize(rows / 2);
-      Rows.add(target, rows / 2);
-      assertThat(Rows.texts(target)).isEqualTo(Rows.texts(Rows.batch(0, rows / 2 + 1)));
+      NumberedRows.add(target, rows / 2);
+      assertThat(NumberedRows.texts(target))
+          .isEqualTo(NumberedRows.texts(NumberedRows.batch(0, rows / 2 + 1)));
     }
-    assertThatThrownBy(() -> Rows.batch(0, 1).resize(-1))
+    assertThatThrownBy(() -> NumberedRows.batch(0, 1).resize(-1))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.RowBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -30,7 +31,8 @@ record BlockCopy(List<Block> blocks, long rows) {
   }
 
   private static boolean put(Block block, RowBlock into) {
-    into.take(block.ids, 0, block.ids.length);
+    System.arraycopy(block.ids, 0, into.ids(), 0, block.ids.length);
+    into.setCount(block.ids.length);
     into.weights().copyFrom(MemorySegment.ofArray(block.weights));
     into.state().copyFrom(MemorySegment.ofArray(block.state));
     into.metadata().copyFrom(MemorySegment.ofArray(block.metadata));

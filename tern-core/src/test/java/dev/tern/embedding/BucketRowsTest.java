@@ -4,8 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
@@ -50,7 +62,12 @@ final class BucketRowsTest {
 
   private static TableConfig config(
       UnknownRow unknown, Optimizer optimizer, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 2, WIDTH, optimizer, 0.5f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        2,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.5f).unknown(unknown).storage(storage).rows(policy));
   }
 
   private static TableConfig config(int buckets, RowPolicy policy) {
@@ -91,7 +108,7 @@ final class BucketRowsTest {
   }
 
   private static int bucket(long id, int buckets) {
-    BigInteger hash = new BigInteger(Long.toUnsignedString(IdIndex.hash(id)));
+    BigInteger hash = new BigInteger(Long.toUnsignedString(Hashing.mix(id)));
     return hash.multiply(BigInteger.valueOf(buckets)).shiftRight(64).intValueExact();
   }
 

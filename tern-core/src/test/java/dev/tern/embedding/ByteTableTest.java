@@ -5,8 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowEncoding;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowLoops;
+import dev.tern.internal.table.rows.ScalarBytes;
 import dev.tern.optim.Optimizer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -38,7 +51,12 @@ final class ByteTableTest {
   }
 
   private static TableConfig config(int width, DType storage, UnknownRow unknown) {
-    return new TableConfig("t", 2, width, Optimizer.adam(0.1f), 0.5f, 5, 0, unknown, storage);
+    return new TableConfig(
+        "t",
+        2,
+        width,
+        5,
+        TableOptions.of(Optimizer.adam(0.1f)).initRange(0.5f).unknown(unknown).storage(storage));
   }
 
   @AfterEach
@@ -165,7 +183,7 @@ final class ByteTableTest {
   void vectorLoopsHaveTheBitsOfScalarLoops() {
     for (int width : WIDTHS) {
       for (int count : COUNTS) {
-        float[] expected = loops(new RowLoops(false, width), width, count);
+        float[] expected = loops(new RowLoops(false, RowEncoding.int8(width)), width, count);
         TableConfig config = config(width, DType.F32, UnknownRow.ZEROS);
         float[] got = loops(RowLoops.fastest(config.withFormat(RowFormat.INT8)), width, count);
         assertThat(got).as("width %d count %d", width, count).isEqualTo(expected);
@@ -195,19 +213,25 @@ final class ByteTableTest {
         ScalarBytes.set(DType.F32, weights.address, width, addresses[i]);
         shares[i] = (float) random.nextGaussian();
       }
-      int[] inverse = random.ints(count, 0, Math.max(1, count)).toArray();
+      RowLookup lookup = new RowLookup();
+      lookup.addresses = addresses;
+      lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
       long stride = 4L * (width + 1);
-      loops.gather(addresses, inverse, 0, count, 0, width, out.address, stride);
+      MatrixBlock block =
+          new MatrixBlock().at(out.address, stride).rows(0, count).columns(0, width);
+      loops.gather(addresses, lookup.inverse, block);
       for (Combiner combiner : Combiner.values()) {
         long target = out.address + (1 + combiner.ordinal()) * count * stride;
-        loops.pool(addresses, inverse, offsets, 0, bags, combiner, 0, width, target, stride);
+        loops.pool(
+            lookup, PooledBags.of(offsets, bags, combiner), block.at(target, stride).rows(0, bags));
         target += 3 * count * stride;
-        loops.poolWeighted(
-            addresses, inverse, offsets, 0, bags, combiner, shares, 0, width, target, stride);
+        PooledBags weighted = new PooledBags(combiner).set(offsets, shares, bags);
+        loops.pool(lookup, weighted, block.at(target, stride));
       }
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < width; j++) {
-          assertThat(out.get(i * (width + 1) + j)).isEqualTo(loops.get(addresses[inverse[i]], j));
+          assertThat(out.get(i * (width + 1) + j))
+              .isEqualTo(loops.get(addresses[lookup.inverse[i]], j));
         }
       }
       return out.toArray();
@@ -348,7 +372,7 @@ final class ByteTableTest {
   void aRowPolicyIsRefused() {
     RowPolicy policy = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     TableConfig limited =
-        new TableConfig("t", 0, 4, Optimizer.sgd(1), 0, 5, 0, UnknownRow.ZEROS, DType.F32, policy);
+        new TableConfig("t", 0, 4, 5, TableOptions.of(Optimizer.sgd(1)).initRange(0).rows(policy));
     assertThatThrownBy(() -> limited.withFormat(RowFormat.INT8))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a row policy with rows of INT8, expected a row for each id");

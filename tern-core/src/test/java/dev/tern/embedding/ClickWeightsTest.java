@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -73,7 +78,7 @@ final class ClickWeightsTest {
   private EmbeddingTable table(RowPolicy policy, boolean tier) {
     TableConfig config =
         new TableConfig(
-            "t", 1, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy);
+            "t", 1, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f).rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, 400_000), allocator)
         : EmbeddingTable.create(config, allocator);
@@ -284,52 +289,6 @@ final class ClickWeightsTest {
   }
 
   @Test
-  void aRowNeverGoesEarlierForBeingSeen() {
-    SplittableRandom random = new SplittableRandom(3);
-    for (int i = 0; i < 200_000; i++) {
-      float show = (float) Math.pow(10, random.nextDouble(-2.9, 2.9));
-      float click = (float) Math.pow(10, random.nextDouble(-2.9, 2.9));
-      double decay = 1 - Math.pow(10, random.nextDouble(-6, -0.3));
-      var low = new Eviction.LowScore(decay, 1e-3f * show, show, click);
-      float most = low.added(Float.MAX_VALUE, 1, 0, 0);
-      double least = Math.min(show, click);
-      float score = (float) Math.min(most, least * Math.pow(2, random.nextDouble(0, 40)));
-      int unseen = random.nextInt(20);
-      int clicks = random.nextInt(2);
-      float more = low.added(score, new Powers(decay).of(unseen), 1, clicks);
-      assertThat(unseen + low.lasts(more))
-          .as("%s, score %s, unseen %d", low, score, unseen)
-          .isGreaterThanOrEqualTo(low.lasts(score));
-      assertThat(low.isScore(more)).isTrue();
-    }
-  }
-
-  @Test
-  void aScoreLastsUntilAStepLeavesItBelowTheLeast() {
-    var low = new Eviction.LowScore(0.5, 1);
-    assertThat(low.lasts(4)).isEqualTo(3); // 2, 1, then 0.5
-    assertThat(low.lasts(Math.nextDown(4f))).isEqualTo(2);
-    assertThat(low.lasts(Math.nextUp(4f))).isEqualTo(3);
-    assertThat(low.lasts(1)).isEqualTo(1);
-    assertThat(low.lasts(0.25f)).isEqualTo(1);
-  }
-
-  @Test
-  void aScoreIsThatOfAPositionOrOfAnImportOrMoreUpToTheLargest() {
-    var light = new Eviction.LowScore(0.5, 1, 0.25f, 4);
-    assertThat(light.isScore(0.25f)).isTrue();
-    assertThat(light.isScore(Math.nextDown(0.25f))).isFalse();
-    var heavy = new Eviction.LowScore(0.5, 1, 4, 2);
-    assertThat(heavy.isScore(1)).as("of an import").isTrue();
-    assertThat(heavy.isScore(Math.nextDown(1f))).isFalse();
-    float most = 2 * (1 << 23);
-    assertThat(heavy.added(Float.MAX_VALUE, 1, 1, 0)).isEqualTo(most);
-    assertThat(heavy.isScore(most)).isTrue();
-    assertThat(heavy.isScore(Math.nextUp(most))).isFalse();
-    assertThat(heavy.isScore(Float.NaN)).isFalse();
-  }
-
-  @Test
   void weightsThatMakeNoSenseAreRefused() {
     assertThatThrownBy(() -> new Admission.ByCount(2, 9, 0)).hasMessageContaining("1 to 128");
     assertThatThrownBy(() -> new Admission.ByCount(2, 9, 129)).hasMessageContaining("click weight");
@@ -339,8 +298,6 @@ final class ClickWeightsTest {
       assertThatThrownBy(() -> new Eviction.LowScore(0.5, 1, 1, weight))
           .hasMessageContaining("got click weight " + weight + ", expected 1e-3 to 1e3");
     }
-    assertThat(new Admission.ByCount(128, 9, 128).weight(1 << 27, 1 << 27))
-        .isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test

@@ -2,6 +2,10 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -27,7 +31,9 @@ final class ConcurrentLookupTest {
   @EnumSource(UnknownRow.Derived.class)
   void manyThreadsReadWhatOneThreadReads(UnknownRow unknown) throws Exception {
     Allocator allocator = Allocator.of(1L << 28);
-    TableConfig config = new TableConfig("t", 0, WIDTH, Optimizer.adam(1), 0.1f, 7, 0, unknown);
+    TableConfig config =
+        new TableConfig(
+            "t", 0, WIDTH, 7, TableOptions.of(Optimizer.adam(1)).initRange(0.1f).unknown(unknown));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
         ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
       table.find(LongStream.range(0, KNOWN).toArray(), KNOWN, new Lookup(), true);
@@ -77,7 +83,7 @@ final class ConcurrentLookupTest {
   void threadsPoolPartsOfOneLookupWhileLaterIdsAreInserted(Combiner combiner) throws Exception {
     Allocator allocator = Allocator.of(1L << 28);
     TableConfig config =
-        new TableConfig("t", 0, WIDTH, Optimizer.sgd(1), 0.1f, 7, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, WIDTH, 7, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
     int bags = 4000;
     int[] offsets = IntStream.rangeClosed(0, bags).map(b -> b * (b % 2 + 1) / 2).toArray();
     for (int b = 1; b <= bags; b++) {

@@ -3,7 +3,15 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
@@ -47,7 +55,12 @@ final class ConcurrentTableTest {
   }
 
   private static TableConfig config(UnknownRow unknown, RowPolicy rows) {
-    return new TableConfig("t", 3, WIDTH, Optimizer.sgd(1), 0.4f, 42, 0, unknown, DType.F32, rows);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(Optimizer.sgd(1)).initRange(0.4f).unknown(unknown).rows(rows));
   }
 
   static List<Arguments> tables() {
@@ -157,7 +170,7 @@ final class ConcurrentTableTest {
   private static int[] insert(EmbeddingTable table, long... ids) {
     Lookup lookup = new Lookup();
     table.find(ids, ids.length, lookup, true);
-    return lookup.rows;
+    return lookup.found.rows;
   }
 
   private float[] pooled(EmbeddingTable table, Lookup lookup) {

@@ -2,8 +2,13 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.InitialRows;
+import dev.tern.internal.table.rows.RowLookup;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
@@ -106,7 +111,7 @@ final class CountedRows implements AutoCloseable {
   private void checkPooled() {
     for (int i = 0; i < BATCH; i++) {
       long address = out.address + 4L * i * WIDTH;
-      if (lookup.rows[lookup.inverse[i]] != Lookup.NONE) {
+      if (lookup.found.rows[lookup.found.inverse[i]] != RowLookup.NONE) {
         updates(ids[i], address);
       } else if (table.config().unknown() == UnknownRow.ZEROS) {
         for (int j = 0; j < WIDTH; j++) {

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -30,7 +36,9 @@ final class EmbeddingTableTest {
   private final List<EmbeddingTable> tables = new ArrayList<>();
 
   private EmbeddingTable table(int width, Optimizer optimizer, UnknownRow unknown) {
-    return table(new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0, unknown));
+    return table(
+        new TableConfig(
+            "t", 3, width, 42, TableOptions.of(optimizer).initRange(0.5f).unknown(unknown)));
   }
 
   private EmbeddingTable table(TableConfig config) {
@@ -134,7 +142,7 @@ final class EmbeddingTableTest {
   @Test
   void initialRowsDependOnSeedIndexAndIdAlone() {
     TableConfig config =
-        new TableConfig("a", 3, 16, Optimizer.adam(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+        new TableConfig("a", 3, 16, 42, TableOptions.of(Optimizer.adam(1)).initRange(0.5f));
     long[] ids = LongStream.concat(Arrays.stream(EXTREMES), LongStream.range(5, 3000)).toArray();
     long[] backwards = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
@@ -142,18 +150,28 @@ final class EmbeddingTableTest {
     }
     float[] expected = read(table(config), true, ids);
     EmbeddingTable other =
-        table(new TableConfig("b", 3, 16, Optimizer.sgd(1), 0.5f, 42, 1, UnknownRow.MEAN));
+        table(
+            new TableConfig(
+                "b",
+                3,
+                16,
+                42,
+                TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).l2(1).unknown(UnknownRow.MEAN)));
     read(other, true, backwards);
     assertThat(read(other, false, ids)).isEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 4, 16, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 4, 16, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
     assertThat(
             read(
-                table(new TableConfig("a", 3, 16, Optimizer.sgd(1), 0.5f, 43, 0, UnknownRow.ZEROS)),
+                table(
+                    new TableConfig(
+                        "a", 3, 16, 43, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f))),
                 true,
                 ids))
         .isNotEqualTo(expected);
@@ -199,12 +217,14 @@ final class EmbeddingTableTest {
     table.find(batch, batch.length, lookup, true);
     Set<Long> addresses = new HashSet<>();
     for (int u = 0; u < lookup.unique(); u++) {
-      assertThat(addresses.add(lookup.addresses[u])).as("id %d", lookup.ids[u]).isTrue();
+      assertThat(addresses.add(lookup.found.addresses[u]))
+          .as("id %d", lookup.found.ids[u])
+          .isTrue();
     }
     assertThat(table.size()).isEqualTo(ids.size());
-    long[] first = Arrays.copyOf(lookup.addresses, lookup.unique());
+    long[] first = Arrays.copyOf(lookup.found.addresses, lookup.unique());
     table.find(batch, batch.length, lookup, true);
-    assertThat(Arrays.copyOf(lookup.addresses, lookup.unique())).isEqualTo(first);
+    assertThat(Arrays.copyOf(lookup.found.addresses, lookup.unique())).isEqualTo(first);
     assertThat(table.size()).isEqualTo(ids.size());
   }
 
@@ -368,7 +388,7 @@ final class EmbeddingTableTest {
       for (int i = 0; i < count; i++) {
         long place = ids[i] + size;
         boolean there = place >= 0 && place < 3L * size && place % 3 == 0;
-        assertThat(lookup.rows[lookup.inverse[i]])
+        assertThat(lookup.found.rows[lookup.found.inverse[i]])
             .as("id %d", ids[i])
             .isEqualTo(there ? (int) (place / 3) : -1);
       }
@@ -513,7 +533,7 @@ final class EmbeddingTableTest {
   void aTableOverBudgetSaysSoAndKeepsItsRows(int width) {
     Allocator small = Allocator.of(1 << 20);
     TableConfig config =
-        new TableConfig("big", 0, width, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS);
+        new TableConfig("big", 0, width, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
     try (EmbeddingTable table = EmbeddingTable.create(config, small)) {
       Lookup lookup = new Lookup();
       long[] ids = LongStream.range(0, 100_000).toArray();
@@ -527,9 +547,9 @@ final class EmbeddingTableTest {
       assertThat(held > before).isEqualTo(width == 1);
       table.find(ids, held, lookup, false);
       for (int u = 0; u < held; u++) {
-        assertThat(lookup.rows[u]).isEqualTo(u);
+        assertThat(lookup.found.rows[u]).isEqualTo(u);
       }
-      assertThat(Memory.getFloat(lookup.addresses[held - 1])).isNotZero();
+      assertThat(Memory.getFloat(lookup.found.addresses[held - 1])).isNotZero();
       table.requireSound();
       TableStatistics statistics = table.statistics();
       assertThat(statistics.admitted()).isEqualTo(held);

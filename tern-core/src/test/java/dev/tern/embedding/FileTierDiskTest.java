@@ -2,6 +2,9 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -30,7 +33,7 @@ final class FileTierDiskTest {
   public static void main(String[] args) {
     Allocator allocator = Allocator.of(1L << 28);
     TableConfig config =
-        new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f));
     try (EmbeddingTable file =
             EmbeddingTable.create(config, FileTier.of(Path.of(args[0]), 2_000_000), allocator);
         EmbeddingTable plain = EmbeddingTable.create(config, allocator)) {

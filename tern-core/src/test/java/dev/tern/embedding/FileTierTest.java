@@ -4,8 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.io.UncheckedIOException;
@@ -55,7 +67,17 @@ final class FileTierTest {
 
   private static TableConfig config(
       int width, Optimizer optimizer, UnknownRow unknown, DType storage, RowPolicy policy) {
-    return new TableConfig("t", 3, width, optimizer, 0.5f, 42, 0.01f, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        width,
+        42,
+        TableOptions.of(optimizer)
+            .initRange(0.5f)
+            .l2(0.01f)
+            .unknown(unknown)
+            .storage(storage)
+            .rows(policy));
   }
 
   private static TableConfig config(int width, Optimizer optimizer) {
@@ -292,7 +314,7 @@ final class FileTierTest {
   @Test
   void statisticsSayWhatWentThroughTheFile() {
     TableConfig config = config(2, Optimizer.sgd(1));
-    int record = config.idOffset() + Long.BYTES;
+    int record = RowLayout.idOffset(config) + Long.BYTES;
     try (EmbeddingTable file = tiered(config, least(config))) {
       insert(file, 0, BATCH);
       TableStatistics first = file.statistics();
@@ -500,7 +522,7 @@ final class FileTierTest {
         Lookup lookup = new Lookup();
         file.find(ids, BATCH, lookup, false);
         assertThat(lookup.isComplete()).isTrue();
-        assertThat(lookup.copied).isPositive();
+        assertThat(lookup.found.copied).isPositive();
         BrokenScratchFile.breakOpenOne();
         for (int attempt = 0; attempt < 2; attempt++) {
           assertThatThrownBy(

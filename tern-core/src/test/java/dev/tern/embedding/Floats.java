@@ -4,12 +4,12 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /** A block of off-heap floats for a test. */
-final class Floats implements AutoCloseable {
+public final class Floats implements AutoCloseable {
   private final Allocator allocator;
-  final long address;
-  final int length;
+  public final long address;
+  public final int length;
 
-  Floats(Allocator allocator, int length) {
+  public Floats(Allocator allocator, int length) {
     this.allocator = allocator;
     this.length = length;
     address = allocator.allocate(4L * Math.max(1, length), "test");
@@ -24,15 +24,15 @@ final class Floats implements AutoCloseable {
     return floats;
   }
 
-  float get(int index) {
+  public float get(int index) {
     return Memory.getFloat(address + 4L * index);
   }
 
-  void set(int index, float value) {
+  public void set(int index, float value) {
     Memory.setFloat(address + 4L * index, value);
   }
 
-  float[] toArray() {
+  public float[] toArray() {
     float[] values = new float[length];
     Memory.copyOut(address, values, 0, length);
     return values;

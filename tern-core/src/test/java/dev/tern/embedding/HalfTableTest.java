@@ -5,9 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowEncoding;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowLoops;
+import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.UpdateLoops;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,7 +53,13 @@ final class HalfTableTest {
       int width, Optimizer optimizer, float range, DType storage, UnknownRow unknown) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 2, width, optimizer, range, 5, 0, unknown, storage), allocator);
+            new TableConfig(
+                "t",
+                2,
+                width,
+                5,
+                TableOptions.of(optimizer).initRange(range).unknown(unknown).storage(storage)),
+            allocator);
     tables.add(table);
     return table;
   }
@@ -131,15 +149,16 @@ final class HalfTableTest {
   void vectorLoopsHaveTheBitsOfScalarLoops(DType storage) {
     for (int width : WIDTHS) {
       for (int count : COUNTS) {
-        float[] expected = loops(new RowLoops(false, storage), storage, width, count);
-        float[] got = loops(RowLoops.fastest(storage), storage, width, count);
+        float[] expected = loops(false, storage, width, count);
+        float[] got = loops(VectorSupport.available(), storage, width, count);
         assertThat(got).as("width %d count %d", width, count).isEqualTo(expected);
       }
     }
   }
 
   /** What gather, both ways of pooling and store leave behind. */
-  private float[] loops(RowLoops loops, DType storage, int width, int count) {
+  private float[] loops(boolean vectors, DType storage, int width, int count) {
+    RowLoops loops = new RowLoops(vectors, RowEncoding.of(storage));
     SplittableRandom random = new SplittableRandom(width + 100L * count);
     int bags = count / 2;
     int[] offsets = new int[bags + 1];
@@ -157,26 +176,33 @@ final class HalfTableTest {
           weights.set(i * width + j, (float) (random.nextGaussian() * Math.exp(i % 13 - 8)));
         }
       }
-      int[] inverse = random.ints(count, 0, Math.max(1, count)).toArray();
-      loops.store(addresses, keys, count, width, weights.address);
+      RowLookup lookup = new RowLookup();
+      lookup.addresses = addresses;
+      lookup.inverse = random.ints(count, 0, Math.max(1, count)).toArray();
+      MatrixBlock from = new MatrixBlock().at(weights.address, 4L * width);
+      new UpdateLoops(vectors)
+          .store(storage, addresses, keys, from.rows(0, count).columns(0, width));
       long stride = 4L * (width + 1);
-      loops.gather(addresses, inverse, 0, count, 0, width, out.address, stride);
+      MatrixBlock block =
+          new MatrixBlock().at(out.address, stride).rows(0, count).columns(0, width);
+      loops.gather(addresses, lookup.inverse, block);
       float[] shares = new float[count];
       for (int i = 0; i < count; i++) {
         shares[i] = (float) random.nextGaussian();
       }
       for (Combiner combiner : Combiner.values()) {
         long target = out.address + (1 + combiner.ordinal()) * count * stride;
-        loops.pool(addresses, inverse, offsets, 0, bags, combiner, 0, width, target, stride);
+        loops.pool(
+            lookup, PooledBags.of(offsets, bags, combiner), block.at(target, stride).rows(0, bags));
         target += 3 * count * stride;
-        loops.poolWeighted(
-            addresses, inverse, offsets, 0, bags, combiner, shares, 0, width, target, stride);
+        PooledBags weighted = new PooledBags(combiner).set(offsets, shares, bags);
+        loops.pool(lookup, weighted, block.at(target, stride));
       }
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < width; j++) {
-          float stored = ScalarHalves.get(storage, addresses[inverse[i]], j);
+          float stored = ScalarHalves.get(storage, addresses[lookup.inverse[i]], j);
           assertThat(out.get(i * (width + 1) + j)).isEqualTo(stored);
-          float weight = weights.get(inverse[i] * width + j);
+          float weight = weights.get(lookup.inverse[i] * width + j);
           assertThat(stored).isCloseTo(weight, within(Math.abs(weight) / 128 + 1e-7f));
         }
       }

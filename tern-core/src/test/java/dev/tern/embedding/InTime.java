@@ -1,5 +1,7 @@
 package dev.tern.embedding;
 
+import dev.tern.data.Batch;
+
 /** What of a batch was looked up ahead in time, for tests of other packages too. */
 public final class InTime {
   private InTime() {}
@@ -9,6 +11,11 @@ public final class InTime {
     while (!lookup.ahead().isDone()) {
       Thread.onSpinWait();
     }
+  }
+
+  /** Forgets the batch that is looked up ahead; whether it was {@code expected}. */
+  public static boolean end(BatchLookup lookup, Batch expected) {
+    return lookup.ahead().end(expected);
   }
 
   /** How many lookups of a table in a batch were found done when their turn came, so far. */

@@ -3,13 +3,21 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.tier.ColdRows;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,13 +78,11 @@ final class LookAheadTest {
             "t",
             3,
             WIDTH,
-            Optimizer.adagrad(1),
-            0.5f,
             42,
-            0,
-            UnknownRow.INITIAL,
-            DType.F32,
-            policy);
+            TableOptions.of(Optimizer.adagrad(1))
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, TIER), allocator)
         : EmbeddingTable.create(config, allocator);
@@ -174,14 +180,14 @@ final class LookAheadTest {
       long[] early = LongStream.range(0, BATCH).toArray();
       Lookup ahead = new Lookup();
       table.lookAhead(early, BATCH, ahead);
-      int missing = ahead.ahead.missing();
+      int missing = ahead.found.ahead.missing();
       assertThat(missing).isGreaterThan(BATCH / 2);
-      assertThat(ahead.ahead.read()).isEqualTo(missing);
+      assertThat(ahead.found.ahead.read()).isEqualTo(missing);
       assertThat(IntStream.range(0, missing))
-          .allMatch(i -> ahead.ahead.record(ahead.missing[i]) != ColdRows.NONE);
+          .allMatch(i -> ahead.found.ahead.record(ahead.found.missing[i]) != ColdRows.NONE);
       Lookup hurried = new Lookup();
-      table.lookAhead(early, BATCH, hurried, () -> false);
-      assertThat(hurried.ahead.read()).isZero();
+      table.lookAhead(early, BATCH, hurried.found, () -> false);
+      assertThat(hurried.found.ahead.read()).isZero();
     }
   }
 
@@ -201,8 +207,8 @@ final class LookAheadTest {
           }
         }
       }
-      assertThat(IntStream.range(0, ahead.ahead.missing()))
-          .anyMatch(i -> ahead.ahead.record(ahead.missing[i]) != ColdRows.NONE);
+      assertThat(IntStream.range(0, ahead.found.ahead.missing()))
+          .anyMatch(i -> ahead.found.ahead.record(ahead.found.missing[i]) != ColdRows.NONE);
       Lookup now = new Lookup();
       table.find(ahead, true);
       plain.find(early, BATCH, now, true);

@@ -3,7 +3,11 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.optim.Optimizer;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -19,7 +23,8 @@ final class LookupTest {
   private final Allocator allocator = Allocator.of(1L << 28);
   private final EmbeddingTable table =
       EmbeddingTable.create(
-          new TableConfig("t", 0, 4, Optimizer.sgd(1), 0.1f, 1, 0, UnknownRow.ZEROS), allocator);
+          new TableConfig("t", 0, 4, 1, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f)),
+          allocator);
 
   @AfterEach
   void close() {
@@ -40,10 +45,10 @@ final class LookupTest {
       assertThat(lookup.unique()).isEqualTo(expected.size());
       List<Long> distinct = List.copyOf(expected);
       for (int u = 0; u < distinct.size(); u++) {
-        assertThat(lookup.ids[u]).isEqualTo(distinct.get(u));
+        assertThat(lookup.found.ids[u]).isEqualTo(distinct.get(u));
       }
       for (int i = 0; i < count; i++) {
-        assertThat(lookup.ids[lookup.inverse[i]]).isEqualTo(ids[i]);
+        assertThat(lookup.found.ids[lookup.found.inverse[i]]).isEqualTo(ids[i]);
       }
     }
   }
@@ -62,22 +67,23 @@ final class LookupTest {
     int[] offsets = {0, 2, 2, 3, 6};
     table.find(new long[] {7, 8, 7, 9, 8, 7}, 6, lookup, true);
     for (int round = 0; round < 2; round++) {
-      lookup.group(offsets, Bags.UNWEIGHTED, 0, 4, Combiner.MEAN);
-      assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 3, 5, 6);
-      assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
-      assertThat(Arrays.copyOf(lookup.scales, 6))
+      lookup.found.group(PooledBags.of(offsets, 4, Combiner.MEAN));
+      assertThat(Arrays.copyOf(lookup.found.starts, 4)).containsExactly(0, 3, 5, 6);
+      assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+      assertThat(Arrays.copyOf(lookup.found.scales, 6))
           .containsExactly(0.5f, 1, 1f / 3, 0.5f, 1f / 3, 1f / 3);
-      lookup.group(offsets, new float[] {1, 3, 5, 2, 1, 4}, 0, 4, Combiner.SUM);
-      assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
-      assertThat(Arrays.copyOf(lookup.scales, 6)).containsExactly(1, 5, 4, 3, 1, 2);
-      lookup.group(offsets, Bags.UNWEIGHTED, 0, 3, Combiner.SUM);
-      assertThat(Arrays.copyOf(lookup.starts, 4)).containsExactly(0, 2, 3, 3);
-      assertThat(Arrays.copyOf(lookup.bags, 3)).containsExactly(0, 2, 0);
-      assertThat(lookup.isAbsent(1)).isFalse();
-      assertThat(lookup.isAbsent(2)).isTrue();
-      lookup.group(offsets, Bags.UNWEIGHTED, 0, 4, Combiner.SUM);
-      assertThat(Arrays.copyOf(lookup.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
-      assertThat(Arrays.copyOf(lookup.scales, 6)).containsOnly(1);
+      float[] weights = {1, 3, 5, 2, 1, 4};
+      lookup.found.group(new PooledBags(Combiner.SUM).set(offsets, weights, 4));
+      assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+      assertThat(Arrays.copyOf(lookup.found.scales, 6)).containsExactly(1, 5, 4, 3, 1, 2);
+      lookup.found.group(PooledBags.of(offsets, 3, Combiner.SUM));
+      assertThat(Arrays.copyOf(lookup.found.starts, 4)).containsExactly(0, 2, 3, 3);
+      assertThat(Arrays.copyOf(lookup.found.bags, 3)).containsExactly(0, 2, 0);
+      assertThat(lookup.found.isAbsent(1)).isFalse();
+      assertThat(lookup.found.isAbsent(2)).isTrue();
+      lookup.found.group(PooledBags.of(offsets, 4, Combiner.SUM));
+      assertThat(Arrays.copyOf(lookup.found.bags, 6)).containsExactly(0, 2, 3, 0, 3, 3);
+      assertThat(Arrays.copyOf(lookup.found.scales, 6)).containsOnly(1);
     }
   }
 

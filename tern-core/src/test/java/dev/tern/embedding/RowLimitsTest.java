@@ -5,9 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
+import dev.tern.internal.table.rows.ScalarHalves;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,7 +46,8 @@ final class RowLimitsTest {
   private EmbeddingTable table(
       int width, Optimizer optimizer, float l2, DType storage, RowLimits limits) {
     TableConfig config =
-        new TableConfig("t", 0, width, optimizer, 0.5f, 3, l2, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t", 0, width, 3, TableOptions.of(optimizer).initRange(0.5f).l2(l2).storage(storage));
     return EmbeddingTable.create(config.withLimits(limits), allocator);
   }
 
@@ -82,15 +94,17 @@ final class RowLimitsTest {
         Floats grad = new Floats(allocator, BAGS * width)) {
       RowParts parts = new RowParts(widths);
       for (int p = 0; p < widths.size(); p++) {
-        parts.set(p, grad.address + 4L * BAGS * parts.begin(p), widths.get(p));
+        int begin = parts.part(p, 0, 0).begin;
+        parts.set(p, grad.address + 4L * BAGS * begin, widths.get(p));
       }
       for (int b = 0; b < BAGS; b++) {
         double[] sum = sums.computeIfAbsent(ids[b], _ -> new double[width]);
         for (int p = 0; p < widths.size(); p++) {
-          for (int j = parts.begin(p); j < parts.end(p); j++) {
+          MatrixBlock part = parts.part(p, b, b + 1);
+          for (int j = part.begin; j < part.end; j++) {
             // Norms from far below to far above the limit.
             float g = (float) (random.nextGaussian() * (b % 7) / 3);
-            grad.set(BAGS * parts.begin(p) + b * widths.get(p) + j - parts.begin(p), g);
+            Memory.setFloat(part.base + b * part.stride + 4L * j, g);
             sum[j] += g;
           }
         }
@@ -98,7 +112,8 @@ final class RowLimitsTest {
       float[] given = grad.toArray();
       table.find(ids, BAGS, lookup, true);
       float[] before = rows(table, lookup);
-      table.apply(lookup, oneHot(BAGS), Bags.UNWEIGHTED, BAGS, Combiner.SUM, parts, 0.5f, 1);
+      PooledBags bags = PooledBags.of(oneHot(BAGS), BAGS, Combiner.SUM);
+      table.apply(lookup.found, bags, parts, 0.5f, 1);
       float[] after = rows(table, lookup);
       assertThat(grad.toArray()).isEqualTo(given);
       for (int i = 0; i < BAGS; i++) {
@@ -221,7 +236,7 @@ final class RowLimitsTest {
   void boundsAreRoundedInwards() {
     for (DType storage : new DType[] {DType.F16, DType.BF16}) {
       for (float x : new float[] {0.1f, -0.1f, 1, -1, 0, 1e-9f, -1e-9f, 1e-42f, -1e-42f, 3e38f}) {
-        float most = ScalarHalves.atMost(storage, x);
+        float most = RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, x).high(storage);
         assertThat(most).isFinite().isLessThanOrEqualTo(x);
         assertThat(ScalarHalves.stored(storage, most)).isEqualTo(most);
         for (int bits = 0; bits < 1 << 16; bits++) {
@@ -229,8 +244,10 @@ final class RowLimitsTest {
           assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
         }
       }
-      assertThat(ScalarHalves.atMost(storage, 0.5f)).isEqualTo(0.5f);
-      assertThat(ScalarHalves.atMost(storage, -1e-30f)).isNegative();
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, 0.5f).high(storage))
+          .isEqualTo(0.5f);
+      assertThat(RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, -1e-30f).high(storage))
+          .isNegative();
     }
   }
 
@@ -254,7 +271,7 @@ final class RowLimitsTest {
   void gradientsWhoseSquaresAreBeyondFloatsAreClippedToo(int width) {
     RowLimits limits = RowLimits.NONE.withClipNorm(1);
     TableConfig config =
-        new TableConfig("t", 0, width, Optimizer.sgd(1), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = new Floats(allocator, 2 * width)) {
       for (int j = 0; j < width; j++) {
@@ -277,7 +294,7 @@ final class RowLimitsTest {
   void rowsThatAdamMovesWithoutAGradientStayWithinTheBounds() {
     float high = 0.02f;
     TableConfig config =
-        new TableConfig("t", 0, 9, Optimizer.adam(0.01f), 0, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, 9, 3, TableOptions.of(Optimizer.adam(0.01f)).initRange(0));
     RowLimits limits = RowLimits.NONE.withBounds(-1, high);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         EmbeddingTable free = EmbeddingTable.create(config, allocator);
@@ -316,7 +333,14 @@ final class RowLimitsTest {
     RowPolicy policy = RowPolicy.ALL.withEviction(new Eviction.Unseen(1));
     TableConfig config =
         new TableConfig(
-            "t", 0, 4, Optimizer.adam(0.1f), 0, 3, 0, UnknownRow.MEAN, DType.F32, policy);
+            "t",
+            0,
+            4,
+            3,
+            TableOptions.of(Optimizer.adam(0.1f))
+                .initRange(0)
+                .unknown(UnknownRow.MEAN)
+                .rows(policy));
     RowLimits limits = RowLimits.NONE.withBounds(0.5f, 1);
     try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
         Floats grad = Floats.of(allocator, new float[40])) {

@@ -4,8 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.MatrixBlock;
+import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowParts;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,7 +87,14 @@ final class RowPartsTest {
   private EmbeddingTable table(DType storage, Optimizer optimizer) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0, UnknownRow.INITIAL, storage, RowPolicy.ALL);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .unknown(UnknownRow.INITIAL)
+                .storage(storage));
     return EmbeddingTable.create(config, allocator);
   }
 
@@ -99,6 +113,7 @@ final class RowPartsTest {
     long[] ids =
         IntStream.range(0, count).mapToLong(i -> range == 0 ? i : random.nextInt(range)).toArray();
     int[] offsets = IntStream.rangeClosed(0, BAGS).map(b -> b * hotness).toArray();
+    PooledBags bags = PooledBags.of(offsets, BAGS, combiner);
     float[] gradient = new float[BAGS * WIDTH];
     for (int i = 0; i < gradient.length; i++) {
       gradient[i] = (float) random.nextDouble() - 0.5f;
@@ -108,16 +123,16 @@ final class RowPartsTest {
       RowParts parts = parts(widths, blocks);
       Lookup lookup = new Lookup();
       table.find(ids, count, lookup, true);
-      table.pool(lookup, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
+      table.pool(lookup.found, bags, 0, BAGS, parts);
       List<Integer> pooled = bits(parts);
       set(parts, gradient);
-      table.apply(lookup, offsets, Bags.UNWEIGHTED, BAGS, combiner, parts, 0.1f, 1);
+      table.apply(lookup.found, bags, parts, 0.1f, 1);
       List<Integer> rows = rows(table);
       for (int i = 0; i < count; i += 5) {
         ids[i] = -1 - i;
       }
       table.find(ids, count, lookup, false);
-      table.pool(lookup, offsets, Bags.UNWEIGHTED, 0, BAGS, combiner, parts);
+      table.pool(lookup.found, bags, 0, BAGS, parts);
       return new Outcome(pooled, bits(parts), rows);
     } finally {
       blocks.forEach(Floats::close);
@@ -135,16 +150,13 @@ final class RowPartsTest {
     return parts;
   }
 
-  private static long address(RowParts parts, int part, int bag, int column) {
-    return parts.base(part) + bag * parts.stride(part) + 4L * column;
-  }
-
   private static List<Integer> bits(RowParts parts) {
     List<Integer> bits = new ArrayList<>();
     for (int b = 0; b < BAGS; b++) {
       for (int p = 0; p < parts.count(); p++) {
-        for (int j = parts.begin(p); j < parts.end(p); j++) {
-          bits.add(Memory.getInt(address(parts, p, b, j)));
+        MatrixBlock part = parts.part(p, b, b + 1);
+        for (int j = part.begin; j < part.end; j++) {
+          bits.add(Memory.getInt(part.base + b * part.stride + 4L * j));
         }
       }
     }
@@ -154,8 +166,9 @@ final class RowPartsTest {
   private static void set(RowParts parts, float[] rows) {
     for (int b = 0; b < BAGS; b++) {
       for (int p = 0; p < parts.count(); p++) {
-        for (int j = parts.begin(p); j < parts.end(p); j++) {
-          Memory.setFloat(address(parts, p, b, j), rows[b * WIDTH + j]);
+        MatrixBlock part = parts.part(p, b, b + 1);
+        for (int j = part.begin; j < part.end; j++) {
+          Memory.setFloat(part.base + b * part.stride + 4L * j, rows[b * WIDTH + j]);
         }
       }
     }

@@ -4,8 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -48,7 +58,16 @@ final class RowPolicyTest {
       RowPolicy policy, UnknownRow unknown, Optimizer optimizer, DType storage) {
     EmbeddingTable table =
         EmbeddingTable.create(
-            new TableConfig("t", 3, 2, optimizer, 0.5f, 42, 0, unknown, storage, policy),
+            new TableConfig(
+                "t",
+                3,
+                2,
+                42,
+                TableOptions.of(optimizer)
+                    .initRange(0.5f)
+                    .unknown(unknown)
+                    .storage(storage)
+                    .rows(policy)),
             allocator);
     tables.add(table);
     return table;
@@ -230,13 +249,10 @@ final class RowPolicyTest {
               "t",
               (int) key[1],
               2,
-              Optimizer.sgd(1),
-              0.5f,
               key[0],
-              0,
-              UnknownRow.ZEROS,
-              DType.F32,
-              RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.3)));
+              TableOptions.of(Optimizer.sgd(1))
+                  .initRange(0.5f)
+                  .rows(RowPolicy.ALL.withAdmission(new Admission.ByProbability(0.3))));
       EmbeddingTable table = EmbeddingTable.create(config, allocator);
       tables.add(table);
       train(table, 1, 1, LongStream.range(-10_000, 10_000).toArray());
@@ -363,7 +379,7 @@ final class RowPolicyTest {
               ? Long.compare(first[1], second[1])
               : 0;
       order = order != 0 ? order : Long.compare(first[0], second[0]);
-      return order != 0 ? order : Long.compare(IdIndex.hash(a), IdIndex.hash(b));
+      return order != 0 ? order : Long.compare(Hashing.mix(a), Hashing.mix(b));
     }
 
     int erase(long[] ids) {

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowRule;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -63,7 +68,12 @@ final class RowRuleTest {
 
   private EmbeddingTable table(RowRule rule, int width, DType storage, RowLimits limits) {
     TableConfig plain =
-        new TableConfig("t", 1, width, rule.optimizer(), 0.3f, 5, 0.01f, UnknownRow.ZEROS, storage);
+        new TableConfig(
+            "t",
+            1,
+            width,
+            5,
+            TableOptions.of(rule.optimizer()).initRange(0.3f).l2(0.01f).storage(storage));
     return EmbeddingTable.create(plain.withRule(rule).withLimits(limits), allocator);
   }
 

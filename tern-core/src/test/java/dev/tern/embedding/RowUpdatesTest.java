@@ -3,8 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.InitialRows;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import java.util.HashMap;
@@ -132,7 +136,8 @@ final class RowUpdatesTest {
   private static void trainsLikeTheReference(
       Optimizer optimizer, int width, Combiner combiner, float l2) {
     Allocator allocator = Allocator.of(1L << 26);
-    TableConfig config = new TableConfig("t", 0, width, optimizer, 0.5f, 9, l2, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, width, 9, TableOptions.of(optimizer).initRange(0.5f).l2(l2));
     InitialRows initial = new InitialRows(config);
     Map<Long, Row> reference = new HashMap<>();
     SplittableRandom random = new SplittableRandom(width);
@@ -245,7 +250,8 @@ final class RowUpdatesTest {
   @Test
   void duplicatesAreAddedInOrderOfPositionBeforeTheStep() {
     Allocator allocator = Allocator.of(1L << 24);
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.sgd(1), 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, 1, 0, TableOptions.of(Optimizer.sgd(1)).initRange(0));
     float[] grads = {1e8f, 1, -1e8f, 1, 3};
     float inOrder = (((1e8f + 1) + -1e8f) + 1) + 3;
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
@@ -264,7 +270,7 @@ final class RowUpdatesTest {
   void momentsDecayByAllStepsThatDidNotTouchTheirRow() {
     Allocator allocator = Allocator.of(1L << 24);
     Optimizer.Adam adam = new Optimizer.Adam(LR, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED);
-    TableConfig config = new TableConfig("t", 0, 9, adam, 0, 0, 0, UnknownRow.ZEROS);
+    TableConfig config = new TableConfig("t", 0, 9, 0, TableOptions.of(adam).initRange(0));
     for (int last : new int[] {2, 3, 40, 1 << 20}) {
       double m = (1 - (double) adam.beta1()) * 2;
       double v = (1 - (double) adam.beta2()) * 4;
@@ -300,7 +306,8 @@ final class RowUpdatesTest {
   @Test
   void ftrlWithLearningRateZeroChangesNothing() {
     Allocator allocator = Allocator.of(1L << 24);
-    TableConfig config = new TableConfig("t", 0, 1, Optimizer.ftrl(1), 1, 0, 0, UnknownRow.ZEROS);
+    TableConfig config =
+        new TableConfig("t", 0, 1, 0, TableOptions.of(Optimizer.ftrl(1)).initRange(1));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator);
         Floats grad = Floats.of(allocator, 1);
         Floats out = new Floats(allocator, 2)) {

@@ -2,7 +2,13 @@ package dev.tern.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import org.junit.jupiter.api.AfterEach;
@@ -52,7 +58,12 @@ final class RowsFoundAnewTest {
             .withRoomMadeBy(new Eviction.LeastRecent(), 1);
     UnknownRow unknown = hashed ? new UnknownRow.Hashed(1) : UnknownRow.ZEROS;
     TableConfig config =
-        new TableConfig("t", 2, 1, Optimizer.sgd(1), 0.5f, 42, 0, unknown, DType.F32, policy);
+        new TableConfig(
+            "t",
+            2,
+            1,
+            42,
+            TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).unknown(unknown).rows(policy));
     try (EmbeddingTable table = EmbeddingTable.create(config, allocator)) {
       apply(table, found(table, 1, 1), 1);
       Lookup before = found(table, 7);

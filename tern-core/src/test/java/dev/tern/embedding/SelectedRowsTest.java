@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.embedding.SelectedRows.Scatter;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayInputStream;
@@ -224,7 +227,7 @@ final class SelectedRowsTest {
       gradients[i] = (float) random.nextDouble(-1, 1);
     }
     TableConfig config =
-        new TableConfig("t", 0, width, Optimizer.adagrad(0.1f), 0.1f, 3, 0, UnknownRow.ZEROS);
+        new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.adagrad(0.1f)).initRange(0.1f));
     Allocator allocator = Allocator.of(1L << 26);
     try (EmbeddingTable one = EmbeddingTable.create(config, allocator);
         EmbeddingTable other = EmbeddingTable.create(config, allocator);

@@ -3,11 +3,17 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -71,7 +77,15 @@ final class SharedTableTest {
   private EmbeddingTable table(Optimizer optimizer, RowPolicy policy, boolean tier) {
     TableConfig config =
         new TableConfig(
-            "t", 0, WIDTH, optimizer, 0.5f, 42, 0.01f, UnknownRow.INITIAL, DType.F32, policy);
+            "t",
+            0,
+            WIDTH,
+            42,
+            TableOptions.of(optimizer)
+                .initRange(0.5f)
+                .l2(0.01f)
+                .unknown(UnknownRow.INITIAL)
+                .rows(policy));
     return tier
         ? EmbeddingTable.create(config, FileTier.of(folder, 500_000), allocator)
         : EmbeddingTable.create(config, allocator);

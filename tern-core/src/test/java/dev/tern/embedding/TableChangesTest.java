@@ -3,7 +3,12 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -33,7 +38,7 @@ final class TableChangesTest {
 
   private EmbeddingTable table(RowPolicy policy, Optimizer optimizer) {
     return EmbeddingTable.create(
-        new TableConfig("t", 3, 2, optimizer, 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy),
+        new TableConfig("t", 3, 2, 42, TableOptions.of(optimizer).initRange(0.5f).rows(policy)),
         allocator);
   }
 

@@ -3,6 +3,7 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.internal.table.index.Hashing;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
@@ -75,7 +76,7 @@ final class TableShardTest {
     long[] ids = {0, 1, -1, -2, Long.MIN_VALUE, Long.MIN_VALUE + 1, Long.MAX_VALUE, 1L << 32};
     BigInteger all = BigInteger.ONE.shiftLeft(Long.SIZE);
     for (long id : ids) {
-      BigInteger hash = BigInteger.valueOf(IdIndex.hash(id)).mod(all);
+      BigInteger hash = BigInteger.valueOf(Hashing.mix(id)).mod(all);
       int begin = hash.multiply(BigInteger.valueOf(count)).divide(all).intValueExact();
       assertThat(only(TableShard.allOf(count), id)).isEqualTo(begin);
     }

@@ -4,6 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
@@ -60,7 +69,12 @@ final class TableSnapshotTest {
 
   private static TableConfig config(
       Optimizer optimizer, DType storage, RowPolicy policy, UnknownRow unknown) {
-    return new TableConfig("t", 3, WIDTH, optimizer, 0.4f, 42, 0, unknown, storage, policy);
+    return new TableConfig(
+        "t",
+        3,
+        WIDTH,
+        42,
+        TableOptions.of(optimizer).initRange(0.4f).unknown(unknown).storage(storage).rows(policy));
   }
 
   static List<TableConfig> tables() {

@@ -3,7 +3,11 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -46,7 +50,7 @@ final class UnseenForTest {
     RowPolicy policy = RowPolicy.ALL.withEviction(eviction);
     return EmbeddingTable.create(
         new TableConfig(
-            "t", 1, WIDTH, Optimizer.sgd(1), 0.5f, 42, 0, UnknownRow.ZEROS, DType.F32, policy),
+            "t", 1, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).rows(policy)),
         allocator);
   }
 

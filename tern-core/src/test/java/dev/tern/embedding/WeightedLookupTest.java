@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import java.util.Arrays;
@@ -28,7 +32,13 @@ final class WeightedLookupTest {
 
   private EmbeddingTable table(int width, UnknownRow unknown, DType storage) {
     return EmbeddingTable.create(
-        new TableConfig("t", 0, width, Optimizer.sgd(1), 0.5f, 3, 0, unknown, storage), allocator);
+        new TableConfig(
+            "t",
+            0,
+            width,
+            3,
+            TableOptions.of(Optimizer.sgd(1)).initRange(0.5f).unknown(unknown).storage(storage)),
+        allocator);
   }
 
   /** Bags of 0 to 4 ids below 50, some ids twice in a bag; weights are 0, below 0 and above. */

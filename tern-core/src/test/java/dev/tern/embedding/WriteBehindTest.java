@@ -3,9 +3,18 @@ package dev.tern.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
+import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.tier.ColdMerge;
+import dev.tern.internal.table.tier.ColdRows;
+import dev.tern.internal.table.tier.TierMemory;
+import dev.tern.internal.table.tier.WriteBehind;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -74,11 +83,13 @@ final class WriteBehindTest {
   private record Outcome(int digest, TableStatistics statistics) {}
 
   private static TableConfig config() {
-    return new TableConfig("t", 0, WIDTH, Optimizer.adagrad(1), 0.5f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "t", 0, WIDTH, 42, TableOptions.of(Optimizer.adagrad(1)).initRange(0.5f));
   }
 
   private EmbeddingTable table(Executor writer) {
-    return EmbeddingTable.create(config(), new FileTier(folder, MEMORY, writer), allocator);
+    return EmbeddingTable.create(
+        config(), new FileTier(new TierMemory(folder, MEMORY, writer)), allocator);
   }
 
   /** Trains, scores and exports. */
@@ -185,7 +196,7 @@ final class WriteBehindTest {
               });
       long row = allocator.allocate(12, "row");
       Memory.setLong(row + 4, 77);
-      long hash = IdIndex.hash(77);
+      long hash = Hashing.mix(77);
       ColdMerge.Rows rows = new ColdMerge.Rows(new long[] {hash}, new long[] {row}, new int[] {5});
       // More records in the end than there are: as if the file had lost one.
       behind.add(cold.begin(0, rows, -1, 8));
@@ -248,7 +259,7 @@ final class WriteBehindTest {
 
   @Test
   void memoryBesideRowsStaysInItsShareWhereFewRowsOfManyPartitionsLeave() {
-    FileTier tier = new FileTier(folder, MEMORY, Runnable::run);
+    FileTier tier = new FileTier(new TierMemory(folder, MEMORY, Runnable::run));
     try (EmbeddingTable table = EmbeddingTable.create(config(), tier, allocator)) {
       Lookup lookup = new Lookup();
       int most = most(table);

@@ -172,7 +172,11 @@ final class ModelsTest {
 
   private static ModelConfig config(ModelConfig.Type type) {
     int heads = type == ModelConfig.Type.TRANSFORMER ? HEADS : 1;
-    return new ModelConfig(type, D, List.of(4, 3), 0.5f, List.of(5), 2).withHeads(heads);
+    return ModelConfig.of(type, D, 4, 3)
+        .withDropout(0.5f)
+        .withBottom(5)
+        .withCrossLayers(2)
+        .withHeads(heads);
   }
 
   private static float[] random(Random random, int count) {

@@ -110,7 +110,7 @@ final class LayerEquationsTest {
         of(
             "cross of experts",
             rows,
-            p -> CrossNetwork.mixture(p, "l", W, 2, 2, 3)::apply,
+            p -> CrossNetwork.mixture(p, "l", W, 2, new CrossNetwork.Experts(3, 2))::apply,
             v -> cross(v, (l, c) -> experts(v, l, c, 2, 3))));
     all.add(of("inner products", vectors, _ -> InnerProducts::of, v -> pairs(v.get("x"))));
     all.add(
@@ -484,7 +484,8 @@ final class LayerEquationsTest {
       Parameters parameters = new Parameters(device, 5);
       assertThatThrownBy(() -> CrossNetwork.lowRank(parameters, "c", 3, 1, 0))
           .hasMessage("cross network: got rank 0, expected 1 or more");
-      assertThatThrownBy(() -> CrossNetwork.mixture(parameters, "c", 3, 1, 2, 0))
+      assertThatThrownBy(
+              () -> CrossNetwork.mixture(parameters, "c", 3, 1, new CrossNetwork.Experts(0, 2)))
           .hasMessage("cross network: got experts 0, expected 1 or more");
     }
   }

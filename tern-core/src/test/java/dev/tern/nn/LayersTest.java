@@ -32,6 +32,20 @@ final class LayersTest {
   }
 
   @Test
+  void namesWithTheSameHashStartWithOtherValues() {
+    assertThat("Aa.weight").hasSameHashCodeAs("BB.weight");
+    Shape shape = Shape.of(8);
+    float[] first = parameters.uniform("Aa.weight", shape, 1).toArray();
+    float[] second = parameters.uniform("BB.weight", shape, 1).toArray();
+    float[] third = parameters.uniform("AaBB.weight", shape, 1).toArray();
+    assertThat(second).doesNotContain(first);
+    Parameters again = new Parameters(device, 5);
+    assertThat(again.uniform("AaBB.weight", shape, 1).toArray()).as("alone").isEqualTo(third);
+    assertThat(again.uniform("Aa.weight", shape, 1).toArray()).as("first").isEqualTo(first);
+    assertThat(again.uniform("BB.weight", shape, 1).toArray()).as("again").isEqualTo(second);
+  }
+
+  @Test
   void linearIsAMatrixProductPlusBias() {
     Linear linear = new Linear(parameters, "l", 2, 3);
     set("l.weight", 1, 2, 3, 4, 5, 6);

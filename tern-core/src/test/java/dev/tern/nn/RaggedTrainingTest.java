@@ -6,20 +6,20 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.TableConfig;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.KeyedRagged;
 import dev.tern.tensor.Levels;
-import dev.tern.tensor.Pool;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.RaggedVariable;
+import dev.tern.tensor.SequencePooling;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.List;
@@ -46,7 +46,7 @@ final class RaggedTrainingTest {
         Variable labels = Variable.zeros(device, "labels", Shape.of(ROWS))) {
       Ragged x = embedded.ragged();
       Ragged shares = x.with(x.values().sum(1)).softmax();
-      Tensor logits = x.weighted(shares.values()).pool(Pool.SUM).sum(1);
+      Tensor logits = x.weighted(shares.values()).pool(SequencePooling.SUM).sum(1);
       Tensor loss = logits.bceWithLogits(labels.tensor());
       List<Tensor> gradients = Tensor.gradients(loss, List.of(x.values()));
       try (Computation step = Computation.of(device, List.of(loss, gradients.get(0)), Map.of())) {
@@ -59,10 +59,11 @@ final class RaggedTrainingTest {
           int count = batch.idCount(0);
           table.find(batch.ids(0), count, lookup, true);
           embedded.setOffsets(batch.offsets(0), batch.size());
-          table.ragged(lookup, embedded.address());
+          table.ragged(lookup, embedded.memory().address());
           step.run();
           int[] positions = IntStream.rangeClosed(0, count).toArray();
-          table.apply(lookup, positions, count, Combiner.SUM, step.address(1), WIDTH, 0.5f, i);
+          table.apply(
+              lookup, positions, count, Combiner.SUM, step.output(1).address(), WIDTH, 0.5f, i);
           first += i <= 30 ? step.item(0) : 0;
           last += i > 270 ? step.item(0) : 0;
         }
@@ -88,11 +89,12 @@ final class RaggedTrainingTest {
     Ragged all = Ragged.of(Tensor.of(Shape.of(6), ids), levels);
     KeyedRagged keyed = KeyedRagged.of(List.of("clicks", "city"), all);
     assertThat(keyed.get("clicks").levels()).isEqualTo(Levels.ofLengths(new int[] {0, 1, 2}));
-    assertThat(keyed.pool(Pool.SUM).toArray()).containsExactly(0, 0, 10, -1, 41, -2);
+    assertThat(keyed.pool(SequencePooling.SUM).toArray()).containsExactly(0, 0, 10, -1, 41, -2);
   }
 
   private static TableConfig config() {
-    return new TableConfig("clicks", 10, WIDTH, Optimizer.sgd(1), 0.1f, 42, 0, UnknownRow.ZEROS);
+    return new TableConfig(
+        "clicks", 10, WIDTH, 42, TableOptions.of(Optimizer.sgd(1)).initRange(0.1f));
   }
 
   /** The label says whether an id of the row is below 5; some rows have no ids. */

@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Scorer;
@@ -93,9 +93,10 @@ final class PredictorTest {
   }
 
   private static Trainer trained(Device device, ModelConfig.Type type, UnknownRow unknown) {
-    ModelConfig model = new ModelConfig(type, 5, List.of(17, 9), 0.2f, List.of(7), 2);
+    ModelConfig model =
+        ModelConfig.of(type, 5, 17, 9).withDropout(0.2f).withBottom(7).withCrossLayers(2);
     TrainOptions options =
-        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(2).unknown(unknown);
+        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(2).tables(t -> t.unknown(unknown));
     Trainer trainer = Trainer.create(device, encoder(), model, options);
     trainer.fit(Readers.inMemory(TRAIN));
     return trainer;
@@ -174,7 +175,10 @@ final class PredictorTest {
     Path checkpoint = folder.resolve("saved");
     ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 8);
     TrainOptions options =
-        TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).unknown(UnknownRow.MEAN);
+        TrainOptions.of(Optimizer.adam(0.01f))
+            .batch(100)
+            .epochs(1)
+            .tables(t -> t.unknown(UnknownRow.MEAN));
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = Trainer.create(device, encoder(), model, options)) {
       trainer.fit(Readers.inMemory(rows(5, 4000, 20_000)));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

@@ -127,19 +127,28 @@ final class RaggedOpsTest {
 
   static final List<Op> OPS =
       List.of(
-          new Op("sum", x -> x.pool(Pool.SUM), x -> x.rows(s -> pooled(s, x, n -> 1))),
-          new Op("mean", x -> x.pool(Pool.MEAN), x -> x.rows(s -> pooled(s, x, n -> n))),
-          new Op("sqrt", x -> x.pool(Pool.SQRT), x -> x.rows(s -> pooled(s, x, Math::sqrt))),
-          new Op("max", x -> x.pool(Pool.MAX, -9), x -> x.rows(s -> most(s, x, -9))),
-          new Op("first", x -> x.pool(Pool.FIRST, 7), x -> x.rows(s -> at(s, x, 0, 7))),
-          new Op("last", x -> x.pool(Pool.LAST), x -> x.rows(s -> at(s, x, s.size() - 1, 0))),
+          new Op("sum", x -> x.pool(SequencePooling.SUM), x -> x.rows(s -> pooled(s, x, n -> 1))),
+          new Op("mean", x -> x.pool(SequencePooling.MEAN), x -> x.rows(s -> pooled(s, x, n -> n))),
+          new Op(
+              "sqrt",
+              x -> x.pool(SequencePooling.SQRT),
+              x -> x.rows(s -> pooled(s, x, Math::sqrt))),
+          new Op("max", x -> x.pool(SequencePooling.MAX, -9), x -> x.rows(s -> most(s, x, -9))),
+          new Op("first", x -> x.pool(SequencePooling.FIRST, 7), x -> x.rows(s -> at(s, x, 0, 7))),
+          new Op(
+              "last",
+              x -> x.pool(SequencePooling.LAST),
+              x -> x.rows(s -> at(s, x, s.size() - 1, 0))),
           new Op(
               "mean of none",
-              x -> x.pool(Pool.MEAN, 5),
+              x -> x.pool(SequencePooling.MEAN, 5),
               x -> x.rows(s -> s.isEmpty() ? filled(x, 5) : pooled(s, x, n -> n))),
           new Op("top means", x -> x.topMeans(1, 3), x -> x.rows(s -> topMeans(s, x, 1, 3))),
           new Op("softmax", x -> x.softmax(), x -> x.map(s -> softmax(s, x))),
-          new Op("expand", x -> x.expand(x.pool(Pool.MAX)), x -> x.map(s -> expanded(s, x))),
+          new Op(
+              "expand",
+              x -> x.expand(x.pool(SequencePooling.MAX)),
+              x -> x.map(s -> expanded(s, x))),
           new Op("reverse", Ragged::reverse, x -> x.map(s -> s.reversed())),
           new Op("truncate", x -> x.truncate(2), x -> x.map(s -> head(s, 2))),
           new Op(
@@ -522,7 +531,7 @@ final class RaggedOpsTest {
     return switch (result) {
       case Ragged x -> {
         Tensor factors = TensorTest.random(23, x.values().shape().toArray());
-        yield x.with(x.values().mul(factors)).pool(Pool.SUM);
+        yield x.with(x.values().mul(factors)).pool(SequencePooling.SUM);
       }
       case Tensor tensor -> tensor;
       default -> throw new AssertionError(result);

@@ -26,7 +26,7 @@ final class RaggedTest {
   @Test
   void exampleOfTheClassDocComputesWhatItSays() {
     Ragged x = Ragged.of(FIVE, LEVELS);
-    assertThat(x.pool(Pool.MEAN).toArray()).containsExactly(1.5f, 0, 4);
+    assertThat(x.pool(SequencePooling.MEAN).toArray()).containsExactly(1.5f, 0, 4);
     assertThat(x.reverse().toArray()).containsExactly(2, 1, 5, 4, 3);
     assertThat(x.levels()).isEqualTo(LEVELS);
     assertThat(x.sequenceIds().toLongs()).containsExactly(0, 0, 2, 2, 2);
@@ -37,20 +37,21 @@ final class RaggedTest {
   void weightsCountInSumsAndMoveWithTheirRows() {
     Tensor weights = Tensor.of(Shape.of(5), 1, 3, 0, 2, 2);
     Ragged x = Ragged.of(FIVE, LEVELS).weighted(weights);
-    assertThat(x.pool(Pool.SUM).toArray()).containsExactly(7, 0, 18);
-    assertThat(x.pool(Pool.MEAN).toArray()).containsExactly(7 / 4f, 0, 18 / 4f);
+    assertThat(x.pool(SequencePooling.SUM).toArray()).containsExactly(7, 0, 18);
+    assertThat(x.pool(SequencePooling.MEAN).toArray()).containsExactly(7 / 4f, 0, 18 / 4f);
     float root = (float) Math.sqrt(10);
-    assertThat(x.pool(Pool.SQRT).toArray())
+    assertThat(x.pool(SequencePooling.SQRT).toArray())
         .containsExactly(7 / root, 0, (float) (18 / Math.sqrt(8)));
     Ragged moved = Ragged.concat(List.of(x.reverse(), x.truncate(1)));
     assertThat(moved.weights().orElseThrow().toArray()).startsWith(3, 1, 1, 2, 2, 0, 0);
-    assertThatThrownBy(() -> x.pool(Pool.MAX)).hasMessageContaining("call unweighted first");
-    assertThat(x.unweighted().pool(Pool.MAX, -1).toArray()).containsExactly(2, -1, 5);
+    assertThatThrownBy(() -> x.pool(SequencePooling.MAX))
+        .hasMessageContaining("call unweighted first");
+    assertThat(x.unweighted().pool(SequencePooling.MAX, -1).toArray()).containsExactly(2, -1, 5);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"SUM", "MEAN", "SQRT"})
-  void gradientsOfWeightsAgreeWithFiniteDifferences(Pool kind) {
+  void gradientsOfWeightsAgreeWithFiniteDifferences(SequencePooling kind) {
     Tensor rows = TensorTest.random(3, 6, 2);
     Levels levels = Levels.ofLengths(new int[] {0, 3, 1, 2});
     TensorTest.checkGradient(
@@ -145,10 +146,10 @@ final class RaggedTest {
   void levelsArePooledFromTheInnermostOut() {
     Levels levels = Levels.ofLengths(new int[] {1, 2}, new int[] {2, 0, 1}, new int[] {2, 1, 3});
     Ragged x = Ragged.of(Tensor.of(Shape.of(6), 1, 2, 3, 4, 5, 6), levels);
-    Ragged sums = x.outer(x.pool(Pool.SUM));
+    Ragged sums = x.outer(x.pool(SequencePooling.SUM));
     assertThat(nested(sums).toString()).isEqualTo("[[[[3.0], [3.0]]], [[], [[15.0]]]]");
-    Ragged most = sums.outer(sums.pool(Pool.MAX, -1));
-    assertThat(most.pool(Pool.SUM).toArray()).containsExactly(3, 14);
+    Ragged most = sums.outer(sums.pool(SequencePooling.MAX, -1));
+    assertThat(most.pool(SequencePooling.SUM).toArray()).containsExactly(3, 14);
     assertThatThrownBy(() -> most.outer(FIVE)).hasMessageContaining("expected a row for each");
   }
 
@@ -158,9 +159,9 @@ final class RaggedTest {
     Function<Tensor, Tensor> function =
         rows -> {
           Ragged x = Ragged.of(rows, levels).softmax().reverse();
-          Ragged y = Ragged.concat(List.of(x, x.expand(x.pool(Pool.MAX))));
-          Ragged inner = y.outer(y.pool(Pool.SUM));
-          return inner.outer(inner.pool(Pool.SQRT)).pool(Pool.MAX);
+          Ragged y = Ragged.concat(List.of(x, x.expand(x.pool(SequencePooling.MAX))));
+          Ragged inner = y.outer(y.pool(SequencePooling.SUM));
+          return inner.outer(inner.pool(SequencePooling.SQRT)).pool(SequencePooling.MAX);
         };
     TensorTest.checkGradient(function, TensorTest.random(7, levels.rows(), 2), levels.rows(), 2);
   }
@@ -169,9 +170,10 @@ final class RaggedTest {
   void rowsStayWhenTheirSequencesAreReset() {
     Ragged x = Ragged.of(FIVE, LEVELS).weighted(Tensor.of(Shape.of(5), 1, 1, 1, 1, 2));
     Levels other = Levels.ofLengths(new int[] {1, 1}, new int[] {4, 1});
-    assertThat(x.reset(other).pool(Pool.SUM).toArray()).containsExactly(10, 10);
+    assertThat(x.reset(other).pool(SequencePooling.SUM).toArray()).containsExactly(10, 10);
     assertThat(x.reset(other).levels()).isEqualTo(other);
-    assertThat(x.reset(Ragged.of(FIVE, other)).pool(Pool.SUM).toArray()).containsExactly(10, 10);
+    assertThat(x.reset(Ragged.of(FIVE, other)).pool(SequencePooling.SUM).toArray())
+        .containsExactly(10, 10);
     assertThatThrownBy(() -> x.reset(Levels.ofLengths(new int[] {4})))
         .hasMessageContaining("expected 4 rows");
   }
@@ -220,8 +222,8 @@ final class RaggedTest {
     try (Device device = Device.cpu(2, 16 << 20);
         RaggedVariable room = RaggedVariable.of(device, "x", new int[] {4, 9}, Shape.of(20, 2))) {
       Ragged x = room.ragged();
-      Tensor means = x.outer(x.pool(Pool.MEAN)).pool(Pool.SUM);
-      Tensor shares = x.softmax().reverse().pool(Pool.LAST);
+      Tensor means = x.outer(x.pool(SequencePooling.MEAN)).pool(SequencePooling.SUM);
+      Tensor shares = x.softmax().reverse().pool(SequencePooling.LAST);
       Tensor gradient = Tensor.gradients(means.square().sum(), List.of(x.values())).get(0);
       try (Computation step = Computation.of(device, List.of(means, shares, gradient), Map.of())) {
         for (int batch = 0; batch < 12; batch++) {
@@ -230,9 +232,9 @@ final class RaggedTest {
           room.set(levels, rows);
           step.run();
           Ragged alone = Ragged.of(Tensor.of(Shape.of(levels.rows(), 2), rows), levels);
-          Tensor pooled = alone.outer(alone.pool(Pool.MEAN)).pool(Pool.SUM);
+          Tensor pooled = alone.outer(alone.pool(SequencePooling.MEAN)).pool(SequencePooling.SUM);
           Tensor slopes = Tensor.gradients(pooled.square().sum(), List.of(alone.values())).get(0);
-          float[] ends = alone.softmax().reverse().pool(Pool.LAST).toArray();
+          float[] ends = alone.softmax().reverse().pool(SequencePooling.LAST).toArray();
           // Sequences without use are empty.
           assertThat(output(step, 0, 8)).containsExactly(Arrays.copyOf(pooled.toArray(), 8));
           assertThat(output(step, 1, 18)).containsExactly(Arrays.copyOf(ends, 18));
@@ -262,7 +264,7 @@ final class RaggedTest {
 
   private static float[] normSlopes(Ragged x, Tensor w, Function<Tensor, Tensor> norm) {
     Tensor norms = norm.apply(x.values().matmul(w).square().sum(1));
-    Tensor loss = x.with(norms).pool(Pool.SUM).sum();
+    Tensor loss = x.with(norms).pool(SequencePooling.SUM).sum();
     return Tensor.gradients(loss, List.of(w)).get(0).toArray();
   }
 
@@ -348,10 +350,10 @@ final class RaggedTest {
   @Test
   void offsetsThatAreComputedAreCheckedWhereTheyAreUsed() {
     Ragged descending = Ragged.of(FIVE, Tensor.ofInts(Shape.of(4), 0, 4, 2, 5));
-    assertThatThrownBy(() -> descending.pool(Pool.SUM).toArray())
+    assertThatThrownBy(() -> descending.pool(SequencePooling.SUM).toArray())
         .hasMessageContaining("got offset 2 at place 2 after 4");
     Ragged outside = Ragged.of(FIVE, Tensor.ofInts(Shape.of(3), 0, 4, 6));
-    assertThatThrownBy(() -> outside.pool(Pool.MAX).toArray())
+    assertThatThrownBy(() -> outside.pool(SequencePooling.MAX).toArray())
         .hasMessageContaining("got offset 6 at place 2 after 4, expected 4 to 5");
     assertThatThrownBy(() -> outside.reverse().values().toArray())
         .hasMessageContaining("mirror: got offset 6");
@@ -373,16 +375,16 @@ final class RaggedTest {
             () -> bad.lengths().toLongs(),
             () -> bad.mask(5).toArray(),
             () -> bad.pad(6, 0).toArray(),
-            () -> bad.pool(Pool.MEAN).toArray(),
-            () -> bad.pool(Pool.FIRST).toArray(),
-            () -> bad.pool(Pool.LAST).toArray(),
+            () -> bad.pool(SequencePooling.MEAN).toArray(),
+            () -> bad.pool(SequencePooling.FIRST).toArray(),
+            () -> bad.pool(SequencePooling.LAST).toArray(),
             () -> bad.slice(ones, Tensor.ofInts(Shape.of(2), 0, 1)).toArray(),
             () -> bad.take(ones).values().toArray(),
             () -> bad.reshape(1).lengths().toLongs(),
             () -> bad.reshape(1).levels(),
             () -> bad.unpad(Tensor.zeros(Shape.of(2, 7, 1))).values().toArray(),
             () -> Ragged.concat(List.of(bad, good)).values().toArray(),
-            () -> Ragged.merge(List.of(bad, good)).pool(Pool.SUM).toArray());
+            () -> Ragged.merge(List.of(bad, good)).pool(SequencePooling.SUM).toArray());
     for (Supplier<Object> reader : readers) {
       assertThatThrownBy(reader::get)
           .isInstanceOf(IllegalArgumentException.class)
@@ -474,18 +476,24 @@ final class RaggedTest {
   void emptySequencesShiftNoGradients() {
     Ragged x = Ragged.of(FIVE, LEVELS);
     Tensor weights = Tensor.of(Shape.of(3, 1), 10, 20, 30);
-    for (Pool kind : List.of(Pool.SUM, Pool.MAX, Pool.FIRST, Pool.LAST)) {
+    for (SequencePooling kind :
+        List.of(
+            SequencePooling.SUM,
+            SequencePooling.MAX,
+            SequencePooling.FIRST,
+            SequencePooling.LAST)) {
       Tensor loss = x.pool(kind).mul(weights).sum();
       float[] slopes = Tensor.gradients(loss, List.of(FIVE)).get(0).toArray();
-      assertThat(slopes[0] + slopes[1]).isEqualTo(kind == Pool.SUM ? 20 : 10);
-      assertThat(slopes[2] + slopes[3] + slopes[4]).isEqualTo(kind == Pool.SUM ? 90 : 30);
+      assertThat(slopes[0] + slopes[1]).isEqualTo(kind == SequencePooling.SUM ? 20 : 10);
+      assertThat(slopes[2] + slopes[3] + slopes[4])
+          .isEqualTo(kind == SequencePooling.SUM ? 90 : 30);
     }
   }
 
   @Test
   void equalLargestNumbersShareTheirGradient() {
     Tensor rows = Tensor.of(Shape.of(3), 2, 2, 1);
-    Tensor loss = Ragged.of(rows, Levels.ofLengths(new int[] {3})).pool(Pool.MAX).sum();
+    Tensor loss = Ragged.of(rows, Levels.ofLengths(new int[] {3})).pool(SequencePooling.MAX).sum();
     assertThat(Tensor.gradients(loss, List.of(rows)).get(0).toArray())
         .containsExactly(0.5f, 0.5f, 0);
   }
@@ -495,9 +503,9 @@ final class RaggedTest {
   void sixLevelsArePooled() {
     Ragged x = ragged(Levels.ofLengths(one(2), one(2), one(2), one(2), one(2), one(2)), 1);
     while (x.depth() > 1) {
-      x = x.outer(x.pool(Pool.MEAN));
+      x = x.outer(x.pool(SequencePooling.MEAN));
     }
-    assertThat(x.pool(Pool.MEAN).shape()).isEqualTo(Shape.of(2, 1));
+    assertThat(x.pool(SequencePooling.MEAN).shape()).isEqualTo(Shape.of(2, 1));
   }
 
   private static int[] one(int count) {
@@ -516,7 +524,7 @@ final class RaggedTest {
       Arrays.fill(rows, 0, width, 1 << 24);
       Ragged x =
           Ragged.of(Tensor.of(Shape.of(count, width), rows), Levels.ofLengths(new int[] {count}));
-      for (float sum : x.pool(Pool.SUM).toArray()) {
+      for (float sum : x.pool(SequencePooling.SUM).toArray()) {
         assertThat(sum).isBetween((1 << 24) + count - 64f, (float) (1 << 24) + count);
       }
     }
@@ -530,7 +538,7 @@ final class RaggedTest {
     for (int threads = 1; threads <= 3; threads++) {
       try (Device device = Device.cpu(threads, 16 << 20)) {
         Ragged x = Ragged.of(Tensor.of(Shape.of(levels.rows(), 5), rows), levels);
-        Tensor pooled = x.softmax().pool(Pool.SQRT);
+        Tensor pooled = x.softmax().pool(SequencePooling.SQRT);
         try (Computation step = Computation.of(device, List.of(pooled), Map.of())) {
           step.run();
           results.add(output(step, 0, 2500));
@@ -558,7 +566,12 @@ final class RaggedTest {
       Tensor values = Tensor.of(Shape.of(levels.rows(), 6), rows);
       Ragged x = Ragged.of(values, levels);
       Ragged y = x.with(x.values().mul(2).tanh()).softmax().reverse();
-      Tensor loss = y.mul(x.pad(8, 1)).pool(Pool.MAX).add(y.pool(Pool.LAST)).square().sum();
+      Tensor loss =
+          y.mul(x.pad(8, 1))
+              .pool(SequencePooling.MAX)
+              .add(y.pool(SequencePooling.LAST))
+              .square()
+              .sum();
       Tensor gradient = Tensor.gradients(loss, List.of(values)).get(0);
       try (Computation step = Computation.of(device, List.of(gradient), Map.of())) {
         step.run();

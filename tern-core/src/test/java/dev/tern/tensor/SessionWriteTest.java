@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
-import dev.tern.internal.memory.Memory;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -153,7 +153,7 @@ final class SessionWriteTest {
       session.run(first, y);
       x.setOffsets(new int[] {0, 1, 4}, 2);
       for (int i = 0; i < 4; i++) {
-        Memory.setFloat(x.address() + 4L * i, 5 + i);
+        x.memory().setAtIndex(ValueLayout.JAVA_FLOAT, i, 5 + i);
       }
       assertThat(session.get(y)).containsExactly(10, 20, 30, 40);
     }

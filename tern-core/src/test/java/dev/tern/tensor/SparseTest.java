@@ -120,8 +120,8 @@ final class SparseTest {
   @Test
   void eachKeyHasTheSequencesOfTheWholeBatch() {
     assertThat(KEYED.batch()).isEqualTo(2);
-    assertThat(KEYED.pool(Pool.SUM).shape()).isEqualTo(Shape.of(2, 3, 1));
-    assertThat(KEYED.pool(Pool.SUM).toArray()).containsExactly(3, 0, 6, 0, 12, 7);
+    assertThat(KEYED.pool(SequencePooling.SUM).shape()).isEqualTo(Shape.of(2, 3, 1));
+    assertThat(KEYED.pool(SequencePooling.SUM).toArray()).containsExactly(3, 0, 6, 0, 12, 7);
     assertThat(KEYED.get("carts").toArray()).containsExactly(3, 4, 5);
     assertThat(KEYED.get("carts").levels()).isEqualTo(Levels.ofLengths(new int[] {0, 3}));
   }
@@ -133,7 +133,7 @@ final class SparseTest {
     assertThat(picked.all().toArray()).containsExactly(6, 7, 1, 2);
     KeyedRagged all = KeyedRagged.concat(List.of(KEYED.pick(List.of("carts")), picked));
     assertThat(all.keys()).containsExactly("carts", "buys", "clicks");
-    assertThat(all.pool(Pool.SUM).toArray()).containsExactly(0, 6, 3, 12, 7, 0);
+    assertThat(all.pool(SequencePooling.SUM).toArray()).containsExactly(0, 6, 3, 12, 7, 0);
     assertThat(all.with(all.all().values().mul(2)).get("buys").toArray()).containsExactly(12, 14);
   }
 

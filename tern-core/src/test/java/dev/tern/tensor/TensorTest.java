@@ -224,8 +224,10 @@ final class TensorTest {
         new Case("matmul of batches", x -> x.matmul(x.transpose(1, 2)).square(), 3, 4, 5),
         new Case("gather", x -> x.gather(index).square(), 4, 3),
         new Case("scatter add", x -> Tensor.scatterAdd(index, x, 4).square(), 3, 2),
-        new Case("segment sum", x -> Ragged.of(x, offsets).pool(Pool.SUM).square(), 6, 3),
-        new Case("segment max", x -> Ragged.of(x, offsets).pool(Pool.MAX, 2).square(), 6, 3),
+        new Case(
+            "segment sum", x -> Ragged.of(x, offsets).pool(SequencePooling.SUM).square(), 6, 3),
+        new Case(
+            "segment max", x -> Ragged.of(x, offsets).pool(SequencePooling.MAX, 2).square(), 6, 3),
         new Case("dot interaction", x -> x.dotInteraction().square(), 3, 4, 5));
   }
 

@@ -5,18 +5,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
+import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
-import dev.tern.embedding.Admission;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowPolicy;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
+import dev.tern.internal.checkpoint.BucketColumns;
+import dev.tern.internal.checkpoint.RowShape;
+import dev.tern.internal.checkpoint.SavedTable;
+import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
@@ -44,7 +53,10 @@ final class BucketTrainingTest {
   private static final Batch OTHERS = DeltaCheckpointTest.manyIds(9, 100);
   private static final int BUCKETS = 6;
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8)
+          .withDropout(0.1f)
+          .withBottom(8)
+          .withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -57,8 +69,8 @@ final class BucketTrainingTest {
     RowPolicy full = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     return List.of(
         options(COUNTED),
-        options(recent).tableStorage(DType.BF16),
-        options(full).tableOptimizer(Optimizer.adam(0.01f)).tableStorage(DType.F16),
+        options(recent).tables(t -> t.storage(DType.BF16)),
+        options(full).tableOptimizer(Optimizer.adam(0.01f)).tables(t -> t.storage(DType.F16)),
         options(full.withAdmission(new Admission.ByProbability(0.4)))
             .tableOptimizer(Optimizer.rowWiseAdagrad(0.05f)));
   }
@@ -68,8 +80,7 @@ final class BucketTrainingTest {
         .batch(32)
         .epochs(2)
         .shuffleRows(1000)
-        .unknown(new UnknownRow.Hashed(BUCKETS))
-        .rows(policy)
+        .tables(t -> t.unknown(new UnknownRow.Hashed(BUCKETS)).rows(policy))
         .reportEvery(1);
   }
 
@@ -121,7 +132,8 @@ final class BucketTrainingTest {
       RowShape shape = table.shape();
       BucketColumns columns = table.bucketRows();
       try (var block =
-          new dev.tern.embedding.RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
+          new dev.tern.embedding.config.RowBlock(
+              shape.storage(), shape.width(), shape.state(), 0)) {
         while (columns.next(block)) {
           byte[] weights = block.weights().toArray(ValueLayout.JAVA_BYTE);
           int bytes = weights.length / block.count();
@@ -251,13 +263,14 @@ final class BucketTrainingTest {
   @Test
   void aCheckpointIsResumedOnlyWithItsBuckets() {
     Path hashed = trained(options(COUNTED), 1);
-    Path zeros = trained(options(COUNTED).unknown(UnknownRow.ZEROS), 2);
+    Path zeros = trained(options(COUNTED).tables(t -> t.unknown(UnknownRow.ZEROS)), 2);
     try (Device device = Device.cpu(1, 1L << 27)) {
-      TrainOptions more = options(COUNTED).unknown(new UnknownRow.Hashed(BUCKETS + 1));
+      TrainOptions more =
+          options(COUNTED).tables(t -> t.unknown(new UnknownRow.Hashed(BUCKETS + 1)));
       assertThatThrownBy(() -> Trainer.resume(device, hashed, MODEL, more))
           .isInstanceOf(DataException.class)
           .hasMessageContaining("0.safetensors: got 6 buckets for ids without a row, expected 7");
-      TrainOptions none = options(COUNTED).unknown(UnknownRow.ZEROS);
+      TrainOptions none = options(COUNTED).tables(t -> t.unknown(UnknownRow.ZEROS));
       assertThatThrownBy(() -> Trainer.resume(device, hashed, MODEL, none))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("resume: got tables")
@@ -329,21 +342,5 @@ final class BucketTrainingTest {
       trainer.save(after);
       assertThat(TrainerTest.contents(after)).isEqualTo(TrainerTest.contents(before));
     }
-  }
-
-  @Test
-  void aManifestThatNamesNoRowOfUnknownIdsIsRefused() {
-    for (String text :
-        List.of(
-            "\"unknown\":\"HASH\",\"buckets\":0", "\"unknown\":\"HASH\",\"buckets\":4294967297")) {
-      var json = dev.tern.internal.json.Json.parseObject("{" + text + "}", "test");
-      assertThatThrownBy(() -> UnknownRowJson.read(json))
-          .isInstanceOf(DataException.class)
-          .hasMessageContaining("\"unknown\": got HASH (");
-    }
-    var other = dev.tern.internal.json.Json.parseObject("{\"unknown\":\"HASHED\"}", "test");
-    assertThatThrownBy(() -> UnknownRowJson.read(other))
-        .isInstanceOf(DataException.class)
-        .hasMessageContaining("\"unknown\": got HASHED (");
   }
 }

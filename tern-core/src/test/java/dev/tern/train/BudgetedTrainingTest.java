@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
@@ -42,7 +43,7 @@ final class BudgetedTrainingTest {
 
   private static Result train(
       ModelConfig model, TrainOptions options, long stepBytes, PlanSearch search) {
-    Network.Tables tables = Network.Tables.of(ADAM);
+    TableOptions tables = TableOptions.of(ADAM);
     try (Device device = Device.cpu(2, MEMORY, stepBytes);
         Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
@@ -53,14 +54,15 @@ final class BudgetedTrainingTest {
       for (int i = 1; i <= STEPS; i++) {
         ENCODER.apply(TrainerTest.planted(i, ROWS), batch);
         optimizer.prepare(i, 0.01f);
-        numbers.add(step.run(batch, i, 0.01f, i, () -> {}));
+        step.find(batch, i);
+        numbers.add(step.update(i, 0.01f));
       }
       for (float logit : step.logits()) {
         numbers.add(logit);
       }
       for (Variable variable : network.variables()) {
         for (long at = 0; at < variable.shape().elements(); at++) {
-          numbers.add(Memory.getFloat(variable.address() + 4 * at));
+          numbers.add(Memory.getFloat(variable.memory().address() + 4 * at));
         }
       }
       return new Result(numbers, step.memory());
@@ -91,7 +93,9 @@ final class BudgetedTrainingTest {
             0.5),
         Arguments.of(ModelConfig.of(ModelConfig.Type.DEEPFM, 4, widths(10, 64)), plain, 0.5),
         Arguments.of(
-            new ModelConfig(ModelConfig.Type.DLRM, 4, List.of(widths(10, 128)), 0, List.of(16), 3),
+            ModelConfig.of(ModelConfig.Type.DLRM, 4, widths(10, 128))
+                .withBottom(16)
+                .withCrossLayers(3),
             plain,
             0.45));
   }

@@ -216,10 +216,4 @@ final class DenseOptimizerTest {
       assertThat(vector.toArray()[1]).isCloseTo(-7 / 5.001f, within(1e-5f));
     }
   }
-
-  @ParameterizedTest
-  @MethodSource("rules")
-  void everyRuleIsReadBackFromItsJson(Optimizer rule) {
-    assertThat(OptimizerJson.read(OptimizerJson.write(rule))).isEqualTo(rule);
-  }
 }

@@ -3,16 +3,17 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.checkpoint.DeltaCheckpointTest;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -35,7 +36,7 @@ final class FileTierTrainingTest {
   private static final Batch TRAIN = rows(1, 6000);
   private static final Batch TEST = rows(2, 500);
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(8), 0, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8).withBottom(8).withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -154,7 +155,8 @@ final class FileTierTrainingTest {
 
   @Test
   void aModelThatCannotKeepRowsInFilesIsRefused() {
-    TrainOptions mean = options().unknown(UnknownRow.MEAN).tier(FileTier.of(folder, MEMORY));
+    TrainOptions mean =
+        options().tables(t -> t.unknown(UnknownRow.MEAN)).tier(FileTier.of(folder, MEMORY));
     try (Device device = device(1)) {
       assertThatThrownBy(() -> Trainer.create(device, encoder(), MODEL, mean))
           .isInstanceOf(IllegalArgumentException.class)

@@ -7,7 +7,8 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
+import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
@@ -29,7 +30,10 @@ final class HalfTablesTest {
   private static final Batch TRAIN = TrainerTest.planted(1, 4000);
   private static final Batch TEST = TrainerTest.planted(2, 3000);
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 9, List.of(16, 8), 0.1f, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 9, 16, 8)
+          .withDropout(0.1f)
+          .withBottom(8)
+          .withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -40,7 +44,7 @@ final class HalfTablesTest {
         .batch(128)
         .epochs(3)
         .shuffleRows(1000)
-        .tableStorage(storage);
+        .tables(t -> t.storage(storage));
   }
 
   private Path trained(DType storage, Untouched untouched, int threads) {

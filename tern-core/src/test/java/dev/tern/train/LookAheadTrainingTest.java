@@ -3,27 +3,23 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Admission;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.InTime;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -33,8 +29,8 @@ import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.Variable;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -80,20 +76,15 @@ final class LookAheadTrainingTest {
     return batch;
   }
 
-  private Network.Tables tables(Kind kind) {
-    return new Network.Tables(
-        Optimizer.lazyAdam(0.01f),
-        Optional.empty(),
-        0.1f,
-        0,
-        Combiner.SUM,
-        UnknownRow.INITIAL,
-        DType.F32,
-        kind.policy,
-        Map.of(),
-        RowLimits.NONE,
-        RowFormat.STORED,
-        kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty());
+  private TableOptions tables(Kind kind) {
+    return TableOptions.of(Optimizer.lazyAdam(0.01f))
+        .initRange(0.1f)
+        .unknown(UnknownRow.INITIAL)
+        .rows(kind.policy);
+  }
+
+  private Optional<FileTier> tier(Kind kind) {
+    return kind.tier ? Optional.of(FileTier.of(folder, 1_000_000)) : Optional.empty();
   }
 
   /** Whether the next batch is looked up ahead, and whether that is waited for. */
@@ -108,7 +99,7 @@ final class LookAheadTrainingTest {
     SplittableRandom random = new SplittableRandom(11);
     TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
     try (Device device = Device.cpu(threads, 1L << 27);
-        Network network = Network.create(device, schema(), MODEL, tables(kind), 1);
+        Network network = Network.create(device, schema(), MODEL, tables(kind), tier(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
         TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {
@@ -118,19 +109,14 @@ final class LookAheadTrainingTest {
         Batch after = batch(random);
         next = after;
         optimizer.prepare(i, 0.01f);
-        step.run(
-            batch,
-            i,
-            0.01f,
-            i,
-            () -> {
-              if (ahead != Ahead.NEVER) {
-                lookup.lookAhead(after);
-              }
-              if (ahead == Ahead.IN_TIME) {
-                InTime.await(lookup);
-              }
-            });
+        step.find(batch, i);
+        if (ahead != Ahead.NEVER) {
+          lookup.lookAhead(after);
+        }
+        if (ahead == Ahead.IN_TIME) {
+          InTime.await(lookup);
+        }
+        step.update(i, 0.01f);
       }
       lookup.forgetAhead();
       requireTaken(InTime.taken(lookup), 2 * (STEPS - 1), ahead);
@@ -151,7 +137,7 @@ final class LookAheadTrainingTest {
     List<Object> weights = new ArrayList<>();
     for (Variable variable : network.variables()) {
       for (long at = 0; at < variable.shape().elements(); at++) {
-        weights.add(Memory.getInt(variable.address() + 4 * at));
+        weights.add(Memory.getInt(variable.memory().address() + 4 * at));
       }
     }
     for (EmbeddingTable table : network.tables().tables()) {
@@ -187,40 +173,36 @@ final class LookAheadTrainingTest {
     }
   }
 
+  private static FeatureEncoder encoder(Batch rows) {
+    return FeatureEncoder.fit(
+        Readers.inMemory(rows),
+        List.of(),
+        List.of(IdEncoding.verbatim(), IdEncoding.verbatim()),
+        TextDictionary.none(),
+        _ -> {});
+  }
+
   @Test
   @Timeout(60)
-  void aBatchThatWasReadByThenIsLookedUpWhileTheOneBeforeComputes() {
+  void aStepLooksUpTheBatchAfterItIfThatWasReadByThen() {
     Batch rows = batch(new SplittableRandom(1));
-    int batches = ROWS / 8;
-    TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f));
+    int count = ROWS / 8;
+    TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f)).batch(8).shuffleRows(0);
     try (Device device = Device.cpu(2, 1L << 27);
-        Network network = Network.create(device, schema(), MODEL, tables(kinds().getFirst()), 1);
-        DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
-        BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, 8, PlanSearch.QUICK);
-        DataReader reader =
-            Readers.prefetched(Readers.batched(Readers.inMemory(rows), 8, false), 2);
-        NextBatch next = new NextBatch(reader, lookup)) {
-      for (int i = 1; i <= batches; i++) {
-        boolean last = i == batches;
-        optimizer.prepare(i, 0.01f);
-        try (Batch batch = next.take().orElseThrow()) {
-          step.run(
-              batch,
-              i,
-              0.01f,
-              i,
-              () -> {
-                while (!last && !reader.isReady()) {
-                  Thread.onSpinWait();
-                }
-                next.run();
-                InTime.await(lookup);
-              });
+        Trainer trainer = Trainer.create(device, encoder(rows), MODEL, options);
+        TrainingBatches batches = trainer.batches(Readers.inMemory(rows))) {
+      Iterator<Batch> epoch = batches.iterator();
+      Batch batch = epoch.next();
+      for (int i = 1; i < count; i++) {
+        while (!batches.isReady()) {
+          Thread.onSpinWait();
         }
-        assertThat(InTime.taken(lookup)).isEqualTo(2L * (i - 1));
+        trainer.step(batch);
+        batch = epoch.next();
+        assertThat(InTime.end(trainer.lookup(), batch)).as("batch %s", i).isTrue();
       }
-      assertThat(next.take()).isEmpty();
+      trainer.step(batch);
+      assertThat(epoch.hasNext()).isFalse();
     }
   }
 
@@ -229,13 +211,7 @@ final class LookAheadTrainingTest {
   void aReaderThatFailsAheadIsTheFaultOfTheBatchThatItCouldNotRead() {
     Batch rows = batch(new SplittableRandom(1));
     int good = 5;
-    FeatureEncoder encoder =
-        FeatureEncoder.fit(
-            Readers.inMemory(rows),
-            List.of(),
-            List.of(IdEncoding.verbatim(), IdEncoding.verbatim()),
-            TextDictionary.none(),
-            _ -> {});
+    FeatureEncoder encoder = encoder(rows);
     TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f)).batch(8).shuffleRows(0);
     try (Device device = Device.cpu(2, 1L << 27);
         Trainer trainer = Trainer.create(device, encoder, MODEL, options)) {

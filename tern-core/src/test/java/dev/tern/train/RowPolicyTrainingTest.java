@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.TableShard;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
+import dev.tern.internal.checkpoint.SafeTensors;
+import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -39,7 +42,10 @@ final class RowPolicyTrainingTest {
   private static final Batch TRAIN = TrainerTest.planted(1, 3000);
   private static final Batch TEST = TrainerTest.planted(2, 1000);
   private static final ModelConfig MODEL =
-      new ModelConfig(ModelConfig.Type.DEEPFM, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+      ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8)
+          .withDropout(0.1f)
+          .withBottom(8)
+          .withCrossLayers(2);
 
   @TempDir Path folder;
 
@@ -65,8 +71,7 @@ final class RowPolicyTrainingTest {
         .batch(32)
         .epochs(2)
         .shuffleRows(1000)
-        .unknown(UnknownRow.INITIAL)
-        .rows(policy)
+        .tables(t -> t.unknown(UnknownRow.INITIAL).rows(policy))
         .reportEvery(1);
   }
 
@@ -183,7 +188,8 @@ final class RowPolicyTrainingTest {
   @Test
   void aTableMayHaveARuleOfItsOwnWhichOthersDoNotFeel() throws IOException {
     RowPolicy few = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
-    TrainOptions own = options(RowPolicy.ALL).rows("ad", few).rows("tags", policies().getFirst());
+    TrainOptions own =
+        options(RowPolicy.ALL).tables(t -> t.rows("ad", few).rows("tags", policies().getFirst()));
     List<byte[]> ends = new ArrayList<>();
     for (int threads = 1; threads <= 2; threads++) {
       Path target = folder.resolve("own-" + threads);
@@ -206,12 +212,12 @@ final class RowPolicyTrainingTest {
     assertThat(scores(folder.resolve("own-1"))).doesNotContain(Float.NaN);
     try (Device device = Device.cpu(1, 1L << 27)) {
       Trainer.resume(device, folder.resolve("own-1"), MODEL, own).close();
-      TrainOptions other = own.rows("ad", few.withMaxRows(6, WhenFull.UNKNOWN));
+      TrainOptions other = own.tables(t -> t.rows("ad", few.withMaxRows(6, WhenFull.UNKNOWN)));
       assertThatThrownBy(() -> Trainer.resume(device, folder.resolve("own-1"), MODEL, other))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("resume: got tables")
           .hasMessageContaining("\"rowsOf\":{\"ad\"");
-      TrainOptions none = own.rows("adds", few);
+      TrainOptions none = own.tables(t -> t.rows("adds", few));
       assertThatThrownBy(() -> Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, none))
           .hasMessage(
               "network: got rows of table adds, expected names of tables, which are site, ad,"

@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.tools.TableExport;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.internal.checkpoint.FileDigest;
+import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.LearningRate;
@@ -37,7 +44,7 @@ final class RowRuleTrainingTest {
   private static TrainOptions options() {
     return TrainOptions.of(Optimizer.adam(0.01f))
         .tableOptimizer(new Optimizer.Adagrad(0.05f, 0.1f, 1e-8f))
-        .firstPartOptimizer(FTRL)
+        .tables(t -> t.firstPart(FTRL))
         .batch(64)
         .epochs(2)
         .shuffleRows(500)
@@ -103,13 +110,13 @@ final class RowRuleTrainingTest {
     Path saved = trained(options(), 1, "saved");
     Path rows = folder.resolve("rows.txt");
     TableExport.write(Checkpoint.open(saved), 0, TableFormat.TEXT, rows);
-    Path manifest = saved.resolve(Manifest.NAME);
+    Path manifest = saved.resolve("manifest.json");
     String text = Files.readString(manifest);
     for (int width : new int[] {2, 0, 9, -1}) {
       String edited = text.replaceAll("\"firstPartWidth\":\\s*1", "\"firstPartWidth\":" + width);
       assertThat(edited).isNotEqualTo(text);
       Files.writeString(manifest, edited);
-      Files.writeString(saved.resolve("manifest.sha256"), Manifest.sha256(manifest));
+      Files.writeString(saved.resolve("manifest.sha256"), FileDigest.sha256(manifest));
       Checkpoint damaged = Checkpoint.open(saved);
       Path target = folder.resolve("imported");
       assertThatThrownBy(() -> TableImport.write(damaged, 0, TableFormat.TEXT, rows, target))
@@ -143,13 +150,13 @@ final class RowRuleTrainingTest {
   void anotherRuleIsRefusedOnResumeAndOneForAModelOfOnePartAtOnce() {
     Path saved = trained(options(), 1, "saved");
     try (Device device = Device.cpu(1, 1L << 27)) {
-      TrainOptions others = options().firstPartOptimizer(Optimizer.ftrl(0.2f));
+      TrainOptions others = options().tables(t -> t.firstPart(Optimizer.ftrl(0.2f)));
       assertThatThrownBy(() -> Trainer.resume(device, saved, MODEL, others))
           .hasMessageContaining("got tables")
           .hasMessageContaining("give the options of the run");
       TrainOptions without =
           TrainOptions.of(Optimizer.adam(0.01f))
-              .tableOptimizer(options().tableOptimizer())
+              .tableOptimizer(options().tables().optimizer())
               .batch(64)
               .shuffleRows(500);
       assertThatThrownBy(() -> Trainer.resume(device, saved, MODEL, without))

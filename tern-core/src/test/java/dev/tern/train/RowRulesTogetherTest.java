@@ -3,19 +3,21 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -98,29 +100,32 @@ final class RowRulesTogetherTest {
             .batch(20)
             .epochs(1)
             .shuffleRows(0)
-            .unknown(new UnknownRow.Hashed(5))
+            .tables(t -> t.unknown(new UnknownRow.Hashed(5)))
             .reportEvery(1);
     return switch (kind) {
       case 0 ->
-          plain.rows(clicks.withEviction(new Eviction.UnseenFor(Duration.ofSeconds(9), clock)));
+          plain.tables(t ->
+              t.rows(clicks.withEviction(new Eviction.UnseenFor(Duration.ofSeconds(9), clock))));
       case 1 ->
           plain
-              .rows(clicks.withEviction(new Eviction.LowScore(0.7, 0.9f, 0.2f, 2)))
+              .tables(t -> t.rows(clicks.withEviction(new Eviction.LowScore(0.7, 0.9f, 0.2f, 2))))
               .tableOptimizer(Optimizer.adam(0.01f))
-              .tableStorage(DType.BF16);
+              .tables(t -> t.storage(DType.BF16));
       case 2 ->
           plain
-              .rows(
-                  clicks
-                      .withMaxRows(30, WhenFull.UNKNOWN)
-                      .withRoomMadeBy(new Eviction.LeastFrequent(), 30))
+              .tables(t ->
+                  t.rows(
+                      clicks
+                          .withMaxRows(30, WhenFull.UNKNOWN)
+                          .withRoomMadeBy(new Eviction.LeastFrequent(), 30)))
               .tableOptimizer(Optimizer.lazyAdam(0.01f));
       default ->
           plain
-              .rows(
-                  clicks
-                      .withMaxRows(40, WhenFull.UNKNOWN)
-                      .withEviction(new Eviction.UnseenFor(Duration.ofSeconds(5), clock)))
+              .tables(t ->
+                  t.rows(
+                      clicks
+                          .withMaxRows(40, WhenFull.UNKNOWN)
+                          .withEviction(new Eviction.UnseenFor(Duration.ofSeconds(5), clock))))
               .tableOptimizer(Optimizer.adam(0.01f));
     };
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.tern.data.Batch;
-import dev.tern.data.Readers;
+import dev.tern.data.readers.Readers;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
@@ -58,7 +58,8 @@ final class SameBitsTest {
   private static String digest(ModelConfig.Type type, int threads, Path target)
       throws IOException, NoSuchAlgorithmException {
     Batch rows = TrainerTest.planted(1, ROWS);
-    ModelConfig model = new ModelConfig(type, 8, List.of(70, 33), 0.1f, List.of(17, 8), 2);
+    ModelConfig model =
+        ModelConfig.of(type, 8, 70, 33).withDropout(0.1f).withBottom(17, 8).withCrossLayers(2);
     TrainOptions options =
         TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).shuffleRows(ROWS);
     try (Device device = Device.cpu(threads, 1L << 28);

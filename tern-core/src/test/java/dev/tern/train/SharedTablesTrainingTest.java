@@ -3,16 +3,21 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.tools.TableExport;
+import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.checkpoint.tools.TableImport;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.embedding.Admission;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.embedding.FileTier;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.RowPolicy;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -160,7 +165,7 @@ final class SharedTablesTrainingTest {
   void aRunIsTheSameOnAnyNumberOfThreadsStoppedOrNot(boolean counted) throws IOException {
     RowPolicy policy =
         counted ? RowPolicy.ALL.withAdmission(new Admission.ByCount(2, 10_000)) : RowPolicy.ALL;
-    TrainOptions options = options().rows(policy);
+    TrainOptions options = options().tables(t -> t.rows(policy));
     byte[] whole = trained(options, 1, "whole");
     assertThat(trained(options, 3, "threads")).isEqualTo(whole);
     assertThat(trained(options.tier(FileTier.of(folder, 1_000_000)), 2, "tier")).isEqualTo(whole);

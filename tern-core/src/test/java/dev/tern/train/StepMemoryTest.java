@@ -5,17 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.tern.base.DType;
 import dev.tern.data.Batch;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.embedding.Admission;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.embedding.Combiner;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowFormat;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
@@ -26,11 +26,8 @@ import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,11 +47,6 @@ final class StepMemoryTest {
   private static final int MOST_LOOKS = 10_000;
   private static final int BATCHES = 8;
 
-  private @Nullable BatchLookup lookup;
-  private @Nullable Batch next;
-  private final Runnable ahead =
-      () -> Objects.requireNonNull(lookup).lookAhead(Objects.requireNonNull(next));
-
   /** The threads at work: this one, those that compute, and the one that looks ahead. */
   private static long[] threads() {
     return Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds()))
@@ -72,7 +64,7 @@ final class StepMemoryTest {
   }
 
   private static ModelConfig model(ModelConfig.Type type) {
-    return new ModelConfig(type, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+    return ModelConfig.of(type, 4, 16, 8).withDropout(0.1f).withBottom(8).withCrossLayers(2);
   }
 
   private static List<Batch> encoded(FeatureEncoder encoder, int rows) {
@@ -90,7 +82,7 @@ final class StepMemoryTest {
     return Stream.of(
         Arguments.of("f16, bounds", with(ADAM, DType.F16, RowPolicy.ALL, bounds())),
         Arguments.of("bf16", with(ADAM, DType.BF16, RowPolicy.ALL, RowLimits.NONE)),
-        Arguments.of("row-wise Adagrad", Network.Tables.of(Optimizer.rowWiseAdagrad(0.01f))),
+        Arguments.of("row-wise Adagrad", TableOptions.of(Optimizer.rowWiseAdagrad(0.01f))),
         Arguments.of("FTRL beside Adam", firstPart(DType.F32)),
         Arguments.of("FTRL beside Adam, f16", firstPart(DType.F16)),
         Arguments.of("by count, unseen", rows(new Admission.ByCount(2, 100, 3), unseen(3))),
@@ -113,73 +105,52 @@ final class StepMemoryTest {
     return new Eviction.LowScore(0.5, 0.3f, 1, 2);
   }
 
-  private static Network.Tables rows(Admission admission, Eviction eviction) {
+  private static TableOptions rows(Admission admission, Eviction eviction) {
     RowPolicy policy = RowPolicy.ALL.withAdmission(admission).withEviction(eviction);
     return with(ADAM, DType.F32, policy, RowLimits.NONE);
   }
 
-  private static Network.Tables room(Eviction eviction, RowLimits limits) {
+  private static TableOptions room(Eviction eviction, RowLimits limits) {
     RowPolicy policy = new RowPolicy(new Admission.Always(), eviction, 12, WhenFull.UNKNOWN);
     return with(ADAM, DType.F32, policy, limits);
   }
 
-  private static Network.Tables with(
+  private static TableOptions with(
       Optimizer optimizer, DType storage, RowPolicy policy, RowLimits limits) {
-    return new Network.Tables(
-        optimizer,
-        Optional.empty(),
-        0.0173f,
-        0,
-        Combiner.MEAN,
-        UnknownRow.ZEROS,
-        storage,
-        policy,
-        Map.of(),
-        limits,
-        RowFormat.STORED,
-        Optional.empty());
+    return TableOptions.of(optimizer)
+        .combiner(Combiner.MEAN)
+        .storage(storage)
+        .rows(policy)
+        .limits(limits);
   }
 
-  private static Network.Tables firstPart(DType storage) {
-    return new Network.Tables(
-        ADAM,
-        Optional.of(Optimizer.ftrl(0.05f)),
-        0.0173f,
-        1e-5f,
-        Combiner.SUM,
-        UnknownRow.ZEROS,
-        storage,
-        RowPolicy.ALL,
-        Map.of(),
-        RowLimits.NONE,
-        RowFormat.STORED,
-        Optional.empty());
+  private static TableOptions firstPart(DType storage) {
+    return TableOptions.of(ADAM).firstPart(Optimizer.ftrl(0.05f)).l2(1e-5f).storage(storage);
   }
 
   @ParameterizedTest
   @EnumSource(ModelConfig.Type.class)
   void aStepAllocatesNothingStartsNoThreadAndMapsNoMemory(ModelConfig.Type type) {
-    requireNothingAllocated(type, Network.Tables.of(ADAM), 64);
+    requireNothingAllocated(type, TableOptions.of(ADAM), 64);
   }
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("tables")
-  void norDoesAStepOnTablesOfAnyKind(String name, Network.Tables tables) {
+  void norDoesAStepOnTablesOfAnyKind(String name, TableOptions tables) {
     requireNothingAllocated(ModelConfig.Type.DEEPFM, tables, 16); // So few that ids stay away.
   }
 
-  private void requireNothingAllocated(ModelConfig.Type type, Network.Tables tables, int rows) {
+  private void requireNothingAllocated(ModelConfig.Type type, TableOptions tables, int rows) {
     FeatureEncoder encoder = TrainerTest.encoder(TrainerTest.planted(1, 100));
     List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
-        BatchLookup batchLookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, batchLookup, rows, PlanSearch.QUICK)) {
-      lookup = batchLookup;
-      run(step, optimizer, batches, 1);
-      Allocator allocator = device.interpreter().allocator();
+        BatchLookup lookup = network.newLookup();
+        TrainStep step = new TrainStep(network, optimizer, lookup, rows, PlanSearch.QUICK)) {
+      run(step, optimizer, lookup, batches, 1);
+      Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
       long systemCalls = allocator.systemCalls();
       long least = Long.MAX_VALUE;
@@ -188,7 +159,7 @@ final class StepMemoryTest {
       look = allocated(atWork) - look;
       for (int i = 0; i < MOST_LOOKS && least > 0; i++) {
         long before = allocated(atWork);
-        run(step, optimizer, batches, 2 + (long) i * STEPS);
+        run(step, optimizer, lookup, batches, 2 + (long) i * STEPS);
         least = Math.min(least, allocated(atWork) - before - look);
       }
       assertThat(least).isLessThanOrEqualTo(0);
@@ -197,11 +168,18 @@ final class StepMemoryTest {
     }
   }
 
-  private void run(TrainStep step, DenseOptimizer optimizer, List<Batch> batches, long from) {
+  private static void run(
+      TrainStep step,
+      DenseOptimizer optimizer,
+      BatchLookup lookup,
+      List<Batch> batches,
+      long from) {
     for (long number = from; number < from + STEPS; number++) {
       optimizer.prepare(number, 0.01f);
-      next = batches.get((int) ((number + 1) % BATCHES));
-      step.run(batches.get((int) (number % BATCHES)), number, 0.01f, number, ahead);
+      Batch next = batches.get((int) ((number + 1) % BATCHES));
+      step.find(batches.get((int) (number % BATCHES)), number);
+      lookup.lookAhead(next);
+      step.update(number, 0.01f);
       step.logits();
     }
   }

@@ -3,15 +3,16 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
@@ -36,11 +37,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class TrainerTest {
+public final class TrainerTest {
   @TempDir Path folder;
 
   /** Clicks depend on a dense number, on the ids of two slots and on their pair. */
-  static Batch planted(long seed, int rows) {
+  public static Batch planted(long seed, int rows) {
     Schema schema =
         new Schema(
             List.of("click"),
@@ -66,7 +67,7 @@ final class TrainerTest {
     return batch;
   }
 
-  static FeatureEncoder encoder(Batch rows) {
+  public static FeatureEncoder encoder(Batch rows) {
     return FeatureEncoder.fit(
         Readers.inMemory(rows),
         List.of(NumberEncoding.standardize(), NumberEncoding.none()),
@@ -87,7 +88,7 @@ final class TrainerTest {
   }
 
   private static ModelConfig small(ModelConfig.Type type) {
-    return new ModelConfig(type, 4, List.of(16, 8), 0.1f, List.of(8), 2);
+    return ModelConfig.of(type, 4, 16, 8).withDropout(0.1f).withBottom(8).withCrossLayers(2);
   }
 
   @ParameterizedTest
@@ -101,7 +102,7 @@ final class TrainerTest {
       List<Progress> training =
           reports.stream().filter(r -> r.split() == Progress.Split.TRAIN).toList();
       assertThat(training.getLast().loss()).isLessThan(training.getFirst().loss());
-      assertThat(training.getLast().fractionDone()).isEqualTo(1);
+      assertThat(training.getLast().pace().fractionDone()).isEqualTo(1);
       assertThat(trainer.step()).isEqualTo(3 * 47);
     }
   }
@@ -166,7 +167,7 @@ final class TrainerTest {
   }
 
   /** All files but the manifest, one after the other. */
-  static byte[] contents(Path checkpoint) throws IOException {
+  public static byte[] contents(Path checkpoint) throws IOException {
     TreeMap<String, byte[]> files = new TreeMap<>();
     try (Stream<Path> below = Files.walk(checkpoint)) {
       for (Path file : (Iterable<Path>) below.filter(Files::isRegularFile)::iterator) {

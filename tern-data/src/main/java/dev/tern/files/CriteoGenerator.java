@@ -1,6 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
@@ -152,7 +153,7 @@ public final class CriteoGenerator {
     private Range(long first, long rows) {
       this.first = first;
       this.rows = rows;
-      pool = new BatchPool(SCHEMA, rows);
+      pool = BatchPool.forFiles(SCHEMA, rows);
     }
 
     @Override

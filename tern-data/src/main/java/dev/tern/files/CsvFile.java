@@ -2,8 +2,8 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.TextDictionary;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TextHash;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.data.DataReader;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.TextDictionary;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -12,7 +12,8 @@ import java.util.OptionalLong;
  * differently where its first line names them.
  *
  * <p>Numbers are rounded as {@link Float#parseFloat} rounds. An empty dense field is NaN. Text
- * becomes its {@link dev.tern.data.TextHash}. Faults name file, line, byte offset and column.
+ * becomes its {@link dev.tern.data.encode.TextHash}. Faults name file, line, byte offset and
+ * column.
  */
 public final class CsvReader {
   private CsvReader() {}

@@ -2,6 +2,7 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
@@ -49,7 +50,7 @@ final class FileSequence extends PositionedReader {
     this.rowCount = rowCount;
     this.faults = faults;
     this.opener = opener;
-    pool = new BatchPool(schema, room);
+    pool = BatchPool.forFiles(schema, room);
   }
 
   /**

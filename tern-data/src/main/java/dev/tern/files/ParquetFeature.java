@@ -2,7 +2,7 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextHash;
 import org.apache.parquet.format.RowGroup;
 
 /** One column of a file on its way into batches, as its {@link ParquetPlan.Target} says. */

@@ -3,8 +3,8 @@ package dev.tern.files;
 import dev.tern.base.DataException;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.data.TextDictionary;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TextHash;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.TextDictionary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;

@@ -14,7 +14,7 @@ final class ParquetSource implements RowSource {
   private final ParquetFile file;
   private final ParquetPruning pruning;
   private final ParquetSpan span;
-  private final Team team;
+  private final ColumnThreads team;
   private final List<ParquetFeature> features = new ArrayList<>();
 
   private int nextGroup;
@@ -25,7 +25,7 @@ final class ParquetSource implements RowSource {
   private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
     this.file = file;
     pruning = plan.pruning();
-    team = new Team(policy.readers());
+    team = new ColumnThreads(policy.readers());
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
     for (ParquetPlan.Target target : plan.targets()) {
       features.add(new ParquetFeature(file, plan, target));

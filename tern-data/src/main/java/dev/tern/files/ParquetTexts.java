@@ -1,8 +1,8 @@
 package dev.tern.files;
 
 import dev.tern.base.DataException;
-import dev.tern.data.TextDictionary;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TextHash;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -1,7 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.base.DataException;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.TextDictionary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;

@@ -1,7 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.base.DataException;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextHash;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;

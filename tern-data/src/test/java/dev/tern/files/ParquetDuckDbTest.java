@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextHash;
 import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.Connection;

@@ -2,7 +2,7 @@ package dev.tern.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tern.data.TextHash;
+import dev.tern.data.encode.TextHash;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

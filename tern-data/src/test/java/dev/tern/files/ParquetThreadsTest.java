@@ -70,7 +70,7 @@ class ParquetThreadsTest {
     CountDownLatch found = new CountDownLatch(1);
     try (ParquetFile open = ParquetFile.open(file);
         Batch batch = new Batch(SCHEMA, ROWS);
-        Team team = new Team(2)) {
+        ColumnThreads team = new ColumnThreads(2)) {
       ParquetSpan span = new ParquetSpan(open, ReadPolicy.STRICT, batch);
       span.start(batch, ROWS, 0);
       assertThatExceptionOfType(DataException.class)

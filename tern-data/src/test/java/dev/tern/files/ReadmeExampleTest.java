@@ -2,12 +2,14 @@ package dev.tern.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.FeatureEncoder;
-import dev.tern.data.IdEncoding;
-import dev.tern.data.NumberEncoding;
 import dev.tern.data.Schema;
-import dev.tern.data.TextDictionary;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.model.Features;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -17,8 +19,10 @@ import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
+import dev.tern.train.StepResult;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
+import dev.tern.train.TrainingBatches;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,8 +106,36 @@ final class ReadmeExampleTest {
 
   // end
 
+  // example: loop
+  static double bestOfFourEpochs(
+      DataReader train, DataReader test, FeatureEncoder encoder, Path folder) {
+    ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 8, 32, 16);
+    TrainOptions options = TrainOptions.of(Optimizer.adam(0.01f)).batch(128);
+    double best = 0;
+    try (Device device = Device.cpu(2, 1L << 30);
+        Trainer trainer = Trainer.create(device, encoder, model, options);
+        TrainingBatches batches = trainer.batches(train)) {
+      while (trainer.epoch() < 4) {
+        for (Batch batch : batches) {
+          StepResult result = trainer.step(batch);
+          if (result.step() % 20 == 0) {
+            System.out.printf("step %d  loss %.4f%n", result.step(), result.loss());
+          }
+        }
+        double auc = trainer.evaluate(test).auc();
+        if (auc > best) {
+          best = auc;
+          trainer.save(folder.resolve("step-" + trainer.step()));
+        }
+      }
+    }
+    return best;
+  }
+
+  // end
+
   @ParameterizedTest
-  @ValueSource(strings = {"train", "model"})
+  @ValueSource(strings = {"train", "model", "loop"})
   void theReadmeHoldsTheCodeThatRunsHere(String example) throws IOException {
     assertThat(between(README, "<!-- example: " + example + " -->\n```java\n", "```\n"))
         .isEqualTo(between(SOURCE, "  // example: " + example + "\n", "\n  // end\n").indent(-2));
@@ -180,5 +212,29 @@ final class ReadmeExampleTest {
       assertThat(predictor.score(Map.of("price", 9.5, "city", "Hanoi", "item", "i7")))
           .isGreaterThan(predictor.score(Map.of("price", 0.5, "city", "Oslo", "item", "i7")));
     }
+  }
+
+  @Test
+  void theLoopOfOnesOwnKeepsACheckpointOfItsBestEpoch() throws IOException {
+    Columns columns =
+        new Columns(
+            List.of("clicked"),
+            Set.of(),
+            List.of("price"),
+            List.of(SparseColumn.text("city"), SparseColumn.text("item")));
+    List<Path> clicks = List.of(clicks("train.csv", 4000, 1));
+    List<Path> held = List.of(clicks("test.csv", 1000, 2));
+    try (DataReader train = CsvReader.open(clicks, CsvOptions.csv(), columns);
+        DataReader test = CsvReader.open(held, CsvOptions.csv(), columns)) {
+      FeatureEncoder encoder =
+          FeatureEncoder.fit(
+              train,
+              List.of(NumberEncoding.standardize()),
+              List.of(IdEncoding.vocabulary(), IdEncoding.vocabulary()),
+              TextDictionary.none(),
+              read -> {});
+      assertThat(bestOfFourEpochs(train, test, encoder, folder)).isGreaterThan(0.85);
+    }
+    assertThat(Checkpoint.openLatest(folder).step()).isIn(32L, 64L, 96L, 128L);
   }
 }

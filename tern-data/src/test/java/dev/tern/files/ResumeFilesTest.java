@@ -3,11 +3,11 @@ package dev.tern.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.data.Batch;
-import dev.tern.data.BatchMap;
 import dev.tern.data.DataReader;
 import dev.tern.data.ReaderState;
-import dev.tern.data.Readers;
 import dev.tern.data.Schema;
+import dev.tern.data.readers.BatchMap;
+import dev.tern.data.readers.Readers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,9 +3,9 @@ package dev.tern.bench.stress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableStatistics;
-import dev.tern.embedding.UnknownRow;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableStatistics;
+import dev.tern.embedding.config.UnknownRow;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -1,15 +1,15 @@
 package dev.tern.bench.stress;
 
-import dev.tern.base.DType;
-import dev.tern.embedding.Combiner;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.Eviction;
 import dev.tern.embedding.Lookup;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.TableConfig;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
@@ -71,7 +71,9 @@ final class TableUser {
   static EmbeddingTable table(RowPolicy policy, UnknownRow unknown) {
     Optimizer sgd = Optimizer.sgd(1);
     return EmbeddingTable.create(
-        new TableConfig("t", 0, WIDTH, sgd, 0.4f, 1, 0, unknown, DType.F32, policy), ALLOCATOR);
+        new TableConfig(
+            "t", 0, WIDTH, 1, TableOptions.of(sgd).initRange(0.4f).unknown(unknown).rows(policy)),
+        ALLOCATOR);
   }
 
   /** A table of one row, which makes room for another. */

@@ -1,7 +1,7 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,7 +18,7 @@ final class Checks {
   static void run(Settings settings) {
     data(settings);
     features(settings);
-    if (settings.get(Keys.MODEL).equals("dlrm")) {
+    if (settings.get(ModelKeys.MODEL).equals("dlrm")) {
       dlrm(settings);
     }
     experts(settings);
@@ -36,11 +36,12 @@ final class Checks {
     everyColumnOnce(settings, "data.sparse");
   }
 
-  /** At most one group is for all columns that no other names; none where files know no columns. */
+  /** At most one group may leave columns out and take all that no other group names. */
   private static void everyColumnOnce(Settings s, String section) {
-    Key<List<String>> key = section.endsWith("dense") ? Keys.DENSE_COLUMNS : Keys.SPARSE_COLUMNS;
+    Key<List<String>> key =
+        section.endsWith("dense") ? DataKeys.DENSE_COLUMNS : DataKeys.SPARSE_COLUMNS;
     long open = IntStream.range(0, s.groups(section)).filter(i -> s.get(key, i).isEmpty()).count();
-    String format = s.get(Keys.FORMAT);
+    String format = s.get(DataKeys.FORMAT);
     boolean named =
         format.equals("csv")
             || format.equals("libffm")
@@ -58,23 +59,25 @@ final class Checks {
     }
   }
 
-  /** A column has one use, and is in the file where the file's columns are listed. */
+  /** Each column has one use, and is among the file's columns if they are listed. */
   static void columns(Settings s) {
     Map<String, String> uses = new LinkedHashMap<>();
-    if (!s.get(Keys.FORMAT).equals("criteo-synthetic")) {
-      use(s, uses, "data.label.column", List.of(s.get(Keys.LABEL)));
+    if (!s.get(DataKeys.FORMAT).equals("criteo-synthetic")) {
+      use(s, uses, "data.label.column", List.of(s.get(DataKeys.LABEL)));
     }
     IntStream.range(0, s.groups("data.dense"))
-        .forEach(i -> use(s, uses, "data.dense[" + i + "].columns", s.get(Keys.DENSE_COLUMNS, i)));
+        .forEach(
+            i -> use(s, uses, "data.dense[" + i + "].columns", s.get(DataKeys.DENSE_COLUMNS, i)));
     IntStream.range(0, s.groups("data.sparse"))
         .forEach(
-            i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(Keys.SPARSE_COLUMNS, i)));
+            i -> use(s, uses, "data.sparse[" + i + "].columns", s.get(DataKeys.SPARSE_COLUMNS, i)));
   }
 
   private static void features(Settings s) {
     boolean some =
-        named(s, "data.dense", Keys.DENSE_COLUMNS) || named(s, "data.sparse", Keys.SPARSE_COLUMNS);
-    String format = s.get(Keys.FORMAT);
+        named(s, "data.dense", DataKeys.DENSE_COLUMNS)
+            || named(s, "data.sparse", DataKeys.SPARSE_COLUMNS);
+    String format = s.get(DataKeys.FORMAT);
     if (List.of("csv", "libffm").contains(format) && !some) {
       throw new ConfigException(
           s.where("data.format")
@@ -90,8 +93,8 @@ final class Checks {
   }
 
   private static void use(Settings s, Map<String, String> uses, String path, List<String> columns) {
-    // Features and fields may also go by their numbers.
-    List<String> known = s.get(Keys.FORMAT).equals("csv") ? s.get(Keys.COLUMNS) : List.of();
+    // LIBSVM features and LIBFFM fields may also be named by number.
+    List<String> known = s.get(DataKeys.FORMAT).equals("csv") ? s.get(DataKeys.COLUMNS) : List.of();
     for (String column : columns) {
       String earlier = uses.put(column, path);
       if (earlier != null) {
@@ -123,8 +126,8 @@ final class Checks {
   }
 
   private static void experts(Settings s) {
-    long experts = s.get(Keys.CROSS_EXPERTS);
-    if (experts > 0 && s.get(Keys.CROSS_RANK) == 0) {
+    long experts = s.get(ModelKeys.CROSS_EXPERTS);
+    if (experts > 0 && s.get(ModelKeys.CROSS_RANK) == 0) {
       throw new ConfigException(
           s.where("model.cross_experts")
               + ": model.cross_experts: got "
@@ -133,21 +136,21 @@ final class Checks {
     }
   }
 
-  /** Rules of single tables are of columns that have a table, each once. */
+  /** Each group of table rules names columns that have a table, each once. */
   private static void tables(Settings s) {
     Map<String, String> tables = new LinkedHashMap<>();
     List<Settings.Group> sparse = s.all("data.sparse");
     for (Settings.Group group : sparse) {
-      String table = group.get(Keys.TABLE);
+      String table = group.get(DataKeys.TABLE);
       group
-          .get(Keys.SPARSE_COLUMNS)
+          .get(DataKeys.SPARSE_COLUMNS)
           .forEach(column -> tables.put(column, table.isEmpty() ? column : table));
     }
     boolean open =
-        sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(Keys.SPARSE_COLUMNS).isEmpty());
+        sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
     Set<String> seen = new HashSet<>();
     for (Settings.Group group : s.all("model.tables")) {
-      for (String column : group.get(Keys.TABLE_COLUMNS)) {
+      for (String column : group.get(ModelKeys.TABLE_COLUMNS)) {
         String wrong = "";
         if (!seen.add(column)) {
           wrong = " a second time, expected each column once; remove it from one group";
@@ -158,7 +161,7 @@ final class Checks {
         }
         if (!wrong.isEmpty()) {
           throw new ConfigException(
-              group.where(Keys.TABLE_COLUMNS)
+              group.where(ModelKeys.TABLE_COLUMNS)
                   + ": model.tables.columns: got the column "
                   + column
                   + wrong);
@@ -170,15 +173,15 @@ final class Checks {
   /** The rules of all tables. */
   private static List<RowPolicy> rowRules(Settings s) {
     return Stream.concat(
-            Stream.of(Keys.ROW_RULES.read(s.top())),
-            s.all("model.tables").stream().map(Keys.TABLE_RULES::read))
+            Stream.of(ModelKeys.ROW_RULES.read(s.top())),
+            s.all("model.tables").stream().map(ModelKeys.TABLE_RULES::read))
         .toList();
   }
 
   /** Buckets are for ids that training leaves without a row. */
   private static void unknown(Settings s) {
     boolean some = rowRules(s).stream().anyMatch(RowPolicy::leavesIdsWithout);
-    if (s.get(Keys.UNKNOWN).equals("hash") && !some) {
+    if (s.get(ModelKeys.UNKNOWN).equals("hash") && !some) {
       throw new ConfigException(
           s.where("model.unknown")
               + ": model.unknown: got hash where training gives each id a row, expected ids without"
@@ -187,25 +190,27 @@ final class Checks {
     }
   }
 
-  /** The section that says what updates embeddings. */
+  /** The section of the optimizer of embeddings. */
   private static OptimizerKeys tableOptimizer(Settings s) {
-    return Keys.TABLE_OPTIMIZER.is(s, "same") ? Keys.OPTIMIZER : Keys.TABLE_OPTIMIZER;
+    return TrainKeys.TABLE_OPTIMIZER.is(s, "same")
+        ? TrainKeys.OPTIMIZER
+        : TrainKeys.TABLE_OPTIMIZER;
   }
 
   private static void linearOptimizer(Settings s) {
-    if (Keys.LINEAR_OPTIMIZER.is(s, "same")) {
+    if (TrainKeys.LINEAR_OPTIMIZER.is(s, "same")) {
       return;
     }
     String where = s.where("train.linear_optimizer.type") + ": train.linear_optimizer.type: got ";
-    if (!List.of("wdl", "deepfm", "fm").contains(s.get(Keys.MODEL))) {
+    if (!List.of("wdl", "deepfm", "fm").contains(s.get(ModelKeys.MODEL))) {
       throw new ConfigException(
           where
               + "one with model "
-              + s.get(Keys.MODEL)
+              + s.get(ModelKeys.MODEL)
               + ", expected none, as it has no linear weights beside embeddings; use"
               + " train.table_optimizer");
     }
-    for (OptimizerKeys keys : List.of(tableOptimizer(s), Keys.LINEAR_OPTIMIZER)) {
+    for (OptimizerKeys keys : List.of(tableOptimizer(s), TrainKeys.LINEAR_OPTIMIZER)) {
       if (keys.walksTables(s)) {
         throw new ConfigException(
             where
@@ -217,31 +222,31 @@ final class Checks {
     }
   }
 
-  /** What tables that keep rows in files cannot do. */
+  /** Refuses options that tables with rows in files do not support. */
   private static void tableMemory(Settings s) {
-    if (s.get(Keys.TABLE_MEMORY) == 0) {
+    if (s.get(TrainKeys.TABLE_MEMORY) == 0) {
       return;
     }
     OptimizerKeys tables = tableOptimizer(s);
     if (tables.walksTables(s)) {
       refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
     }
-    if (!(Keys.ROW_RULES.read(s.top()).eviction() instanceof Eviction.Never)) {
+    if (!(ModelKeys.ROW_RULES.read(s.top()).eviction() instanceof Eviction.Never)) {
       refuseTableMemory(s, "rows that go", "model.eviction.type: never");
     }
     for (Settings.Group group : s.all("model.tables")) {
-      if (!(Keys.TABLE_RULES.read(group).eviction() instanceof Eviction.Never)) {
-        String columns = String.join(", ", group.get(Keys.TABLE_COLUMNS));
+      if (!(ModelKeys.TABLE_RULES.read(group).eviction() instanceof Eviction.Never)) {
+        String columns = String.join(", ", group.get(ModelKeys.TABLE_COLUMNS));
         refuseTableMemory(
             s,
             "rows that go in the table of " + columns,
             "model.tables.eviction.type: never there");
       }
     }
-    if (s.get(Keys.UNKNOWN).equals("mean")) {
+    if (s.get(ModelKeys.UNKNOWN).equals("mean")) {
       refuseTableMemory(s, "the mean of whole tables for unknown ids", "model.unknown: zeros");
     }
-    if (s.get(Keys.UNKNOWN).equals("hash")) {
+    if (s.get(ModelKeys.UNKNOWN).equals("hash")) {
       refuseTableMemory(s, "buckets for unknown ids", "model.unknown: zeros");
     }
   }
@@ -256,8 +261,8 @@ final class Checks {
   }
 
   private static void weightDecay(Settings s) {
-    double decay = s.get(Keys.WEIGHT_DECAY);
-    if (decay > 0 && Keys.OPTIMIZER.is(s, "ftrl")) {
+    double decay = s.get(TrainKeys.WEIGHT_DECAY);
+    if (decay > 0 && TrainKeys.OPTIMIZER.is(s, "ftrl")) {
       throw new ConfigException(
           s.where("train.weight_decay")
               + ": train.weight_decay: got "
@@ -268,8 +273,8 @@ final class Checks {
   }
 
   private static void dlrm(Settings s) {
-    last(s, Keys.BOTTOM, s.get(Keys.EMBEDDING).intValue(), "model.embedding");
-    last(s, Keys.TOP, 1, "one score");
+    last(s, ModelKeys.BOTTOM, s.get(ModelKeys.EMBEDDING).intValue(), "model.embedding");
+    last(s, ModelKeys.TOP, 1, "one score");
   }
 
   private static void last(Settings s, Key<List<Integer>> key, int expected, String why) {

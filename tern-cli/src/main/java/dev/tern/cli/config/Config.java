@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import dev.tern.base.DataException;
+import dev.tern.model.ModelConfig;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -30,16 +31,16 @@ public record Config(
    *
    * @param file YAML
    * @param overrides {@code key=value} each, put over the file's values in order
-   * @throws ConfigException if the file cannot be read, or a key is unknown, missing, of the wrong
-   *     kind or in contradiction
+   * @throws ConfigException if the file cannot be read, a key is unknown, missing or of the wrong
+   *     kind, or two keys contradict each other
    */
   public static Config load(Path file, List<String> overrides) {
     return parse(text(file), file.toString(), overrides);
   }
 
   /**
-   * Reads the configuration that a model was trained with, to read files for it: of its columns
-   * where none are named, in another format where overrides say so.
+   * Reads the configuration that a model was trained with, in order to read files for the model.
+   * The model's columns are the default, and overrides may name another format.
    *
    * @throws ConfigException as for {@link #load}
    */
@@ -53,6 +54,17 @@ public record Config(
         Settings.resolve(file.toString(), YamlFile.read(text(file), file.toString()), all);
     Checks.columns(settings);
     return of(settings);
+  }
+
+  /** Configurations with the same text are equal: everything follows from it. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Config config && config.yaml.equals(yaml);
+  }
+
+  @Override
+  public int hashCode() {
+    return yaml.hashCode();
   }
 
   private static String text(Path file) {
@@ -92,23 +104,32 @@ public record Config(
   private static Config of(Settings settings) {
     return new Config(
         DataConfig.of(settings),
-        ModelConfig.of(settings),
+        ModelKeys.model(settings),
         new RunConfig(settings.get(Keys.DIR)),
         TrainConfig.of(settings),
         settings.toYaml());
   }
 
+  /** The model's name, as it is written in a configuration. */
+  public String modelName() {
+    return ModelKeys.name(model);
+  }
+
+  /** The model in one line, with the sizes that matter to its type. */
+  public String modelSummary() {
+    return ModelKeys.summary(model);
+  }
+
   /**
-   * What differs from {@code before} and would make a resumed run another run, as {@code key:
-   * VALUE, was VALUE}. The number of epochs, threads, memory, paths and how often something is
-   * written may change.
+   * The keys that differ from {@code before} and that a resumed run may not change, as {@code key:
+   * VALUE, was VALUE}. Keys declared with {@code mayChange} may differ.
    */
   public List<String> changesFrom(Config before) {
     Map<String, String> then = flat(before);
     Map<String, String> now = flat(this);
     Set<String> paths = new TreeSet<>(then.keySet());
     paths.addAll(now.keySet());
-    paths.removeIf(path -> Keys.MAY_CHANGE.contains(Keys.plain(path)));
+    paths.removeIf(path -> Keys.find(path).filter(Key::changeable).isPresent());
     return paths.stream()
         .filter(path -> !now.getOrDefault(path, "").equals(then.getOrDefault(path, "")))
         .map(path -> path + ": " + shown(now.get(path)) + ", was " + shown(then.get(path)))
@@ -126,16 +147,17 @@ public record Config(
   }
 
   /**
-   * Refuses overrides that have no effect where the model comes from a checkpoint, which are all
-   * but those that say how files are read.
+   * Refuses overrides without an effect on a model from a checkpoint: all except keys that say how
+   * files are read.
    *
    * @param labels whether labels are read
    * @throws ConfigException that names the keys with an effect
    */
   public static void requireReading(List<String> overrides, boolean labels) {
     List<String> keys =
-        Keys.READING.stream()
-            .filter(key -> labels || !key.equals(Keys.POSITIVE))
+        Keys.ALL.stream()
+            .filter(Key::forReading)
+            .filter(key -> labels || !key.equals(DataKeys.POSITIVE))
             .map(Key::path)
             .toList();
     for (String override : overrides) {

@@ -79,7 +79,7 @@ public record DataConfig(
   public record Synthetic(long rows, long evalRows, long seed, double scale) {}
 
   /**
-   * Columns of numbers treated alike.
+   * Columns of numbers with the same encoding.
    *
    * @param columns names; empty for all that the file has and no other group names
    * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or
@@ -90,11 +90,11 @@ public record DataConfig(
   public record Dense(List<String> columns, String transform, int buckets, float missing) {}
 
   /**
-   * Columns of categories or ids treated alike.
+   * Columns of categories or ids with the same encoding.
    *
    * @param columns names; empty for all that the file has and no other group names
    * @param encode {@code vocabulary}, {@code hash} or {@code id}
-   * @param text whether values are text, else integers
+   * @param text whether values are text, or integers
    * @param buckets of {@code hash}; 0 for all 64 bits
    * @param minCount times a value must occur in training to enter the vocabulary
    * @param table column whose table these use; empty for a table each
@@ -112,7 +112,7 @@ public record DataConfig(
       int hotness) {}
 
   /**
-   * Reads the section {@code data} alone; what else the text holds is not looked at.
+   * Reads the section {@code data} alone and ignores the other sections.
    *
    * @param yaml a configuration, or empty for none
    * @param name stands for the file in messages
@@ -121,56 +121,65 @@ public record DataConfig(
    */
   public static DataConfig parse(String yaml, String name, List<String> overrides) {
     Map<String, Raw> written = yaml.isEmpty() ? Map.of() : YamlFile.read(yaml, name);
-    Settings settings = Settings.resolve(name, written, overrides, Keys.DATA);
+    Settings settings = Settings.resolve(name, written, overrides, DataKeys.all());
     Checks.data(settings);
     return of(settings);
   }
 
   static DataConfig of(Settings s) {
-    String format = s.get(Keys.FORMAT);
+    String format = s.get(DataKeys.FORMAT);
     return new DataConfig(
         format,
-        format.equals("criteo-synthetic") ? List.of() : s.get(Keys.TRAIN),
-        s.get(Keys.EVAL),
-        s.get(Keys.READ_THREADS).intValue(),
-        s.get(Keys.BAD_RECORDS).equals("skip")
-            ? OptionalInt.of(s.get(Keys.MOST_BAD).intValue())
+        format.equals("criteo-synthetic") ? List.of() : s.get(DataKeys.TRAIN),
+        s.get(DataKeys.EVAL),
+        s.get(DataKeys.READ_THREADS).intValue(),
+        s.get(DataKeys.BAD_RECORDS).equals("skip")
+            ? OptionalInt.of(s.get(DataKeys.MOST_BAD).intValue())
             : OptionalInt.empty(),
-        new Csv(s.get(Keys.COLUMNS), s.get(Keys.DELIMITER), s.get(Keys.TRIM), s.get(Keys.QUOTES)),
+        new Csv(
+            s.get(DataKeys.COLUMNS),
+            s.get(DataKeys.DELIMITER),
+            s.get(DataKeys.TRIM),
+            s.get(DataKeys.QUOTES)),
         new Libsvm(
-            s.get(Keys.COLUMNS),
-            s.get(Keys.UNNAMED).equals("skip"),
-            s.get(Keys.ID_VALUES).equals("ignore")),
+            s.get(DataKeys.COLUMNS),
+            s.get(DataKeys.UNNAMED).equals("skip"),
+            s.get(DataKeys.ID_VALUES).equals("ignore")),
         new Binary(
-            s.get(Keys.KEY_TYPE), s.get(Keys.LABEL_TYPE).equals("int"), s.get(Keys.DENSE_TYPE)),
+            s.get(DataKeys.KEY_TYPE),
+            s.get(DataKeys.LABEL_TYPE).equals("int"),
+            s.get(DataKeys.DENSE_TYPE)),
         new Synthetic(
-            s.get(Keys.ROWS), s.get(Keys.EVAL_ROWS), s.get(Keys.DATA_SEED), s.get(Keys.SCALE)),
-        s.get(Keys.LABEL),
-        s.get(Keys.POSITIVE),
+            s.get(DataKeys.ROWS),
+            s.get(DataKeys.EVAL_ROWS),
+            s.get(DataKeys.DATA_SEED),
+            s.get(DataKeys.SCALE)),
+        s.get(DataKeys.LABEL),
+        s.get(DataKeys.POSITIVE),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
   }
 
   private static Dense dense(Settings s, int i) {
     return new Dense(
-        s.get(Keys.DENSE_COLUMNS, i),
-        s.get(Keys.TRANSFORM, i),
-        s.get(Keys.DENSE_BUCKETS, i).intValue(),
-        s.get(Keys.MISSING, i).floatValue());
+        s.get(DataKeys.DENSE_COLUMNS, i),
+        s.get(DataKeys.TRANSFORM, i),
+        s.get(DataKeys.DENSE_BUCKETS, i).intValue(),
+        s.get(DataKeys.MISSING, i).floatValue());
   }
 
   private static Sparse sparse(Settings s, int i) {
-    boolean fields = List.of("csv", "parquet").contains(s.get(Keys.FORMAT));
-    String encode = s.get(Keys.ENCODE, i);
+    boolean fields = List.of("csv", "parquet").contains(s.get(DataKeys.FORMAT));
+    String encode = s.get(DataKeys.ENCODE, i);
     return new Sparse(
-        s.get(Keys.SPARSE_COLUMNS, i),
+        s.get(DataKeys.SPARSE_COLUMNS, i),
         encode,
-        fields && !encode.equals("id") && s.get(Keys.VALUES, i).equals("text"),
-        s.get(Keys.SPARSE_BUCKETS, i),
-        s.get(Keys.MIN_COUNT, i),
-        s.get(Keys.TABLE, i),
-        s.get(Keys.SEPARATOR, i),
-        s.get(Keys.HOTNESS, i).intValue());
+        fields && !encode.equals("id") && s.get(DataKeys.VALUES, i).equals("text"),
+        s.get(DataKeys.SPARSE_BUCKETS, i),
+        s.get(DataKeys.MIN_COUNT, i),
+        s.get(DataKeys.TABLE, i),
+        s.get(DataKeys.SEPARATOR, i),
+        s.get(DataKeys.HOTNESS, i).intValue());
   }
 
   /** The data in one line. */

@@ -1,14 +1,12 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.Eviction;
+import dev.tern.embedding.config.Eviction;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /** The keys of a section that says which rows go. */
 final class EvictionKeys {
   private final String section;
-  private final List<Key<?>> all = new ArrayList<>();
+  private final Key.Section keys;
   private final Key<String> type;
   private final Key<Long> steps;
   private final Key<Duration> time;
@@ -18,7 +16,8 @@ final class EvictionKeys {
   private final Key<Double> showWeight;
   private final Key<Double> clickWeight;
 
-  EvictionKeys(String section) {
+  EvictionKeys(Key.Section keys, String section) {
+    this.keys = keys;
     this.section = section;
     Kind<String> types =
         Kind.Choice.of(
@@ -33,8 +32,7 @@ final class EvictionKeys {
         "Which rows go: those unseen for some steps, or for a time by the clock, those unseen for"
             + " some steps that are small, those with a low score, or, where a table is full, the"
             + " least recent or least frequent.";
-    type = Key.of(section + ".type", types, "never", which);
-    all.add(type);
+    type = keys.key(section + ".type", types, "never", which);
     Kind<Long> someSteps = new Kind.Whole(1, 1L << 30);
     String unseen = "Steps that a row must be unseen.";
     steps = add("steps", someSteps, 100_000L, unseen, "unseen", "small-norm");
@@ -58,14 +56,7 @@ final class EvictionKeys {
   }
 
   private <T> Key<T> add(String name, Kind<T> kind, T fallback, String doc, String... types) {
-    Key<T> key = Key.of(section + "." + name, kind, fallback, doc).when(type, types);
-    all.add(key);
-    return key;
-  }
-
-  /** In the order they are read and written. */
-  List<Key<?>> all() {
-    return List.copyOf(all);
+    return keys.key(section + "." + name, kind, fallback, doc).when(type, types);
   }
 
   Key<String> type() {

@@ -1,38 +1,106 @@
 package dev.tern.cli.config;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * One configuration key.
+ * One configuration key. It does not change once its section has declared it.
  *
- * @param path sections and name joined by dots, as in {@code train.optimizer.lr}
- * @param kind what values it takes
- * @param fallback the value where none is given; empty when one must be given
- * @param doc its meaning in one sentence
- * @param condition when it applies
  * @param <T> the value's type
  */
-record Key<T>(
-    String path, Kind<T> kind, Optional<T> fallback, String doc, Optional<Condition> condition) {
+final class Key<T> {
+  private final String path;
+  private final Kind<T> kind;
+  private final Optional<T> fallback;
+  private final String doc;
+  private Optional<Condition> condition = Optional.empty();
+  private boolean changeable;
+  private boolean forReading;
+
   /**
-   * The key applies only where the value of {@code path}, which stands earlier in the table, is one
-   * of {@code values}.
+   * The key applies only where the value of {@code path}, which stands earlier in the section, is
+   * one of {@code values}.
    */
   record Condition(String path, List<String> values) {}
 
-  static <T> Key<T> of(String path, Kind<T> kind, T fallback, String doc) {
-    return new Key<>(path, kind, Optional.of(fallback), doc, Optional.empty());
+  /** The keys of a section, in the order they are declared: they are read and written in it. */
+  record Section(List<Key<?>> keys) {
+    Section() {
+      this(new ArrayList<>());
+    }
+
+    /** A key with a default. */
+    <T> Key<T> key(String path, Kind<T> kind, T fallback, String doc) {
+      return add(new Key<>(path, kind, Optional.of(fallback), doc));
+    }
+
+    /** A key that must be given where it applies. */
+    <T> Key<T> required(String path, Kind<T> kind, String doc) {
+      return add(new Key<>(path, kind, Optional.empty(), doc));
+    }
+
+    private <T> Key<T> add(Key<T> key) {
+      keys.add(key);
+      return key;
+    }
   }
 
-  /** A key that must be given where it applies. */
-  static <T> Key<T> required(String path, Kind<T> kind, String doc) {
-    return new Key<>(path, kind, Optional.empty(), doc, Optional.empty());
+  private Key(String path, Kind<T> kind, Optional<T> fallback, String doc) {
+    this.path = path;
+    this.kind = kind;
+    this.fallback = fallback;
+    this.doc = doc;
   }
 
+  /** Lets the key apply only where {@code other} is one of {@code values}. */
   Key<T> when(Key<String> other, String... values) {
-    return new Key<>(
-        path, kind, fallback, doc, Optional.of(new Condition(other.path, List.of(values))));
+    condition = Optional.of(new Condition(other.path, List.of(values)));
+    return this;
+  }
+
+  /** Lets a resumed run have another value: its weights after the same steps stay the same. */
+  Key<T> mayChange() {
+    changeable = true;
+    return this;
+  }
+
+  /** Notes that the key says how files are read, whatever is done with the rows. */
+  Key<T> reading() {
+    forReading = true;
+    return this;
+  }
+
+  /** Sections and name joined by dots, as in {@code train.optimizer.lr}. */
+  String path() {
+    return path;
+  }
+
+  /** The values it takes. */
+  Kind<T> kind() {
+    return kind;
+  }
+
+  /** The value where none is given; empty when one must be given. */
+  Optional<T> fallback() {
+    return fallback;
+  }
+
+  /** Its meaning in one sentence. */
+  String doc() {
+    return doc;
+  }
+
+  Optional<Condition> condition() {
+    return condition;
+  }
+
+  boolean changeable() {
+    return changeable;
+  }
+
+  boolean forReading() {
+    return forReading;
   }
 
   /** The section it stands in, without its own name. */

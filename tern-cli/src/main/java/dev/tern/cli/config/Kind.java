@@ -14,12 +14,33 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What values a key takes: how they are read, written back and described. Reading what was written
- * gives the same value.
+ * The kind of a key's values: reads, writes and describes them. Reading a written value gives the
+ * same value.
  *
  * @param <T> the value's type
  */
 sealed interface Kind<T> {
+  /** A whole number of 0 or more. */
+  Kind<Long> COUNT = new Whole(0, Long.MAX_VALUE);
+
+  /** A number of 0 or more. */
+  Kind<Double> FACTOR = new Real(0, Double.MAX_VALUE);
+
+  /** Any number that a float holds. */
+  Kind<Double> NUMBER = new Real(-Float.MAX_VALUE, Float.MAX_VALUE);
+
+  /** A number from 0 to just below 1. */
+  Kind<Double> SHARE = new Real(0, 0.9999999);
+
+  /** One name. */
+  Kind<String> NAME = new Text("a name", false);
+
+  /** Names of columns. */
+  Kind<List<String>> NAMES = new Columns();
+
+  /** Widths of layers. */
+  Kind<List<Integer>> WIDTHS = new Wholes(new Whole(1, 1 << 20));
+
   /** The value, or empty where {@code raw} is not of this kind. */
   Optional<T> read(Raw raw);
 

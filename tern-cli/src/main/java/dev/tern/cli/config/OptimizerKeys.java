@@ -2,7 +2,6 @@ package dev.tern.cli.config;
 
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -13,11 +12,11 @@ final class OptimizerKeys {
   private static final List<String> TYPES =
       List.of(
           "sgd", "momentum", "nesterov", "adagrad", "rowwise-adagrad", "rmsprop", "adam", "ftrl");
-  private static final Kind<Double> FACTOR = Keys.FACTOR;
-  private static final Kind<Double> SHARE = Keys.SHARE;
+  private static final Kind<Double> FACTOR = Kind.FACTOR;
+  private static final Kind<Double> SHARE = Kind.SHARE;
 
   private final String section;
-  private final List<Key<?>> all = new ArrayList<>();
+  private final Key.Section keys;
   private final Key<String> type;
   private final Key<Double> lr;
   private final Key<Double> momentum;
@@ -31,13 +30,14 @@ final class OptimizerKeys {
   private final Key<Double> l1;
   private final Key<Double> l2;
 
-  private OptimizerKeys(String section, String fallback, String doc) {
+  private OptimizerKeys(Key.Section keys, String section, String fallback, String doc) {
+    this.keys = keys;
     this.section = section;
     boolean same = fallback.equals(SAME);
     List<String> types = same ? Stream.concat(Stream.of(SAME), TYPES.stream()).toList() : TYPES;
-    type = add(Key.of(path("type"), Kind.Choice.of(types.toArray(String[]::new)), fallback, doc));
-    Key<Double> rate = Key.of(path("lr"), FACTOR, 0.001, "Learning rate.");
-    lr = add(same ? rate.when(type, TYPES.toArray(String[]::new)) : rate);
+    type = keys.key(path("type"), Kind.Choice.of(types.toArray(String[]::new)), fallback, doc);
+    Key<Double> rate = keys.key(path("lr"), FACTOR, 0.001, "Learning rate.");
+    lr = same ? rate.when(type, TYPES.toArray(String[]::new)) : rate;
     momentum =
         add("momentum", SHARE, 0.9, "Share of the last update kept.", "momentum", "nesterov");
     initial =
@@ -70,31 +70,21 @@ final class OptimizerKeys {
   }
 
   /** Of a section with an optimizer always. */
-  static OptimizerKeys of(String section, String fallback, String doc) {
-    return new OptimizerKeys(section, fallback, doc);
+  static OptimizerKeys of(Key.Section keys, String section, String fallback, String doc) {
+    return new OptimizerKeys(keys, section, fallback, doc);
   }
 
   /** Of a section that says, where it says nothing, to do as another one. */
-  static OptimizerKeys orSame(String section, String doc) {
-    return new OptimizerKeys(section, SAME, doc);
+  static OptimizerKeys orSame(Key.Section keys, String section, String doc) {
+    return new OptimizerKeys(keys, section, SAME, doc);
   }
 
   private String path(String name) {
     return section + "." + name;
   }
 
-  private <T> Key<T> add(Key<T> key) {
-    all.add(key);
-    return key;
-  }
-
   private <T> Key<T> add(String name, Kind<T> kind, T fallback, String doc, String... types) {
-    return add(Key.of(path(name), kind, fallback, doc).when(type, types));
-  }
-
-  /** In the order they are read and written. */
-  List<Key<?>> all() {
-    return List.copyOf(all);
+    return keys.key(path(name), kind, fallback, doc).when(type, types);
   }
 
   String section() {

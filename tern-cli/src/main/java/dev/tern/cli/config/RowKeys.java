@@ -1,10 +1,8 @@
 package dev.tern.cli.config;
 
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
-import java.util.List;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /** The keys of a section that says which ids have rows. */
 final class RowKeys {
@@ -13,17 +11,17 @@ final class RowKeys {
   private final Key<Long> most;
   private final Key<String> whenFull;
 
-  private RowKeys(String section) {
-    admission = new AdmissionKeys(section + ".admission");
-    eviction = new EvictionKeys(section + ".eviction");
+  private RowKeys(Key.Section keys, String section) {
+    admission = new AdmissionKeys(keys, section + ".admission");
+    eviction = new EvictionKeys(keys, section + ".eviction");
     most =
-        Key.of(
+        keys.key(
             section + ".max_rows",
             new Kind.Whole(0, Long.MAX_VALUE),
             0L,
             "Rows of a table at most; 0 for as many as fit the memory.");
     whenFull =
-        Key.of(
+        keys.key(
             section + ".when_full",
             Kind.Choice.of("error", "unknown"),
             "error",
@@ -31,16 +29,9 @@ final class RowKeys {
                 + " model.unknown.");
   }
 
-  /** Of a section, which may be one of groups. */
-  static RowKeys of(String section) {
-    return new RowKeys(section);
-  }
-
-  /** In the order they are read and written. */
-  List<Key<?>> all() {
-    return Stream.of(admission.all(), eviction.all(), List.of(most, whenFull))
-        .<Key<?>>flatMap(List::stream)
-        .toList();
+  /** Declares the keys of a section, which may be one of groups. */
+  static RowKeys of(Key.Section keys, String section) {
+    return new RowKeys(keys, section);
   }
 
   /**

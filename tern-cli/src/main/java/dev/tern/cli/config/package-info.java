@@ -1,7 +1,7 @@
 /**
  * The configuration of a run: {@link dev.tern.cli.config.Config#load} reads YAML and {@code --set}
- * overrides into typed records. Every key stands once, in {@link dev.tern.cli.config.Keys}: its
- * kind, default, condition and meaning. Reading data, building models and training are elsewhere.
+ * overrides into the engine's own options. Every key is declared once, with its kind, default,
+ * condition and meaning: in {@code DataKeys}, {@code ModelKeys} or {@code TrainKeys}, by section.
  */
 @NullMarked
 package dev.tern.cli.config;

@@ -83,9 +83,7 @@ record Chart(
     return Axis.whole(first <= last / 10 ? 0 : first, last, 5);
   }
 
-  /**
-   * Holds what matters of the curves: not a faint one, and not the steep beginning of a long one.
-   */
+  /** The range of the curves, without faint ones and without the steep beginning of long ones. */
   private Axis vertical(List<Series> drawn) {
     double[] values =
         DoubleStream.concat(

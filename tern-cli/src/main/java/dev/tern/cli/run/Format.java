@@ -2,7 +2,7 @@ package dev.tern.cli.run;
 
 import java.util.Locale;
 
-/** Numbers as people read them; a number that is not known is a dash. */
+/** Formats numbers for people; an unknown number is a dash. */
 public final class Format {
   private static final String DASH = "–";
 

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What the first lines of a run's {@code config.yaml} tell, as YAML comments: that Tern wrote it,
+ * The first lines of a run's {@code config.yaml}, as YAML comments: they say that Tern wrote it,
  * and on which training files. A hash of all lines below the first shows that nobody changed it
  * since.
  *
@@ -66,7 +66,7 @@ record Mark(RunFolder.Maker maker, List<String> files) {
         + rest;
   }
 
-  /** A training file as a mark tells it; a folder has the bytes of the files in it. */
+  /** A training file in a mark; the bytes of a folder are the bytes of its files. */
   static String file(Path path) {
     try {
       return bytes(path) + " bytes, " + YamlText.quote(path.toString());

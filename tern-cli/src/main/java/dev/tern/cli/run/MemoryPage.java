@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** A page that shows the memory of a step: one file, which needs nothing else. */
+/** A web page that shows the memory of a step, in one file. */
 public final class MemoryPage {
   private static final String TEMPLATE = "memory.html";
   private static final String DATA = "/*DATA*/null";
@@ -19,7 +19,7 @@ public final class MemoryPage {
 
   /** The page for a browser. */
   public static String html(StepProfile profile, String title) {
-    // A closing tag inside of a script would end it.
+    // A closing tag inside the script would end it.
     String data = data(profile, title).toString().replace("</", "<\\/");
     return template().replace(DATA, data);
   }

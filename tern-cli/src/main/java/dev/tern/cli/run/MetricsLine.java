@@ -1,13 +1,12 @@
 package dev.tern.cli.run;
 
-import dev.tern.embedding.FileStatistics;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.json.Json;
 import java.util.List;
 
 /**
- * One line of {@code metrics.jsonl}. A number that is not known is NaN here and {@code null} in the
- * file.
+ * One line of {@code metrics.jsonl}. An unknown number is NaN here and {@code null} in the file.
  *
  * @param step steps done
  * @param epoch pass over the training data, from 0
@@ -39,7 +38,7 @@ public record MetricsLine(
     tables = List.copyOf(tables);
   }
 
-  /** A line that knows nothing of tables and of waiting. */
+  /** A line without tables and waiting time. */
   public MetricsLine(
       long step,
       long epoch,
@@ -64,7 +63,7 @@ public record MetricsLine(
         List.of());
   }
 
-  /** What the numbers of a line were taken on. */
+  /** The rows that the numbers of a line are about. */
   public enum Split {
     TRAIN,
     EVAL;
@@ -121,7 +120,7 @@ public record MetricsLine(
     return json;
   }
 
-  /** Numbers that lines of earlier versions lack are 0, or not known. */
+  /** Numbers that lines of earlier versions lack are 0 or unknown. */
   private static TableStatistics table(Json item, String source) {
     Json.Obj json = item.asObject(source);
     boolean counts = json.has("filter_bytes");
@@ -155,7 +154,7 @@ public record MetricsLine(
    * Reads a line.
    *
    * @param source what errors call it
-   * @throws dev.tern.base.DataException if it is none
+   * @throws dev.tern.base.DataException if it is not one
    */
   public static MetricsLine parse(String json, String source) {
     Json.Obj line = Json.parseObject(json, source);

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file {@code metrics.jsonl}: each line is written whole and at once, so a reader beside the
- * run sees it, and what a killed run leaves behind is at most one torn line at the end, which
- * opening cuts off. One writer.
+ * The file {@code metrics.jsonl}. Each line is written at once, so that others can read it during
+ * the run. A killed run leaves at most one torn line at the end; opening the file cuts it off. One
+ * writer.
  */
 public final class MetricsLog implements AutoCloseable {
   private final Path file;
@@ -46,7 +46,7 @@ public final class MetricsLog implements AutoCloseable {
     }
   }
 
-  /** The whole lines of a file up to the first broken one; none where there is no file. */
+  /** The lines of a file up to the first broken one; none if there is no file. */
   public static List<MetricsLine> read(Path file) {
     if (!Files.exists(file)) {
       return List.of();
@@ -81,7 +81,7 @@ public final class MetricsLog implements AutoCloseable {
     lines.add(line);
   }
 
-  /** All lines so far, those kept from earlier included. */
+  /** All lines so far, with the ones kept from an earlier run. */
   public List<MetricsLine> lines() {
     return List.copyOf(lines);
   }

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Which files of a run's folder are Tern's, by their names. */
+/** Tells by name which files of a run's folder Tern wrote. */
 record OwnFiles(Path dir) {
   static final String CONFIG = "config.yaml";
   static final String METRICS = "metrics.jsonl";
@@ -30,12 +30,14 @@ record OwnFiles(Path dir) {
           "|tables|manifest\\.(json|sha256)|encoders\\.json|tables/[0-9]+(\\.[0-9]+)?\\.safetensors"
               + "|(dense|optimizer)\\.safetensors");
 
-  /** The name under which a file is written before it stands in its place. */
+  /** The temporary name of a file while it is written. */
   static Path part(Path file) {
     return file.resolveSibling("." + file.getFileName() + ".part");
   }
 
-  /** Something in a folder without a run: all but what a run killed as it began leaves behind. */
+  /**
+   * A file in a folder without a run, other than the ones that a killed run leaves at its start.
+   */
   Optional<Path> anything() throws IOException {
     if (!Files.isDirectory(dir)) {
       return Optional.empty();
@@ -48,7 +50,7 @@ record OwnFiles(Path dir) {
     }
   }
 
-  /** A file that Tern did not write in a place where training puts and removes checkpoints. */
+  /** A file among the checkpoints that Tern did not write. */
   Optional<Path> strange() throws IOException {
     for (Path checkpoint : checkpoints()) {
       try (Stream<Path> below = Files.walk(checkpoint)) {
@@ -100,7 +102,7 @@ record OwnFiles(Path dir) {
     try {
       Files.deleteIfExists(dir.resolve(CHECKPOINTS));
     } catch (DirectoryNotEmptyException _) {
-      // Somebody keeps files of his own there.
+      // A user's own files are there.
     }
     if (maker == RunFolder.Maker.QUICKSTART) {
       Files.deleteIfExists(dir.resolve(PREDICTIONS));

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One page on a run: the main numbers, curves over steps, the evaluations, the embedding tables,
- * configuration and machine. The page needs no other file and no script.
+ * The web page about a run: the main numbers, curves over steps, the evaluations, the embedding
+ * tables, configuration and machine. The page needs no other file and no script.
  *
  * @param config of the run
  * @param lines its metrics
@@ -35,7 +35,7 @@ public record Report(
   private static final double MIB = 1 << 20;
 
   /**
-   * What the true probabilities of the rows would score.
+   * The metrics of the true probabilities of the rows.
    *
    * @param auc area under the ROC curve
    * @param loss mean log loss in nats
@@ -47,7 +47,7 @@ public record Report(
     StringBuilder out = new StringBuilder();
     Path dir = config.run().dir();
     String name = Optional.ofNullable(dir.getFileName()).orElse(dir).toString();
-    String title = name + " · " + config.model().type();
+    String title = name + " · " + config.modelName();
     out.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
         .append(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -60,7 +60,7 @@ public record Report(
     out.append("<header><h1>")
         .append(Html.text(name))
         .append(" <small>")
-        .append(Html.text(config.model().type()))
+        .append(Html.text(config.modelName()))
         .append("</small></h1><p>")
         .append(Html.text(state + " · " + date))
         .append("</p></header>\n");
@@ -176,7 +176,7 @@ public record Report(
             marks));
   }
 
-  /** The budget as a line, unless use is so far below it that the curve would lie flat. */
+  /** The budget as a line, unless the use is so low that the curve would be flat. */
   private List<Chart.Reference> budget() {
     long most = lines.stream().mapToLong(MetricsLine::memoryBytes).max().orElse(0);
     long budget = config.train().memory();
@@ -191,7 +191,7 @@ public record Report(
         .toList();
   }
 
-  /** A noisy curve as it is, faint, and its moving average; a short one as it is. */
+  /** A long curve as a faint line with its moving average; a short one as it is. */
   private static List<Chart.Series> smoothed(List<Chart.Point> points) {
     if (points.size() < 30) {
       return List.of(new Chart.Series("training", "train", true, points));
@@ -210,7 +210,7 @@ public record Report(
         new Chart.Series("training, smoothed", "train", false, smooth));
   }
 
-  /** Last steps of the epochs but the last; none where they are too many to tell apart. */
+  /** The last step of each epoch except the last one; none if they are too many to show. */
   private List<Long> epochEnds() {
     List<Long> ends = new ArrayList<>();
     for (int i = 1; i < lines.size(); i++) {
@@ -250,7 +250,7 @@ public record Report(
 
   private void facts(StringBuilder out) {
     out.append("<section><h2>Run</h2><div class=\"scroll\"><table class=\"facts\"><tbody>\n");
-    fact(out, "Model", config.model().summary());
+    fact(out, "Model", config.modelSummary());
     fact(out, "Data", config.data().summary());
     fact(out, "Training", config.train().summary());
     fact(out, "Folder", config.run().dir().toString());

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The folder of a run: the resolved configuration, metrics, checkpoints and the report. While it is
- * open no other run can open it.
+ * The folder of a run: resolved configuration, metrics, checkpoints and report. Only one run at a
+ * time can open it.
  *
- * <p>A run is put only into a new or empty folder, or into that of an earlier run, which is known
- * by the {@link Mark} in its configuration; of that only the files go that Tern wrote.
+ * <p>A run takes a new or empty folder, or the folder of an earlier run, which it knows by the
+ * {@link Mark} in the configuration. It removes only files that Tern wrote.
  */
 public final class RunFolder implements AutoCloseable {
   private final Config config;
@@ -51,7 +51,7 @@ public final class RunFolder implements AutoCloseable {
   public enum Earlier {
     /** There must be none. */
     REFUSE,
-    /** Go on with it; where there is none, begin. */
+    /** Go on with it, or begin if there is none. */
     RESUME,
     /** Remove it. */
     REPLACE
@@ -164,7 +164,7 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  /** What {@code files} has and {@code others} lacks; all where only the order differs. */
+  /** The files that {@code others} lacks; all of them if only the order differs. */
   private static String only(List<String> files, List<String> others) {
     List<String> own = files.stream().filter(file -> !others.contains(file)).toList();
     boolean reordered = own.isEmpty() && others.stream().allMatch(files::contains);
@@ -209,8 +209,8 @@ public final class RunFolder implements AutoCloseable {
   }
 
   /**
-   * Makes the folder that of the run: removes the earlier run unless that goes on, and writes the
-   * configuration, which marks the folder as a run's before anything else stands in it.
+   * Begins the run: removes the earlier run unless this one resumes it, and writes the
+   * configuration before any other file, so that the folder is known as a run's.
    */
   public void begin() {
     Optional<Mark> mark = Mark.read(config(dir()));
@@ -229,8 +229,8 @@ public final class RunFolder implements AutoCloseable {
   }
 
   /**
-   * Removes what this run wrote, for one that failed before it had anything to go on with: nothing
-   * where it had not begun, or went on with an earlier one.
+   * Removes the files of this run, if it failed before its first checkpoint. Removes nothing if it
+   * had not begun or resumes an earlier run.
    */
   public void abandon() {
     if (!begun || !fresh) {
@@ -244,7 +244,7 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  /** Whether {@link #begin} made it the folder of this run. */
+  /** Whether {@link #begin} was called. */
   public boolean isBegun() {
     return begun;
   }
@@ -254,17 +254,17 @@ public final class RunFolder implements AutoCloseable {
     return MetricsLog.open(dir().resolve(OwnFiles.METRICS), step);
   }
 
-  /** Where checkpoints stand. */
+  /** The folder of checkpoints. */
   public Path checkpoints() {
     return dir().resolve(OwnFiles.CHECKPOINTS);
   }
 
-  /** Where the schedule of a step is kept that does not fit into memory. */
+  /** The file of the schedule of a step that does not fit into memory. */
   public Path schedule() {
     return dir().resolve(OwnFiles.SCHEDULE);
   }
 
-  /** Where the report stands. */
+  /** The file of the report. */
   public Path report() {
     return dir().resolve(OwnFiles.REPORT);
   }
@@ -279,12 +279,12 @@ public final class RunFolder implements AutoCloseable {
     return dir.resolve(OwnFiles.CONFIG);
   }
 
-  /** Where a quickstart puts the scores of its rows. */
+  /** The file for a quickstart's predictions. */
   public static Path predictions(Path dir) {
     return dir.resolve(OwnFiles.PREDICTIONS);
   }
 
-  /** The command that began the run in {@code dir}; empty where there is no run of Tern's. */
+  /** The command that began the run in {@code dir}; empty if there is no run of Tern. */
   public static Optional<Maker> maker(Path dir) {
     return Mark.read(config(dir)).map(Mark::maker);
   }
@@ -329,7 +329,7 @@ public final class RunFolder implements AutoCloseable {
         e);
   }
 
-  /** Lets other runs in. */
+  /** Lets other runs open the folder. */
   @Override
   public void close() {
     try {
@@ -340,7 +340,7 @@ public final class RunFolder implements AutoCloseable {
         }
       }
     } catch (DirectoryNotEmptyException _) {
-      // Another file went there meanwhile.
+      // Somebody put another file there.
     } catch (IOException e) {
       throw unwritable(dir(), e);
     }

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The last run of a step as a trace in Chrome's format, which Perfetto reads: a row of steps, one
- * of those computed again, and the bytes in use. Times are microseconds.
+ * The last run of a training step as a trace in Chrome's format, which Perfetto reads: a row for
+ * ops, a row for ops that run again, and the bytes in use. Times are microseconds.
  */
 public final class StepTrace {
   private static final long PROCESS = 1;

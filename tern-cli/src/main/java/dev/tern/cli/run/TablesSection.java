@@ -1,7 +1,7 @@
 package dev.tern.cli.run;
 
-import dev.tern.embedding.FileStatistics;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleBiFunction;
 import java.util.stream.IntStream;
 
-/** What a report says of embedding tables: their numbers at the end, and curves of the largest. */
+/** A report's section on embedding tables: final numbers, and curves of the largest tables. */
 final class TablesSection {
   /** Tables with a curve: as many as the style sheet has colours. */
   private static final int MAX_CURVES = 8;
@@ -63,7 +63,7 @@ final class TablesSection {
     out.append("</tbody></table></div></section>\n");
   }
 
-  /** Without those on filters and files where no table has any. */
+  /** The columns; without filters or files if no table has any. */
   private static List<Column> columns(List<TableStatistics> tables) {
     List<Column> columns = new ArrayList<>();
     columns.add(new Column("table", TableStatistics::table));
@@ -129,7 +129,7 @@ final class TablesSection {
             marks));
   }
 
-  /** The share since then; since the process began where that was later, as counts say. */
+  /** The share since an earlier line, or since the process began if that was later. */
   private static double hitRateSince(TableStatistics before, TableStatistics now) {
     boolean anew = now.hits() < before.hits() || now.misses() < before.misses();
     return anew

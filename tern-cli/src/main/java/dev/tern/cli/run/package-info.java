@@ -1,6 +1,6 @@
 /**
- * The folder of a run and what is written into it: {@link dev.tern.cli.run.RunFolder}, its metrics
- * and its report. Training itself is elsewhere.
+ * The folder of a run, {@link dev.tern.cli.run.RunFolder}, and the files in it: configuration,
+ * metrics, predictions and the report as a web page.
  */
 @NullMarked
 package dev.tern.cli.run;

@@ -3,15 +3,17 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowLimits;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.UnknownRow;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.WhenFull;
+import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
+import dev.tern.train.TrainOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -53,13 +55,13 @@ final class ConfigTest {
             new DataConfig.Sparse(
                 List.of("workclass", "education"), "vocabulary", true, 0, 1, "", "", 0));
     assertThat(config.model().hidden()).containsExactly(128, 64);
-    assertThat(config.model().dropout()).isEqualTo(0.1f);
+    assertThat(config.model().style().dropout()).isEqualTo(0.1f);
     assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
-    assertThat(config.train().batch()).isEqualTo(256);
-    assertThat(config.train().optimizer()).isEqualTo(Optimizer.adam(0.002f));
-    assertThat(config.train().learningRate()).isEqualTo(LearningRate.constant(0.002f));
+    assertThat(config.train().options().batch()).isEqualTo(256);
+    assertThat(config.train().options().optimizer()).isEqualTo(Optimizer.adam(0.002f));
+    assertThat(config.train().options().schedule()).isEqualTo(LearningRate.constant(0.002f));
     assertThat(config.train().memory()).isEqualTo(2L << 30);
-    assertThat(config.train().evaluateEvery()).isEqualTo(Every.EPOCH);
+    assertThat(config.train().options().evaluateEvery()).isZero();
     assertThat(config.train().threads()).isEqualTo(2);
   }
 
@@ -71,7 +73,7 @@ final class ConfigTest {
 
   @Test
   void rowPoliciesAreReadWithWhatTheyNeed() {
-    assertThat(census().model().rows()).isEqualTo(RowPolicy.ALL);
+    assertThat(census().train().options().tables().rows()).isEqualTo(RowPolicy.ALL);
     RowPolicy rows =
         census(
                 "model.admission.type=count",
@@ -80,7 +82,9 @@ final class ConfigTest {
                 "model.eviction.type=least-frequent",
                 "model.max_rows=1_000",
                 "model.when_full=unknown")
-            .model()
+            .train()
+            .options()
+            .tables()
             .rows();
     assertThat(rows)
         .isEqualTo(
@@ -96,7 +100,9 @@ final class ConfigTest {
                     "model.eviction.type=small-norm",
                     "model.eviction.norm=0.5",
                     "model.eviction.steps=9")
-                .model()
+                .train()
+                .options()
+                .tables()
                 .rows())
         .isEqualTo(
             RowPolicy.ALL
@@ -105,7 +111,7 @@ final class ConfigTest {
     String[] keys = {
       "model.eviction.type=low-score", "model.eviction.decay=0.5", "model.eviction.score=2"
     };
-    assertThat(census(keys).model().rows())
+    assertThat(census(keys).train().options().tables().rows())
         .isEqualTo(RowPolicy.ALL.withEviction(new Eviction.LowScore(0.5, 2)));
   }
 
@@ -113,7 +119,7 @@ final class ConfigTest {
   @CsvSource({"90s, 90s", "120s, 2m", "36_00s, 1h", "48h, 2d", "25h, 25h", "36500d, 36500d"})
   void rowsGoAfterATimeThatIsReadAndWritten(String given, String written) {
     Config config = census("model.eviction.type=unseen-for", "model.eviction.time=" + given);
-    var rule = (Eviction.UnseenFor) config.model().rows().eviction();
+    var rule = (Eviction.UnseenFor) config.train().options().tables().rows().eviction();
     Duration expected = Duration.parse("PT" + given.replace("_", "").replace("36500d", "876000h"));
     assertThat(rule).isEqualTo(new Eviction.UnseenFor(expected));
     assertThat(config.yaml()).contains("time: " + written);
@@ -128,7 +134,9 @@ final class ConfigTest {
                 "model.eviction.type=low-score",
                 "model.eviction.show_weight=0.1",
                 "model.eviction.click_weight=2.5")
-            .model()
+            .train()
+            .options()
+            .tables()
             .rows();
     assertThat(rows.admission()).isEqualTo(new Admission.ByCount(10, 1_000_000, 5));
     assertThat(rows.eviction()).isEqualTo(new Eviction.LowScore(0.9999, 0.1f, 0.1f, 2.5f));
@@ -136,25 +144,25 @@ final class ConfigTest {
 
   @Test
   void anOptimizerTakesItsOwnConstants() {
-    assertThat(census("train.optimizer.type=rmsprop").train().optimizer())
+    assertThat(census("train.optimizer.type=rmsprop").train().options().optimizer())
         .isEqualTo(Optimizer.rmsProp(0.002f));
     String[] keys = {"train.optimizer.type=rmsprop", "train.optimizer.rho=0.9"};
-    assertThat(census(keys).train().optimizer())
+    assertThat(census(keys).train().options().optimizer())
         .isEqualTo(new Optimizer.RmsProp(0.002f, 0.9f, 1e-8f));
-    assertThat(census("train.optimizer.lazy=true").train().optimizer())
+    assertThat(census("train.optimizer.lazy=true").train().options().optimizer())
         .isEqualTo(Optimizer.lazyAdam(0.002f));
-    assertThat(census("train.optimizer.lazy=false").train().optimizer())
+    assertThat(census("train.optimizer.lazy=false").train().options().optimizer())
         .isEqualTo(Optimizer.adam(0.002f));
-    assertThat(census("train.optimizer.lazy=global").train().optimizer())
+    assertThat(census("train.optimizer.lazy=global").train().options().optimizer())
         .isEqualTo(new Optimizer.Adam(0.002f, 0.9f, 0.999f, 1e-8f, Untouched.DECAYED));
   }
 
   @Test
   void embeddingsAndTheirLinearWeightsTakeTheOptimizerOfAllOrTheirOwn() {
-    TrainConfig same = census().train();
-    assertThat(same.tableOptimizer()).isEqualTo(same.optimizer());
-    assertThat(same.linearOptimizer()).isEmpty();
-    TrainConfig own =
+    TrainOptions same = census().train().options();
+    assertThat(same.tables().optimizer()).isEqualTo(same.optimizer());
+    assertThat(same.tables().firstPart()).isEmpty();
+    TrainOptions own =
         census(
                 "train.table_optimizer.type=adagrad",
                 "train.table_optimizer.lr=0.05",
@@ -162,10 +170,11 @@ final class ConfigTest {
                 "train.linear_optimizer.type=ftrl",
                 "train.linear_optimizer.lr=0.1",
                 "train.linear_optimizer.l1=2")
-            .train();
+            .train()
+            .options();
     assertThat(own.optimizer()).isEqualTo(same.optimizer());
-    assertThat(own.tableOptimizer()).isEqualTo(new Optimizer.Adagrad(0.05f, 0.1f, 1e-8f));
-    assertThat(own.linearOptimizer()).contains(new Optimizer.Ftrl(0.1f, 0, 2, 0));
+    assertThat(own.tables().optimizer()).isEqualTo(new Optimizer.Adagrad(0.05f, 0.1f, 1e-8f));
+    assertThat(own.tables().firstPart()).contains(new Optimizer.Ftrl(0.1f, 0, 2, 0));
   }
 
   @ParameterizedTest
@@ -198,9 +207,9 @@ final class ConfigTest {
 
   @Test
   void updatesOfRowsHaveLimitsWhereTheyAreSet() {
-    assertThat(census().train().rowLimits()).isEqualTo(RowLimits.NONE);
+    assertThat(census().train().options().tables().limits()).isEqualTo(RowLimits.NONE);
     String[] keys = {"train.rows.clip_norm=0.5", "train.rows.low=-2"};
-    assertThat(census(keys).train().rowLimits())
+    assertThat(census(keys).train().options().tables().limits())
         .isEqualTo(new RowLimits(0.5f, -2, Float.POSITIVE_INFINITY));
     assertThatThrownBy(() -> census("train.rows.low=3", "train.rows.high=2"))
         .isInstanceOf(ConfigException.class)
@@ -224,13 +233,15 @@ final class ConfigTest {
 
   @Test
   void unknownIdsHaveBucketsWhereSomeTrainWithoutARow() {
-    assertThat(census().model().unknown()).isEqualTo(UnknownRow.ZEROS);
+    assertThat(census().train().options().tables().unknown()).isEqualTo(UnknownRow.ZEROS);
     String[] counted = {
       "model.unknown=hash", "model.unknown_buckets=500", "model.admission.type=count"
     };
-    assertThat(census(counted).model().unknown()).isEqualTo(new UnknownRow.Hashed(500));
+    assertThat(census(counted).train().options().tables().unknown())
+        .isEqualTo(new UnknownRow.Hashed(500));
     String[] full = {"model.unknown=hash", "model.max_rows=10", "model.when_full=unknown"};
-    assertThat(census(full).model().unknown()).isEqualTo(new UnknownRow.Hashed(10_000));
+    assertThat(census(full).train().options().tables().unknown())
+        .isEqualTo(new UnknownRow.Hashed(10_000));
     assertThatThrownBy(() -> census(full[0], full[1]))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("model.unknown: got hash where training gives each id a row")
@@ -290,7 +301,7 @@ final class ConfigTest {
             "train.memory=512m",
             "train.evaluate_every=50",
             "data.delimiter=tab");
-    assertThat(config.train().batch()).isEqualTo(1024);
+    assertThat(config.train().options().batch()).isEqualTo(1024);
     assertThat(config.model().hidden()).containsExactly(32, 16);
     assertThat(config.data().train())
         .extracting(path -> path.getFileName().toString())
@@ -301,7 +312,7 @@ final class ConfigTest {
             new DataConfig.Sparse(
                 List.of("workclass", "education"), "hash", true, 7, 1, "", "", 0));
     assertThat(config.train().memory()).isEqualTo(512L << 20);
-    assertThat(config.train().evaluateEvery()).isEqualTo(new Every(50));
+    assertThat(config.train().options().evaluateEvery()).isEqualTo(50);
     assertThat(config.data().csv().delimiter()).isEqualTo('\t');
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
@@ -309,9 +320,9 @@ final class ConfigTest {
   @Test
   void anOverrideOfTheModelLeavesKeysOfTheOldModelBehind() {
     String dcn = CENSUS.replace("type: deepfm", "type: dcnv2, cross_layers: 4");
-    assertThat(Config.parse(dcn, "dcn.yaml", List.of()).model().crossLayers()).isEqualTo(4);
+    assertThat(Config.parse(dcn, "dcn.yaml", List.of()).model().cross().layers()).isEqualTo(4);
     Config config = Config.parse(dcn, "dcn.yaml", List.of("model.type=wdl"));
-    assertThat(config.model().type()).isEqualTo("wdl");
+    assertThat(config.modelName()).isEqualTo("wdl");
     assertThat(config.yaml()).doesNotContain("cross_layers");
   }
 
@@ -322,7 +333,10 @@ final class ConfigTest {
   }
 
   private static float clipNorm(String value) {
-    return Config.parse(CENSUS, "c.yaml", List.of("train.clip_norm=" + value)).train().clipNorm();
+    return Config.parse(CENSUS, "c.yaml", List.of("train.clip_norm=" + value))
+        .train()
+        .options()
+        .clipNorm();
   }
 
   @Test
@@ -336,15 +350,15 @@ final class ConfigTest {
                 "model.batch_norm=true",
                 "train.clip_norm=10",
                 "train.weight_decay=0.01"));
-    assertThat(config.model().crossRank()).isEqualTo(8);
-    assertThat(config.model().crossExperts()).isEqualTo(4);
-    assertThat(config.model().activation()).isEqualTo("dice");
-    assertThat(config.model().batchNorm()).isTrue();
-    assertThat(config.model().summary())
+    assertThat(config.model().cross().rank()).isEqualTo(8);
+    assertThat(config.model().cross().experts()).isEqualTo(4);
+    assertThat(config.model().style().activation()).isEqualTo(Activation.DICE);
+    assertThat(config.model().style().batchNorm()).isTrue();
+    assertThat(config.modelSummary())
         .contains("cross layers of rank 8 and 4 experts")
         .endsWith(", dice, batch norm");
-    assertThat(config.train().clipNorm()).isEqualTo(10);
-    assertThat(config.train().weightDecay()).isEqualTo(0.01f);
+    assertThat(config.train().options().clipNorm()).isEqualTo(10);
+    assertThat(config.train().options().weightDecay()).isEqualTo(0.01f);
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
 

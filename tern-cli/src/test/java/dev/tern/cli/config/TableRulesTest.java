@@ -3,10 +3,10 @@ package dev.tern.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.embedding.Admission;
-import dev.tern.embedding.Eviction;
-import dev.tern.embedding.RowPolicy;
-import dev.tern.embedding.WhenFull;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.WhenFull;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,8 +35,8 @@ final class TableRulesTest {
             "model:\n  type: deepfm\n  max_rows: 1000\n" + tables);
     Config config = Config.parse(yaml, "census.yaml", List.of());
     RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(4, 1_000_000));
-    assertThat(config.model().rows().maxRows()).isEqualTo(1000);
-    assertThat(config.model().rowsOf())
+    assertThat(config.train().options().tables().rows().maxRows()).isEqualTo(1000);
+    assertThat(config.train().options().tables().rowsOf())
         .containsEntry(
             "education",
             counted.withMaxRows(90, WhenFull.ERROR).withRoomMadeBy(new Eviction.LeastRecent(), 90))
@@ -45,10 +45,15 @@ final class TableRulesTest {
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
     Config other =
         Config.parse(yaml, "census.yaml", List.of("model.tables[1].max_rows=8", "train.epochs=1"));
-    assertThat(other.model().rowsOf().get("workclass"))
+    assertThat(other.train().options().tables().rowsOf().get("workclass"))
         .isEqualTo(RowPolicy.ALL.withMaxRows(8, WhenFull.UNKNOWN));
     assertThat(other.changesFrom(config)).containsExactly("model.tables[1].max_rows: 8, was 7");
-    assertThat(Config.parse(yaml, "c", List.of("model.tables.max_rows=9")).model().rowsOf())
+    assertThat(
+            Config.parse(yaml, "c", List.of("model.tables.max_rows=9"))
+                .train()
+                .options()
+                .tables()
+                .rowsOf())
         .allSatisfy((_, rule) -> assertThat(rule.maxRows()).isEqualTo(9));
   }
 
@@ -87,7 +92,7 @@ final class TableRulesTest {
             "model.tables.columns=education",
             "model.tables.admission.type=count",
             "model.unknown=hash");
-    assertThat(config.model().keepsAllRows()).isFalse();
-    assertThat(census("model.tables.columns=education").model().keepsAllRows()).isTrue();
+    assertThat(config.train().keepsAllRows()).isFalse();
+    assertThat(census("model.tables.columns=education").train().keepsAllRows()).isTrue();
   }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
-import dev.tern.embedding.FileStatistics;
-import dev.tern.embedding.TableStatistics;
+import dev.tern.embedding.config.FileStatistics;
+import dev.tern.embedding.config.TableStatistics;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.tern.internal.kernel;
 
 import dev.tern.base.DType;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 
@@ -47,8 +48,8 @@ public final class HalfCasts {
       new VectorHalfKernel(), new Idle(), new OtherIdle(), new ThirdIdle()
     };
     private final Arena arena = Arena.ofConfined();
-    private final long floats = arena.allocate(4L * LARGE, 64).address();
-    private final long halves = arena.allocate(2L * LARGE, 64).address();
+    private final long floats = Memory.allocate(arena, 4L * LARGE, 64, "warm-up").address();
+    private final long halves = Memory.allocate(arena, 2L * LARGE, 64, "warm-up").address();
 
     @Override
     public void round(boolean large) {

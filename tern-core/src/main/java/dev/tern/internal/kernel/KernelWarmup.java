@@ -1,6 +1,7 @@
 package dev.tern.internal.kernel;
 
 import dev.tern.internal.kernel.KernelSpec.Access;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Optional;
@@ -73,7 +74,7 @@ final class KernelWarmup implements Warmup.Candidate {
     strides = new long[3 * spec.operands()];
     scalars = new float[spec.scalars()];
     for (int k = 0; k < addresses.length; k++) {
-      addresses[k] = arena.allocate(4L * (LONG + N * N1), 64).address();
+      addresses[k] = Memory.allocate(arena, 4L * (LONG + N * N1), 64, "warm-up").address();
       strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
     long most =
@@ -82,7 +83,7 @@ final class KernelWarmup implements Warmup.Candidate {
             .mapToLong(sizes -> spec.scratchBytes(sizes[2]))
             .max()
             .orElseThrow();
-    scratch = arena.allocate(Lanes.BYTES + most, 64).address();
+    scratch = Memory.allocate(arena, Lanes.BYTES + most, 64, "warm-up").address();
   }
 
   /** Has the kernel's vector form driven. */

@@ -19,7 +19,7 @@ import java.util.Optional;
  */
 public final class MatMul {
   /** Zeros, where a tile that starts from nothing finds its start. */
-  static final long ZEROS = Arena.global().allocate(256, 64).address();
+  static final long ZEROS = Memory.allocate(Arena.global(), 256, 64, "zeros").address();
 
   /**
    * Sizes and strides: A is {@code m x k}, B {@code k x n}, C {@code m x n}.

@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 
@@ -50,10 +51,10 @@ public final class PairSums {
       new VectorPairs(), new Idle(), new OtherIdle(), new ThirdIdle()
     };
     private final Arena arena = Arena.ofConfined();
-    private final long x = arena.allocate(BYTES, 64).address();
-    private final long gradient = arena.allocate(BYTES, 64).address();
-    private final long result = arena.allocate(4L * WARM_ROWS, 64).address();
-    private final long scratch = arena.allocate(scratchBytes(), 64).address();
+    private final long x = Memory.allocate(arena, BYTES, 64, "warm-up").address();
+    private final long gradient = Memory.allocate(arena, BYTES, 64, "warm-up").address();
+    private final long result = Memory.allocate(arena, 4L * WARM_ROWS, 64, "warm-up").address();
+    private final long scratch = Memory.allocate(arena, scratchBytes(), 64, "warm-up").address();
 
     @Override
     public void round(boolean large) {

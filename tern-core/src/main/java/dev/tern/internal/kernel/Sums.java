@@ -13,7 +13,7 @@ public final class Sums {
   private Sums() {}
 
   private static long ones() {
-    long address = Arena.global().allocate(4L * ROWS, 64).address();
+    long address = Memory.allocate(Arena.global(), 4L * ROWS, 64, "ones").address();
     for (int i = 0; i < ROWS; i++) {
       Memory.setFloat(address + 4L * i, 1);
     }

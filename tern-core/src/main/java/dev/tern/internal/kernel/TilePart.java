@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,10 +31,10 @@ final class TilePart<K> implements Warmup.Candidate {
   private record Operands(long a, long b, long c, long packed) {
     Operands(Arena arena) {
       this(
-          arena.allocate(4L * ROWS * DEPTH, 64).address(),
-          arena.allocate(ROW * DEPTH, 64).address(),
-          arena.allocate(ROW * ROWS, 64).address(),
-          arena.allocate(2 * ROW * DEPTH, 64).address());
+          Memory.allocate(arena, 4L * ROWS * DEPTH, 64, "warm-up").address(),
+          Memory.allocate(arena, ROW * DEPTH, 64, "warm-up").address(),
+          Memory.allocate(arena, ROW * ROWS, 64, "warm-up").address(),
+          Memory.allocate(arena, 2 * ROW * DEPTH, 64, "warm-up").address());
     }
   }
 

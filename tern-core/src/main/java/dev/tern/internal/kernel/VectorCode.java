@@ -9,12 +9,15 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
+import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.PseudoInstruction;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.LabelTarget;
 import java.lang.classfile.instruction.LoadInstruction;
 import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.classfile.instruction.StoreInstruction;
@@ -24,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The bytecode of {@code Vectors}, {@code VectorMath} and {@code Memory}, to be copied into kernels
@@ -76,8 +80,29 @@ final class VectorCode {
     code.block(block -> {
       Map<Integer, Integer> locals = new HashMap<>();
       storeArguments(block, method.methodTypeSymbol().parameterList(), locals);
-      body.forEach(element -> copy(block, element, locals));
+      Check check = new Check();
+      body.forEach(element -> {
+        if (!check.contains(element)) {
+          copy(block, element, locals);
+        }
+      });
     });
+  }
+
+  /** The statement {@code if (CHECKED) ...} of {@code Memory}, which vector code leaves out. */
+  private static final class Check {
+    private boolean isInside;
+    private Optional<Label> end = Optional.empty();
+
+    boolean contains(CodeElement element) {
+      switch (element) {
+        case FieldInstruction field when field.name().equalsString("CHECKED") -> isInside = true;
+        case BranchInstruction branch when isInside -> end = Optional.of(branch.target());
+        case LabelTarget target when end.equals(Optional.of(target.label())) -> isInside = false;
+        default -> {}
+      }
+      return isInside;
+    }
   }
 
   private static void storeArguments(

@@ -1,5 +1,6 @@
 package dev.tern.internal.kernel;
 
+import dev.tern.internal.memory.Memory;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
@@ -9,7 +10,10 @@ import jdk.incubator.vector.VectorSpecies;
  * tern.vector.bits} narrows the vectors (128, 256, 512) or, as 0, keeps to scalar code.
  */
 public final class VectorSupport {
-  private static final int REQUESTED = Integer.getInteger("tern.vector.bits", -1);
+  /** Scalar code by default where memory is checked, as vectors access memory unchecked. */
+  private static final int REQUESTED =
+      Integer.getInteger("tern.vector.bits", Memory.CHECKED ? 0 : -1);
+
   private static final boolean AVAILABLE =
       REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
 

@@ -1,7 +1,6 @@
 package dev.tern.internal.memory;
 
 import dev.tern.internal.memory.AllocationHistory.Action;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -48,6 +47,8 @@ public final class Allocator implements AutoCloseable {
   private final AllocationHistory history = new AllocationHistory();
   private final WaitingBlocks waiting = new WaitingBlocks(history);
   private final Magazine.Sink giveBack;
+  private final GuardedBlocks guarded = new GuardedBlocks();
+  private final boolean isRehearsal;
   private long outOfMemory;
   private long waits;
   private boolean closed;
@@ -58,6 +59,7 @@ public final class Allocator implements AutoCloseable {
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
     }
     this.budget = budget;
+    isRehearsal = backing == SystemMemory.NOTHING;
     int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
     magazines = new Magazine[APART * threads];
     rounds = Integer.numberOfTrailingZeros(threads);
@@ -71,19 +73,6 @@ public final class Allocator implements AutoCloseable {
   /** An empty allocator that never holds more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
     return new Allocator(budgetBytes, SystemMemory.best());
-  }
-
-  /**
-   * An empty allocator whose memory lies in files of {@code folder}, so that the system may move it
-   * to the disk; it never holds more than {@code budgetBytes} there. Room on the disk is taken
-   * before memory is given out and given back as other memory is. Nothing stays in the folder, also
-   * where the process is killed.
-   *
-   * @throws java.io.UncheckedIOException when no file can be made there; by {@link #allocate} when
-   *     the disk is full, which changes nothing
-   */
-  public static Allocator mapped(Path folder, long budgetBytes) {
-    return new Allocator(budgetBytes, FileMemory.in(folder));
   }
 
   /** One that does and counts all the same, without memory behind the addresses it gives. */
@@ -114,7 +103,8 @@ public final class Allocator implements AutoCloseable {
     // What is larger than any budget must not overflow.
     long size = BlockArena.rounded(Math.min(bytes, Long.MAX_VALUE / 2));
     long address = mine.take(size, bytes, holder);
-    return address != 0 ? address : allocateAnew(size, bytes, holder, mine);
+    address = address != 0 ? address : allocateAnew(size, bytes, holder, mine);
+    return isGuarded() ? guarded.guard(address, bytes, holder) : address;
   }
 
   /**
@@ -123,7 +113,8 @@ public final class Allocator implements AutoCloseable {
    * @throws IllegalStateException when {@code address} is not that of a live block: never allocated
    *     here, inside a block, or freed before
    */
-  public void free(long address) {
+  public void free(long block) {
+    long address = isGuarded() ? guarded.release(block) : block;
     Magazine mine = magazine();
     long handle = mine.free(address);
     for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
@@ -145,7 +136,8 @@ public final class Allocator implements AutoCloseable {
    *
    * @throws IllegalStateException as by {@link #free}
    */
-  public void freeAfter(long address, Event event) {
+  public void freeAfter(long given, Event event) {
+    long address = isGuarded() ? guarded.counted(given) : given;
     Optional<Magazine.Leaving> block = Optional.empty();
     for (int i = 0; block.isEmpty() && i < magazines.length; i++) {
       block = magazines[i].remove(address);
@@ -336,6 +328,7 @@ public final class Allocator implements AutoCloseable {
     synchronized (pool) {
       pool.close();
     }
+    guarded.close();
   }
 
   /** That of this thread: threads of successive numbers have some that lie apart in the cache. */
@@ -351,6 +344,10 @@ public final class Allocator implements AutoCloseable {
     if (moved[place] < magazines.length - 1) {
       moved[place]++;
     }
+  }
+
+  private boolean isGuarded() {
+    return Memory.CHECKED && !isRehearsal;
   }
 
   private void requireOpen(String op) {

@@ -11,15 +11,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * System calls that map parts of files to chosen addresses, or copy them there, and which no
- * interrupt of a thread ends; loaded on Linux alone.
+ * System calls that copy parts of files to and from addresses. Unlike channels, they go on when the
+ * thread is interrupted. Loaded on Linux only.
  */
 final class FileCalls {
   private static final int READ_WRITE_CLOSE_ON_EXEC = 0x2 | 0x80000;
   private static final int KEEP_SIZE_PUNCH_HOLE = 0x1 | 0x2;
-  private static final int SHARED_FIXED = 0x1 | 0x10;
-  private static final int HIDDEN_FIXED = 0x2 | 0x10 | 0x20 | 0x4000;
-  private static final int NO_FILE = -1;
   private static final int INTERRUPTED = 4;
   private static final int TOO_LARGE = 27;
   private static final int DISK_FULL = 28;
@@ -42,8 +39,6 @@ final class FileCalls {
       Pages.function("pread", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
   private static final MethodHandle PWRITE =
       Pages.function("pwrite", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
-  private static final MethodHandle MMAP =
-      Pages.function("mmap", FunctionDescriptor.of(LONG, LONG, LONG, INT, INT, INT, LONG));
 
   private FileCalls() {}
 
@@ -125,29 +120,6 @@ final class FileCalls {
       return (long) PWRITE.invokeExact(descriptor, address, bytes, offset);
     } catch (Throwable e) {
       throw new IllegalStateException("pwrite", e);
-    }
-  }
-
-  /** Puts a part of a file behind reserved addresses. */
-  static void map(long address, long bytes, int descriptor, long offset) {
-    mmap(address, bytes, 0x1 | 0x2, SHARED_FIXED, descriptor, offset);
-  }
-
-  /** Has reserved addresses stand for nothing again. */
-  static void hide(long address, long bytes) {
-    mmap(address, bytes, 0, HIDDEN_FIXED, NO_FILE, 0);
-  }
-
-  private static void mmap(
-      long address, long bytes, int access, int flags, int descriptor, long offset) {
-    long at;
-    try {
-      at = (long) MMAP.invokeExact(address, bytes, access, flags, descriptor, offset);
-    } catch (Throwable e) {
-      throw new IllegalStateException("mmap", e);
-    }
-    if (at != address) {
-      throw Pages.refused("map", bytes);
     }
   }
 }

@@ -96,6 +96,9 @@ public final class ScratchFile implements AutoCloseable {
    * @throws UncheckedIOException if the system fails to
    */
   public void read(long offset, long address, long bytes) {
+    if (Memory.CHECKED) {
+      LiveBlocks.require(address, bytes);
+    }
     for (long done = 0; done < bytes; ) {
       long copied = FileCalls.read(descriptor, address + done, bytes - done, offset + done);
       if (copied <= 0) {
@@ -112,6 +115,9 @@ public final class ScratchFile implements AutoCloseable {
    * @throws UncheckedIOException if the system fails to
    */
   public void write(long offset, long address, long bytes) {
+    if (Memory.CHECKED) {
+      LiveBlocks.require(address, bytes);
+    }
     for (long done = 0; done < bytes; ) {
       long copied = FileCalls.write(descriptor, address + done, bytes - done, offset + done);
       if (copied <= 0) {

@@ -138,8 +138,7 @@ final class EpilogueFusion {
     boolean readsResult = false;
     for (int i = 0; i < kernel.operands().size(); i++) {
       int[] strides = loops.strides()[i];
-      Extent operand =
-          extent(new Step.Strided(kernel.operands().get(i), strides), loops.sizes());
+      Extent operand = extent(new Step.Strided(kernel.operands().get(i), strides), loops.sizes());
       boolean isResult = operand.equals(c) && isDense(strides, loops.sizes());
       if (operand.meets(scratch)
           || operand.meets(c) && !isResult

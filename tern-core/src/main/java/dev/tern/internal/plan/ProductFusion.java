@@ -156,7 +156,8 @@ final class ProductFusion {
     Step.Fused kernel = new FusedBuilder(reader, places.stored(reader), places::layout).build();
     return EpilogueFusion.goesOverRows(kernel.loops(), size)
         && readsDensely(kernel, places.layout(node))
-        && (!kernel.loops().isAcross() || size.batch() == 1 && isInPieces(kernel.loops(), size.m()));
+        && (!kernel.loops().isAcross()
+            || size.batch() == 1 && isInPieces(kernel.loops(), size.m()));
   }
 
   private static boolean readsDensely(Step.Fused kernel, Layout rows) {
@@ -165,7 +166,8 @@ final class ProductFusion {
       Step.Place place = kernel.operands().get(i);
       if (place.storage() == rows.storage()) {
         boolean isDense =
-            place.offset() == 0 && EpilogueFusion.isDense(kernel.loops().strides()[i], kernel.loops().sizes());
+            place.offset() == 0
+                && EpilogueFusion.isDense(kernel.loops().strides()[i], kernel.loops().sizes());
         found += isDense ? 1 : 2;
       }
     }

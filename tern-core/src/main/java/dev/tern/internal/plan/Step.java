@@ -19,8 +19,8 @@ public sealed interface Step {
   record Place(int storage, long offset) {}
 
   /**
-   * Elements in a storage: element {@code (i, j, ...)} lies {@code i * strides[0] + j * strides[1] +
-   * ...} elements behind the place.
+   * Elements in a storage: element {@code (i, j, ...)} lies {@code i * strides[0] + j * strides[1]
+   * + ...} elements behind the place.
    */
   record Strided(Place place, int[] strides) {}
 
@@ -97,8 +97,7 @@ public sealed interface Step {
    * @param operands places of loads, then stores
    * @param partials place of partial results of reductions over the outermost loop
    */
-  record Fused(
-      KernelSpec spec, float[] scalars, List<Place> operands, Loops loops, Place partials)
+  record Fused(KernelSpec spec, float[] scalars, List<Place> operands, Loops loops, Place partials)
       implements Step {
     Fused at(List<Place> places, Place newPartials) {
       return new Fused(spec, scalars, places, loops, newPartials);

@@ -84,7 +84,8 @@ final class StepPlaces {
             matmul(s.product(), all, scratchTo), fused(s.then(), all, scratchTo), s.passesRows());
       }
       case Step.Gather s ->
-          new Step.Gather(rows(s.table(), to), numbers(s.index(), to), to.apply(s.out()), s.width());
+          new Step.Gather(
+              rows(s.table(), to), numbers(s.index(), to), to.apply(s.out()), s.width());
       case Step.ScatterAdd s ->
           new Step.ScatterAdd(
               numbers(s.index(), to), to.apply(s.values()), rows(s.out(), to), s.width());
@@ -96,8 +97,7 @@ final class StepPlaces {
               s.op(),
               s.inputs().stream()
                   .map(in ->
-                      new Step.Index.Input(
-                          to.apply(in.place()), in.type(), in.count(), in.width()))
+                      new Step.Index.Input(to.apply(in.place()), in.type(), in.count(), in.width()))
                   .toList(),
               to.apply(s.out()),
               s.count());
@@ -121,8 +121,7 @@ final class StepPlaces {
   private static Step.Fused fused(
       Step.Fused s, UnaryOperator<Place> to, UnaryOperator<Place> scratchTo) {
     return s.at(
-        s.operands().stream().map(to).toList(),
-        scratch(s).map(scratchTo).orElse(new Place(0, 0)));
+        s.operands().stream().map(to).toList(), scratch(s).map(scratchTo).orElse(new Place(0, 0)));
   }
 
   private static Step.MatMul matmul(
@@ -144,8 +143,7 @@ final class StepPlaces {
   }
 
   private static Step.RowNumbers numbers(Step.RowNumbers index, UnaryOperator<Place> to) {
-    return new Step.RowNumbers(
-        to.apply(index.place()), index.type(), index.count(), index.gaps());
+    return new Step.RowNumbers(to.apply(index.place()), index.type(), index.count(), index.gaps());
   }
 
   private static int loads(Step.Fused step) {

@@ -55,9 +55,10 @@ public final class Execution {
    * @param scratch address of {@link #scratchBytes} bytes
    * @param output address of the output that lies {@link Plan#APART}, if one does
    */
-  record Addresses(long[] leaves, long arena, long scratch, long output) {}
+  public record Addresses(long[] leaves, long arena, long scratch, long output) {}
 
-  Execution(Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
+  public Execution(
+      Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
     this.plan = plan;
     this.kernels = kernels;
     this.workers = workers;
@@ -76,14 +77,14 @@ public final class Execution {
   }
 
   /** The code of the steps of a plan that run kernels, which is made ready from here on. */
-  static List<Optional<CompiledKernel>> kernels(Plan plan) {
+  public static List<Optional<CompiledKernel>> kernels(Plan plan) {
     return plan.steps().stream()
         .map(step -> step.kernel().map(fused -> Kernels.of(fused.spec())))
         .toList();
   }
 
   /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
-  static long scratchBytes(Plan plan, int threads) {
+  public static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
       long each =
@@ -244,14 +245,22 @@ public final class Execution {
                 dots.run(address(x), 0, address(out), from, to, scratch + worker * each));
       }
       case Step.DotInteractionGradient(
-          Step.Place x, Step.Place gradient, Step.Place out, Step.Vectors sizes) -> {
+              Step.Place x,
+              Step.Place gradient,
+              Step.Place out,
+              Step.Vectors sizes) -> {
         DotInteraction dots = backward(sizes);
         long each = dots.scratchBytes();
         yield rows(
             sizes.batch(),
             (from, to, worker) ->
                 dots.run(
-                    address(x), address(gradient), address(out), from, to, scratch + worker * each));
+                    address(x),
+                    address(gradient),
+                    address(out),
+                    from,
+                    to,
+                    scratch + worker * each));
       }
       case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) ->
           rows(
@@ -261,7 +270,10 @@ public final class Execution {
                 PairSums.forward(address(x), address(out), own, from, to, n, d);
               });
       case Step.PairSumsGradient(
-          Step.Place x, Step.Place gradient, Step.Place out, Step.Vectors(int batch, int n, int d)) ->
+              Step.Place x,
+              Step.Place gradient,
+              Step.Place out,
+              Step.Vectors(int batch, int n, int d)) ->
           rows(
               batch,
               (from, to, worker) ->
@@ -288,8 +300,7 @@ public final class Execution {
     }
     Step.ProductSizes size = s.product().sizes();
     long bytes = Epilogue.rowsBytes(size.batch(), size.m(), size.n(), size.k());
-    return new FusedTask.PassedRows(
-        s.then().operands().indexOf(s.product().c().place()), bytes);
+    return new FusedTask.PassedRows(s.then().operands().indexOf(s.product().c().place()), bytes);
   }
 
   /** Computes some rows of a batch. */
@@ -310,14 +321,14 @@ public final class Execution {
   private Runnable cast(Step.Cast s) {
     long in = address(s.in().place());
     long out = address(s.out().place());
-    if (!Casts.isDense(s)) {
-      return () -> Casts.run(s, in, out);
+    if (!ElementCasts.isDense(s)) {
+      return () -> ElementCasts.run(s, in, out);
     }
     int count = Math.toIntExact(s.elements());
     Workers.Task task =
         (index, worker) -> {
           int from = index * ELEMENTS_PER_TASK;
-          Casts.range(
+          ElementCasts.range(
               s,
               in + (long) from * s.from().bytes(),
               out + (long) from * s.to().bytes(),
@@ -377,8 +388,7 @@ public final class Execution {
     MatMul product = new MatMul(workers, spec, scratch, epilogue);
     return () -> {
       for (int i = 0; i < size.batch(); i++) {
-        product.run(
-            a + 4L * i * aStrides[0], b + 4L * i * bStrides[0], c + 4L * i * cStrides[0]);
+        product.run(a + 4L * i * aStrides[0], b + 4L * i * bStrides[0], c + 4L * i * cStrides[0]);
       }
     };
   }
@@ -448,6 +458,6 @@ public final class Execution {
   }
 
   private MemorySegment segment(Step.Place place, long bytes) {
-    return MemorySegment.ofAddress(address(place)).reinterpret(bytes);
+    return Memory.segment(address(place), bytes);
   }
 }

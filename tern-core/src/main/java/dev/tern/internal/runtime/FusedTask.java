@@ -172,7 +172,9 @@ final class FusedTask implements Workers.Task {
       } else {
         at[k] = addresses[k] + 4L * from * loops.strides()[k][0];
       }
-      if (store >= 0 && loops.reduced()[store] > 0 && !(partial && from > loops.chunkStart(chunk))) {
+      if (store >= 0
+          && loops.reduced()[store] > 0
+          && !(partial && from > loops.chunkStart(chunk))) {
         fill(store, at[k], from, to);
       }
     }

@@ -43,13 +43,13 @@ final class DotInteractionTest {
     }
 
     private long put(float[] values) {
-      long address = arena.allocate(4L * values.length + 4, 64).address();
+      long address = Memory.allocate(arena, 4L * values.length + 4, 64, "test").address();
       Memory.copyIn(values, 0, address, values.length);
       return address;
     }
 
     private long guarded(int count) {
-      long address = arena.allocate(4L * count + 4, 64).address();
+      long address = Memory.allocate(arena, 4L * count + 4, 64, "test").address();
       for (int i = 0; i <= count; i++) {
         Memory.setFloat(address + 4L * i, GUARD);
       }

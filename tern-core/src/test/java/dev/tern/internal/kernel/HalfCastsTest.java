@@ -36,8 +36,8 @@ final class HalfCastsTest {
   /** Rounded, then widened; what lies behind must stay. */
   private static float[] thereAndBack(HalfKernel kernel, DType type, float[] x) {
     try (Arena arena = Arena.ofConfined()) {
-      long floats = arena.allocate(4L * x.length + 4, 4).address();
-      long halves = arena.allocate(2L * x.length + 2, 2).address();
+      long floats = Memory.allocate(arena, 4L * x.length + 4, 4, "test").address();
+      long halves = Memory.allocate(arena, 2L * x.length + 2, 2, "test").address();
       Memory.copyIn(x, 0, floats, x.length);
       Memory.setFloat(floats + 4L * x.length, 5);
       Memory.setShort(halves + 2L * x.length, (short) 7);

@@ -226,9 +226,9 @@ final class KernelsTest {
     Kernel kernel = Kernels.define(any.forRows(n), VectorSupport.lanes());
     Random random = new Random(n);
     try (Arena arena = Arena.ofConfined()) {
-      long row = arena.allocate(4L * n, 64).address();
-      long result = arena.allocate(4, 64).address();
-      long scratch = arena.allocate(64 + any.scratchBytes(n), 64).address();
+      long row = Memory.allocate(arena, 4L * n, 64, "test").address();
+      long result = Memory.allocate(arena, 4, 64, "test").address();
+      long scratch = Memory.allocate(arena, 64 + any.scratchBytes(n), 64, "test").address();
       for (int trial = 0; trial < 1000; trial++) {
         int kinds = 1 + random.nextInt(NUMBERS.length);
         float largest = Float.NEGATIVE_INFINITY;
@@ -268,7 +268,7 @@ final class KernelsTest {
           Memory.setFloat(addresses[k] + 4L * i, random.nextFloat(-3, 3));
         }
       }
-      long scratch = arena.allocate(ROWS.scratchBytes(n), 64).address();
+      long scratch = Memory.allocate(arena, ROWS.scratchBytes(n), 64, "test").address();
       int[] bits = new int[rows * (n + 1)];
       for (int row = 0; row < rows; row += atATime) {
         long[] first = addresses.clone();
@@ -304,7 +304,7 @@ final class KernelsTest {
           Memory.setFloat(addresses[k] + 4L * i, value);
         }
       }
-      long scratch = arena.allocate(64 + spec.scratchBytes(n), 64).address();
+      long scratch = Memory.allocate(arena, 64 + spec.scratchBytes(n), 64, "test").address();
       kernel.run(addresses, new long[3 * addresses.length], 1, 1, n, new float[] {0.75f}, scratch);
       for (long address : addresses) {
         assertGuarded(address, n + 1);
@@ -320,7 +320,7 @@ final class KernelsTest {
 
   /** Memory for {@code count} numbers, and numbers after them that no kernel may use or change. */
   private static long withGuard(Arena arena, int count) {
-    long address = arena.allocate(4L * (count + GUARDS), 64).address();
+    long address = Memory.allocate(arena, 4L * (count + GUARDS), 64, "test").address();
     for (int i = count; i < count + GUARDS; i++) {
       Memory.setFloat(address + 4L * i, GUARD);
     }

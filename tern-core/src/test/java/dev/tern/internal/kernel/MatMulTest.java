@@ -22,7 +22,7 @@ final class MatMulTest {
 
   private static Matrix random(Arena arena, Random random, int m, int n, long rows, long columns) {
     long elements = 1 + Math.max(0, m - 1) * rows + Math.max(0, n - 1) * columns;
-    long address = arena.allocate(4 * elements, 64).address();
+    long address = Memory.allocate(arena, 4 * elements, 64, "test").address();
     for (long i = 0; i < elements; i++) {
       Memory.setFloat(address + 4 * i, random.nextFloat(-1, 1));
     }
@@ -67,7 +67,8 @@ final class MatMulTest {
       }
       for (TileKernel kernel : kernels()) {
         for (int threads = 1; threads <= 3; threads++) {
-          long scratch = arena.allocate(MatMul.scratchBytes(m, n, k, threads), 64).address();
+          long scratch =
+              Memory.allocate(arena, MatMul.scratchBytes(m, n, k, threads), 64, "test").address();
           Memory.copyIn(before, 0, c.address(), before.length);
           try (Workers workers = Workers.of(threads)) {
             MatMul.Spec spec = new MatMul.Spec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
@@ -254,8 +255,9 @@ final class MatMulTest {
         }
         want[i] = sum;
       }
-      long c = arena.allocate(1600, 64).address();
-      long scratch = arena.allocate(MatMul.scratchBytes(20, 20, 6, 1), 64).address();
+      long c = Memory.allocate(arena, 1600, 64, "test").address();
+      long scratch =
+          Memory.allocate(arena, MatMul.scratchBytes(20, 20, 6, 1), 64, "test").address();
       for (TileKernel kernel : kernels()) {
         try (Workers workers = Workers.of(1)) {
           MatMul.Spec spec = new MatMul.Spec(6, 1, 20, 1, 20, 20, 20, 6, false);

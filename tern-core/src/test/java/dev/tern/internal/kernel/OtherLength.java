@@ -11,7 +11,7 @@ final class OtherLength implements Runnable {
   private static final VectorSpecies<Float> SPECIES =
       VectorSpecies.of(float.class, VectorShape.forBitSize(Vectors.SPECIES.vectorBitSize() / 2));
   private static final Class<?> TYPE = SPECIES.vectorType();
-  private static final long AT = Arena.global().allocate(256, 64).address();
+  private static final long AT = Memory.allocate(Arena.global(), 256, 64, "test").address();
   private static final int REPEATS = 8;
 
   @Override

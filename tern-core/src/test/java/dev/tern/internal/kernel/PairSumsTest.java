@@ -34,11 +34,11 @@ final class PairSumsTest {
 
   private static Results run(PairKernel kernel, float[] x, int n, int d) {
     try (Arena arena = Arena.ofConfined()) {
-      long in = arena.allocate(4L * x.length + 4, 64).address();
-      long sums = arena.allocate(4L * ROWS, 64).address();
-      long upstream = arena.allocate(4L * ROWS, 64).address();
-      long out = arena.allocate(4L * x.length + 4, 64).address();
-      long scratch = arena.allocate(PairSums.scratchBytes(), 64).address();
+      long in = Memory.allocate(arena, 4L * x.length + 4, 64, "test").address();
+      long sums = Memory.allocate(arena, 4L * ROWS, 64, "test").address();
+      long upstream = Memory.allocate(arena, 4L * ROWS, 64, "test").address();
+      long out = Memory.allocate(arena, 4L * x.length + 4, 64, "test").address();
+      long scratch = Memory.allocate(arena, PairSums.scratchBytes(), 64, "test").address();
       Memory.copyIn(x, 0, in, x.length);
       Memory.setFloat(out + 4L * x.length, 5);
       for (int b = 0; b < ROWS; b++) {

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.remat.search.ScheduleFinder;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -70,7 +70,7 @@ final class EpilogueFusionTest {
     for (int i = 0; i < values.length; i++) {
       values[i] = random.nextFloat(-1, 1);
     }
-    return Interpreter.put(shape, values);
+    return Leaves.of(shape, values);
   }
 
   static Node product(int[] sizes) {
@@ -94,7 +94,7 @@ final class EpilogueFusionTest {
   /** The kernel on the product computed before. */
   private static float[] apart(Case kernel, Node product) {
     float[] values = Programs.run(reading(product), 1).getFirst();
-    Node known = Interpreter.put(product.shape(), values);
+    Node known = Leaves.of(product.shape(), values);
     return Programs.run(reading(kernel.kernel().apply(known)), 1).getFirst();
   }
 
@@ -141,7 +141,7 @@ final class EpilogueFusionTest {
     Node result = Nodes.mul(product, sums);
     Program program = reading(result, sums);
     assertThat(isJoined(program)).isTrue();
-    Node known = Interpreter.put(product.shape(), Programs.run(reading(product), 1).getFirst());
+    Node known = Leaves.of(product.shape(), Programs.run(reading(product), 1).getFirst());
     Node knownSums = Nodes.reduce(Op.Reduce.Kind.SUM, known, 1, 2);
     List<float[]> expected = Programs.run(reading(Nodes.mul(known, knownSums), knownSums), 1);
     List<float[]> got = Programs.run(program, 3);

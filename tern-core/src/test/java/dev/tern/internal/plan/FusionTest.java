@@ -3,11 +3,11 @@ package dev.tern.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 final class FusionTest {
   private static Node leaf() {
-    return Interpreter.put(Shape.of(4, 5), new float[20]);
+    return Leaves.of(Shape.of(4, 5), new float[20]);
   }
 
   private static Node square(Node x) {
@@ -59,7 +59,7 @@ final class FusionTest {
   @Test
   void aDifferenceThatTwoKernelsUseIsComputedInBothAndNotWritten() {
     Node x = leaf();
-    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node row = Leaves.of(Shape.of(1, 5), new float[5]);
     Node distance = Nodes.sub(x, row);
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, square(distance), 0, 1);
     Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
@@ -71,7 +71,7 @@ final class FusionTest {
   @Test
   void whatAnUpdateOverwritesIsNotReadAgainInItsPlace() {
     Node x = leaf();
-    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node row = Leaves.of(Shape.of(1, 5), new float[5]);
     Node distance = Nodes.sub(x, row);
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, square(distance), 0, 1);
     Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
@@ -87,7 +87,7 @@ final class FusionTest {
     Node share = Nodes.unary(Op.Unary.SIGMOID, leaf());
     Node slope = Nodes.mul(share, Nodes.sub(Nodes.constant(1), share));
     Node steepness = Nodes.reduce(Op.Reduce.Kind.SUM, slope, 0, 1);
-    Node product = Nodes.matmul(share, Interpreter.put(Shape.of(5, 5), new float[25]));
+    Node product = Nodes.matmul(share, Leaves.of(Shape.of(5, 5), new float[25]));
     Node result = Nodes.add(Nodes.mul(product, share), Nodes.mul(product, slope));
     assertThat(slopesIn(Program.of(List.of(steepness, result), List.of()))).isEqualTo(2);
   }
@@ -100,11 +100,11 @@ final class FusionTest {
 
   @Test
   void aVariableIsReadAgainWhereItsUpdateWaitsForTheReader() {
-    Node weight = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node weight = Leaves.of(Shape.of(1, 5), new float[5]);
     Node share = Nodes.unary(Op.Unary.SIGMOID, leaf());
     Node distance = Nodes.sub(share, weight);
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, distance, 0, 1);
-    Node product = Nodes.matmul(share, Interpreter.put(Shape.of(5, 5), new float[25]));
+    Node product = Nodes.matmul(share, Leaves.of(Shape.of(5, 5), new float[25]));
     Node gradient =
         Nodes.reduce(Op.Reduce.Kind.SUM, Nodes.mul(Nodes.mul(product, share), distance), 0, 1);
     Program late =
@@ -137,7 +137,7 @@ final class FusionTest {
   private static Program manyFunctions() {
     Node first = Nodes.unary(Op.Unary.TANH, leaf());
     Node second = Nodes.unary(Op.Unary.SIGMOID, Nodes.unary(Op.Unary.EXP, leaf()));
-    Node row = Interpreter.put(Shape.of(1, 5), new float[5]);
+    Node row = Leaves.of(Shape.of(1, 5), new float[5]);
     Node third = Nodes.unary(Op.Unary.LOG1P, Nodes.unary(Op.Unary.EXP, Nodes.mul(leaf(), row)));
     Node all = Nodes.add(Nodes.add(first, second), third);
     return Program.of(List.of(sum(all), sum(second), sum(third)), List.of());

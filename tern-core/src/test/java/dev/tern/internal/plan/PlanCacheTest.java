@@ -3,13 +3,13 @@ package dev.tern.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.Kernels;
 import dev.tern.internal.remat.search.ScheduleFinder;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,7 +27,7 @@ final class PlanCacheTest {
       };
 
   private static Node matrix() {
-    return Interpreter.put(SHAPE, new float[SHAPE.elements()]);
+    return Leaves.of(SHAPE, new float[SHAPE.elements()]);
   }
 
   /** Layers that are all read again at the end. */

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -20,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs, planned and run, against the reference evaluator. */
 final class PlannedProgramTest {
-  private final Interpreter interpreter = new Interpreter(2, 1L << 30);
+  private final Engine interpreter = new Engine(2, 1L << 30);
 
   private void compare(Program program) {
     List<double[]> expected = Reference.evaluate(program);
     List<double[]> stored = Reference.evaluateUpdates(program);
-    try (Interpreter.Bound bound = interpreter.bind(program)) {
+    try (Engine.Bound bound = interpreter.bind(program)) {
       bound.execution().run();
       for (int i = 0; i < expected.size(); i++) {
         check(program, expected.get(i), bound.execution().output(i));
@@ -52,7 +53,7 @@ final class PlannedProgramTest {
     for (int i = 0; i < values.length; i++) {
       values[i] = random.nextFloat(-1, 1);
     }
-    return Interpreter.put(shape, values);
+    return Leaves.of(shape, values);
   }
 
   @ParameterizedTest
@@ -84,7 +85,7 @@ final class PlannedProgramTest {
       Float.POSITIVE_INFINITY,
       Float.NEGATIVE_INFINITY
     };
-    Node values = Interpreter.put(Shape.of(x.length), x);
+    Node values = Leaves.of(Shape.of(x.length), x);
     Node constant = Nodes.constant(limit);
     List<Node> limited =
         List.of(
@@ -119,8 +120,8 @@ final class PlannedProgramTest {
     Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
     Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
     List<double[]> expected = Reference.evaluate(program);
-    try (Interpreter.Bound whole = interpreter.bind(program);
-        Interpreter.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
+    try (Engine.Bound whole = interpreter.bind(program);
+        Engine.Bound bound = interpreter.bind(program, whole.sizes().bytes() - 1)) {
       bound.run();
       check(program, expected.get(0), bound.execution().output(0));
     }
@@ -128,8 +129,8 @@ final class PlannedProgramTest {
 
   @Test
   void anUpdateReadsOldValuesEverywhere() {
-    Node p = Interpreter.put(Shape.of(3), new float[] {1, 2, 3});
-    Node q = Interpreter.put(Shape.of(3), new float[] {10, 20, 30});
+    Node p = Leaves.of(Shape.of(3), new float[] {1, 2, 3});
+    Node q = Leaves.of(Shape.of(3), new float[] {10, 20, 30});
     Program swap =
         Program.of(
             List.of(Nodes.add(p, q)),
@@ -202,7 +203,7 @@ final class PlannedProgramTest {
     Random random = new Random(6);
     int[] index = random.ints(60_000, -1, 500).toArray();
     Node table = leaf(random, Shape.of(500, 3));
-    Node rows = Nodes.gather(table, Interpreter.put(Shape.of(index.length), index), true);
+    Node rows = Nodes.gather(table, Leaves.of(Shape.of(index.length), index), true);
     Program program = Program.of(List.of(rows), List.of());
     compare(program);
     float[] first = Programs.run(program, 1).getFirst();
@@ -217,7 +218,7 @@ final class PlannedProgramTest {
     index[40_000] = 500;
     index[55_000] = -2;
     Node table = leaf(new Random(7), Shape.of(500, 3));
-    Node rows = Nodes.gather(table, Interpreter.put(Shape.of(index.length), index), true);
+    Node rows = Nodes.gather(table, Leaves.of(Shape.of(index.length), index), true);
     Program program = Program.of(List.of(rows), List.of());
     for (int attempt = 0; attempt < 20; attempt++) {
       int threads = 1 + attempt % 3;
@@ -228,10 +229,10 @@ final class PlannedProgramTest {
 
   @Test
   void uniformNumbersArePureFunctionsOfTheSeed() {
-    Node seed = Interpreter.put(Shape.of(1), new long[] {42});
+    Node seed = Leaves.of(Shape.of(1), new long[] {42});
     Node draws = Nodes.uniform(seed, 3, Shape.of(100, 1000));
     compare(Program.of(List.of(draws), List.of()));
-    float[] values = Interpreter.shared().get(draws);
+    float[] values = Engine.shared().get(draws);
     double mean = 0;
     for (float value : values) {
       assertThat(value).isGreaterThanOrEqualTo(0).isLessThan(1);

@@ -7,13 +7,13 @@ import static dev.tern.internal.plan.EpilogueFusionTest.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.MatMul;
 import dev.tern.internal.remat.search.ScheduleFinder;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -89,7 +89,7 @@ final class ProductFusionTest {
 
   /** A leaf with the value of a node. */
   private static Node known(Node node) {
-    return Interpreter.put(node.shape(), Programs.run(reading(node), 1).getFirst());
+    return Leaves.of(node.shape(), Programs.run(reading(node), 1).getFirst());
   }
 
   private static Program masked(Node gradient, Node hidden) {

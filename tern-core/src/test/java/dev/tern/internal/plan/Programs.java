@@ -2,7 +2,7 @@ package dev.tern.internal.plan;
 
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,8 +17,8 @@ final class Programs {
 
   /** The same, with its values in so many bytes at most. */
   static List<float[]> run(Program program, int threads, long bytes) {
-    try (Interpreter interpreter = new Interpreter(threads, 1L << 30, bytes);
-        Interpreter.Bound bound = interpreter.bind(program)) {
+    try (Engine interpreter = new Engine(threads, 1L << 30, bytes);
+        Engine.Bound bound = interpreter.bind(program)) {
       bound.execution().run();
       List<float[]> results = new ArrayList<>();
       for (int i = 0; i < program.outputs().size(); i++) {

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.base.Shape;
 import dev.tern.internal.ir.Gradients;
+import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.runtime.Interpreter;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
@@ -80,7 +80,7 @@ final class RowProgramTest {
     for (int i = 0; i < values.length; i++) {
       values[i] = random.nextFloat(-1, 1);
     }
-    return Interpreter.put(shape, values);
+    return Leaves.of(shape, values);
   }
 
   /** The layer of {@code x}, and the gradient of a weighted sum of its elements. */

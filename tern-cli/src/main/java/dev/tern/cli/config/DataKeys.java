@@ -1,0 +1,237 @@
+package dev.tern.cli.config;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The keys of the section {@code data}: files, their format, columns. {@link DataConfig} reads
+ * them.
+ */
+final class DataKeys {
+  private static final Key.Section KEYS = new Key.Section();
+  private static final String[] FILE_FORMATS = {
+    "csv", "libsvm", "libffm", "norm", "raw", "parquet"
+  };
+  private static final Kind<List<Path>> FILES = new Kind.Files("a path or a list of paths", true);
+  private static final Kind<List<Path>> SOME_FILES =
+      new Kind.Files("a path or a list of paths", false);
+  static final Key<String> FORMAT =
+      KEYS.required(
+              "data.format",
+              Kind.Choice.of(
+                  "csv", "libsvm", "libffm", "norm", "raw", "parquet", "criteo-synthetic"),
+              "Format of the files.")
+          .reading();
+  static final Key<List<Path>> TRAIN =
+      KEYS.required("data.train", SOME_FILES, "Training files; * and ? match names.")
+          .when(FORMAT, FILE_FORMATS)
+          .mayChange();
+  static final Key<List<Path>> EVAL =
+      KEYS.key("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
+          .when(FORMAT, FILE_FORMATS)
+          .mayChange();
+  static final Key<Long> READ_THREADS =
+      KEYS.key(
+              "data.threads",
+              new Kind.Whole(1, 64),
+              1L,
+              "Threads that read files; rows and their order do not depend on it.")
+          .when(FORMAT, FILE_FORMATS)
+          .mayChange();
+  static final Key<String> BAD_RECORDS =
+      KEYS.key(
+              "data.bad_records",
+              Kind.Choice.of("error", "skip"),
+              "error",
+              "What becomes of a record that is damaged or has values out of range: an error, or"
+                  + " it is left out and counted. Rows to be scored are never left out.")
+          .when(FORMAT, FILE_FORMATS);
+  static final Key<Long> MOST_BAD =
+      KEYS.key(
+              "data.most_bad",
+              new Kind.Whole(0, 1 << 20),
+              1000L,
+              "Bad records that are left out; one more is an error.")
+          .when(BAD_RECORDS, "skip");
+  static final Key<List<String>> COLUMNS =
+      KEYS.key(
+              "data.columns",
+              Kind.NAMES,
+              List.of(),
+              "Names of all columns, in order; none where the first line holds them. In libffm"
+                  + " names of fields from 0 on, in libsvm of features from 1 on; none for their"
+                  + " numbers.")
+          .when(FORMAT, "csv", "libsvm", "libffm")
+          .reading();
+  static final Key<Character> DELIMITER =
+      KEYS.key("data.delimiter", new Kind.Letter(), ',', "What separates fields.")
+          .when(FORMAT, "csv")
+          .reading();
+  static final Key<Boolean> QUOTES =
+      KEYS.key(
+              "data.quotes",
+              new Kind.Flag(),
+              true,
+              "Fields may be in double quotes; false takes a quote as it is.")
+          .when(FORMAT, "csv")
+          .reading();
+  static final Key<Boolean> TRIM =
+      KEYS.key("data.trim", new Kind.Flag(), true, "Spaces around fields are dropped.")
+          .when(FORMAT, "csv")
+          .reading();
+  static final Key<String> UNNAMED =
+      KEYS.key(
+              "data.unnamed",
+              Kind.Choice.of("error", "skip"),
+              "error",
+              "What becomes of features that no column takes.")
+          .when(FORMAT, "libsvm", "libffm")
+          .reading();
+  static final Key<String> ID_VALUES =
+      KEYS.key(
+              "data.id_values",
+              Kind.Choice.of("one", "ignore"),
+              "one",
+              "Values of features that are ids: 1 (a feature with 0 is absent), or any, which are"
+                  + " ignored.")
+          .when(FORMAT, "libsvm", "libffm")
+          .reading();
+  static final Key<String> KEY_TYPE =
+      KEYS.key(
+              "data.key_type",
+              Kind.Choice.of("detect", "u32", "i32", "i64"),
+              "detect",
+              "Type of the ids in the files; detect finds it out in Norm and means u32 in Raw.")
+          .when(FORMAT, "norm", "raw")
+          .reading();
+  static final Key<String> LABEL_TYPE =
+      KEYS.key("data.label_type", Kind.Choice.of("float", "int"), "float", "Type of the labels.")
+          .when(FORMAT, "raw")
+          .reading();
+  static final Key<String> DENSE_TYPE =
+      KEYS.key(
+              "data.dense_type",
+              Kind.Choice.of("float", "int", "int-log"),
+              "float",
+              "Type of the dense numbers; int-log reads an integer x as log(x + 1).")
+          .when(FORMAT, "raw")
+          .reading();
+  static final Key<Long> ROWS =
+      KEYS.key("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.")
+          .when(FORMAT, "criteo-synthetic");
+  static final Key<Long> EVAL_ROWS =
+      KEYS.key("data.eval_rows", Kind.COUNT, 100_000L, "Evaluation rows to generate.")
+          .when(FORMAT, "criteo-synthetic");
+  static final Key<Long> DATA_SEED =
+      KEYS.key("data.seed", Kind.COUNT, 1L, "Seed of the generated rows.")
+          .when(FORMAT, "criteo-synthetic");
+  static final Key<Double> SCALE =
+      KEYS.key(
+              "data.scale",
+              new Kind.Real(1e-6, 100),
+              1.0,
+              "Factor on Criteo's numbers of distinct ids.")
+          .when(FORMAT, "criteo-synthetic");
+  static final Key<String> LABEL =
+      KEYS.key("data.label.column", Kind.NAME, "label", "Column of the label.").reading();
+  static final Key<List<String>> POSITIVE =
+      KEYS.key(
+              "data.label.positive",
+              new Kind.Texts("a list of values"),
+              List.of(),
+              "Texts that mean a positive label, all others a negative one; none where the column"
+                  + " holds 0 and 1, or in libsvm and libffm -1 and 1.")
+          .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
+          .reading();
+  static final Key<List<String>> DENSE_COLUMNS =
+      KEYS.key(
+              "data.dense.columns",
+              Kind.NAMES,
+              List.of(),
+              "Columns of numbers; none for all that the file has. In libsvm features, as in 7; in"
+                  + " libffm features of fields, as in 3:17.")
+          .reading();
+  static final Key<String> TRANSFORM =
+      KEYS.key(
+          "data.dense.transform",
+          Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"),
+          "none",
+          "What is done to the numbers; fitted on the training files.");
+  static final Key<Long> DENSE_BUCKETS =
+      KEYS.key(
+              "data.dense.buckets",
+              new Kind.Whole(2, 1 << 16),
+              32L,
+              "Buckets of about equally many rows.")
+          .when(TRANSFORM, "bucketize");
+  static final Key<Double> MISSING =
+      KEYS.key(
+          "data.dense.missing",
+          Kind.NUMBER,
+          0.0,
+          "What stands for a missing number after the transform; 0 is the mean of standardized"
+              + " numbers.");
+  static final Key<List<String>> SPARSE_COLUMNS =
+      KEYS.key(
+              "data.sparse.columns",
+              Kind.NAMES,
+              List.of(),
+              "Columns of categories or ids; none for all that the file has. In libffm fields, as"
+                  + " in 3; in libsvm one name for all features that are no numbers.")
+          .reading();
+  static final Key<String> ENCODE =
+      KEYS.key(
+          "data.sparse.encode",
+          Kind.Choice.of("vocabulary", "hash", "id"),
+          "vocabulary",
+          "How values become ids: numbered as they occur in training, hashed into buckets, or"
+              + " 64-bit integers as they are.");
+  static final Key<String> VALUES =
+      KEYS.key(
+              "data.sparse.values",
+              Kind.Choice.of("text", "integer"),
+              "text",
+              "What the fields hold; with encode id always integers.")
+          .when(FORMAT, "csv", "parquet")
+          .reading();
+  static final Key<Long> SPARSE_BUCKETS =
+      KEYS.key("data.sparse.buckets", Kind.COUNT, 0L, "Buckets of the hash; 0 for all 64 bits.")
+          .when(ENCODE, "hash");
+  static final Key<Long> MIN_COUNT =
+      KEYS.key(
+              "data.sparse.min_count",
+              new Kind.Whole(1, Long.MAX_VALUE),
+              1L,
+              "Times a value must occur in training to be known.")
+          .when(ENCODE, "vocabulary");
+  static final Key<String> TABLE =
+      KEYS.key(
+          "data.sparse.table",
+          new Kind.Text("the name of a column", true),
+          "",
+          "Column whose embedding table these columns use too, with the same encode, values,"
+              + " buckets and min_count; none for a table each.");
+  static final Key<String> SEPARATOR =
+      KEYS.key(
+              "data.sparse.separator",
+              new Kind.Text("the text between two values", true),
+              "",
+              "Separates several values in one field; none for one value.")
+          .when(FORMAT, "csv", "parquet")
+          .reading();
+  static final Key<Long> HOTNESS =
+      KEYS.key(
+              "data.sparse.hotness",
+              new Kind.Whole(0, 1 << 16),
+              0L,
+              "Ids of each row; 0 for any number in Norm and for 1 in Raw.")
+          .when(FORMAT, "norm", "raw")
+          .reading();
+
+  private DataKeys() {}
+
+  /** In the order they are read and written. */
+  static List<Key<?>> all() {
+    return List.copyOf(KEYS.keys());
+  }
+}

@@ -1,0 +1,243 @@
+package dev.tern.cli.config;
+
+import dev.tern.base.DType;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
+import dev.tern.nn.Mlp;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * The keys of the section {@code model}, and how they become the engine's options of the model and
+ * its tables.
+ */
+final class ModelKeys {
+  private static final Key.Section KEYS = new Key.Section();
+  private static final String[] PERCEPTRONS = {
+    "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer"
+  };
+  private static final String[] NETWORKS = {"wdl", "deepfm", "dcn", "dcnv2", "dlrm"};
+  static final Key<String> MODEL =
+      KEYS.required(
+          "model.type",
+          Kind.Choice.of(
+              "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm", "lr"),
+          "The model.");
+  static final Key<Long> EMBEDDING =
+      KEYS.key("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
+          .when(
+              MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm");
+  static final Key<List<Integer>> HIDDEN =
+      KEYS.key("model.hidden", Kind.WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.")
+          .when(MODEL, PERCEPTRONS);
+  static final Key<Long> HEADS =
+      KEYS.key(
+              "model.heads",
+              new Kind.Whole(1, 256),
+              2L,
+              "Heads of attention; they divide model.embedding.")
+          .when(MODEL, "transformer");
+  static final Key<Long> CROSS_LAYERS =
+      KEYS.key("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
+          .when(MODEL, "dcn", "dcnv2");
+  static final Key<Long> CROSS_RANK =
+      KEYS.key(
+              "model.cross_rank",
+              new Kind.Whole(0, 1 << 20),
+              0L,
+              "Rank of the cross layers' matrices; 0 for full ones.")
+          .when(MODEL, "dcnv2");
+  static final Key<Long> CROSS_EXPERTS =
+      KEYS.key(
+              "model.cross_experts",
+              new Kind.Whole(0, 64),
+              0L,
+              "Experts of that rank in each cross layer; 0 for one matrix without gates.")
+          .when(MODEL, "dcnv2");
+  static final Key<List<Integer>> BOTTOM =
+      KEYS.key(
+              "model.bottom",
+              Kind.WIDTHS,
+              List.of(512, 256, 16),
+              "Widths of the layers over dense numbers; the last is model.embedding.")
+          .when(MODEL, "dlrm");
+  static final Key<List<Integer>> TOP =
+      KEYS.key(
+              "model.top",
+              Kind.WIDTHS,
+              List.of(512, 256, 1),
+              "Widths of the layers over the interactions; the last is 1.")
+          .when(MODEL, "dlrm");
+  static final Key<Double> DROPOUT =
+      KEYS.key(
+              "model.dropout",
+              new Kind.Real(0, 0.99),
+              0.0,
+              "Share of hidden units left out in training.")
+          .when(MODEL, PERCEPTRONS);
+  static final Key<String> ACTIVATION =
+      KEYS.key(
+              "model.activation",
+              Kind.Choice.of("relu", "prelu", "dice"),
+              "relu",
+              "What follows the linear part of a hidden layer.")
+          .when(MODEL, NETWORKS);
+  static final Key<Boolean> BATCH_NORM =
+      KEYS.key(
+              "model.batch_norm",
+              new Kind.Flag(),
+              false,
+              "Batch normalization before each activation.")
+          .when(MODEL, NETWORKS);
+  static final Key<String> COMBINER =
+      KEYS.key(
+          "model.combiner",
+          Kind.Choice.of("sum", "mean", "sqrtn"),
+          "sum",
+          "How the embeddings of several ids in one field become one: their sum, or that by the"
+              + " number of ids or its square root.");
+  static final Key<String> UNKNOWN =
+      KEYS.key(
+          "model.unknown",
+          Kind.Choice.of("zeros", "initial", "mean", "hash"),
+          "zeros",
+          "Row of an id that has none, such as one that training has not seen: zeros, the row"
+              + " it would start from, the mean row, or one of model.unknown_buckets rows, by"
+              + " its hash, which learn from ids that training leaves without a row.");
+  static final Key<Long> UNKNOWN_BUCKETS =
+      KEYS.key(
+              "model.unknown_buckets",
+              new Kind.Whole(1, UnknownRow.Hashed.MOST),
+              10_000L,
+              "Rows of a table that ids without one share.")
+          .when(UNKNOWN, "hash");
+  static final Key<String> TABLE_STORAGE =
+      KEYS.key(
+          "model.table_storage",
+          Kind.Choice.of("f32", "f16", "bf16"),
+          "f32",
+          "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes."
+              + " They are computed with in f32.");
+  static final RowKeys ROW_RULES = RowKeys.of(KEYS, "model");
+  static final Key<List<String>> TABLE_COLUMNS =
+      KEYS.required(
+          "model.tables.columns",
+          new Kind.Columns(),
+          "Columns whose tables have rules of their own, those beside this key, in the place of"
+              + " model.admission, eviction, max_rows and when_full.");
+  static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
+
+  private ModelKeys() {}
+
+  /** In the order they are read and written. */
+  static List<Key<?>> all() {
+    return List.copyOf(KEYS.keys());
+  }
+
+  /** The model that the section names. */
+  static ModelConfig model(Settings s) {
+    ModelConfig.Type type = ModelConfig.Type.valueOf(constant(s.get(MODEL)));
+    boolean dlrm = type == ModelConfig.Type.DLRM;
+    return new ModelConfig(
+        type,
+        s.get(EMBEDDING).intValue(),
+        dlrm ? withoutLast(s.get(TOP)) : s.get(HIDDEN),
+        dlrm ? withoutLast(s.get(BOTTOM)) : s.get(BOTTOM),
+        new ModelConfig.Cross(
+            s.get(CROSS_LAYERS).intValue(),
+            s.get(CROSS_RANK).intValue(),
+            s.get(CROSS_EXPERTS).intValue()),
+        new Mlp.Style(
+            Activation.valueOf(constant(s.get(ACTIVATION))),
+            s.get(BATCH_NORM),
+            s.get(DROPOUT).floatValue()),
+        s.get(HEADS).intValue());
+  }
+
+  /** The hidden layers: the engine knows the width of a network's last layer. */
+  private static List<Integer> withoutLast(List<Integer> widths) {
+    return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
+  }
+
+  /** {@code options} with what the section says of tables. */
+  static TableOptions tables(Settings s, TableOptions options) {
+    TableOptions told =
+        options
+            .combiner(Combiner.valueOf(constant(s.get(COMBINER))))
+            .unknown(unknown(s))
+            .storage(DType.valueOf(constant(s.get(TABLE_STORAGE))))
+            .rows(ROW_RULES.read(s.top()));
+    for (Settings.Group group : s.all("model.tables")) {
+      RowPolicy rule = TABLE_RULES.read(group);
+      for (String column : group.get(TABLE_COLUMNS)) {
+        told = told.rows(column, rule);
+      }
+    }
+    return told;
+  }
+
+  private static UnknownRow unknown(Settings s) {
+    String name = s.get(UNKNOWN);
+    return name.equals("hash")
+        ? new UnknownRow.Hashed(s.get(UNKNOWN_BUCKETS).intValue())
+        : UnknownRow.Derived.valueOf(constant(name));
+  }
+
+  private static String constant(String name) {
+    return name.toUpperCase(Locale.ROOT);
+  }
+
+  /** The model's name, as it is written in a configuration. */
+  static String name(ModelConfig model) {
+    return model.type().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The model in one line, with the sizes that matter to its type. */
+  static String summary(ModelConfig model) {
+    String type = name(model);
+    StringBuilder out = new StringBuilder(type);
+    if (!type.equals("lr")) {
+      out.append(", embedding ").append(model.embedding());
+    }
+    if (type.equals("dlrm")) {
+      out.append(", bottom ").append(widths(model.bottom(), model.embedding()));
+      out.append(", top ").append(widths(model.hidden(), 1));
+    }
+    if (type.startsWith("dcn")) {
+      out.append(", ").append(model.cross().layers()).append(" cross layers");
+    }
+    if (model.cross().rank() > 0) {
+      out.append(" of rank ").append(model.cross().rank());
+    }
+    if (model.cross().experts() > 0) {
+      out.append(" and ").append(model.cross().experts()).append(" experts");
+    }
+    if (type.equals("transformer")) {
+      out.append(", ").append(model.heads()).append(" heads");
+    }
+    if (List.of(PERCEPTRONS).contains(type)) {
+      out.append(", hidden ").append(widths(model.hidden()));
+      out.append(", dropout ").append(model.style().dropout());
+    }
+    if (model.style().activation() != Activation.RELU) {
+      out.append(", ").append(model.style().activation().name().toLowerCase(Locale.ROOT));
+    }
+    if (model.style().batchNorm()) {
+      out.append(", batch norm");
+    }
+    return out.toString();
+  }
+
+  private static String widths(List<Integer> widths, int last) {
+    return widths.isEmpty() ? String.valueOf(last) : widths(widths) + "-" + last;
+  }
+
+  private static String widths(List<Integer> widths) {
+    return widths.stream().map(String::valueOf).collect(Collectors.joining("-"));
+  }
+}

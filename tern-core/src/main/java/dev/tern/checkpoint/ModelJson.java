@@ -1,0 +1,67 @@
+package dev.tern.checkpoint;
+
+import dev.tern.internal.json.Json;
+import dev.tern.model.ModelConfig;
+import dev.tern.nn.Activation;
+import dev.tern.nn.Mlp;
+import java.util.List;
+
+/** A model's name and sizes as JSON, without what a model has no use for by default. */
+final class ModelJson {
+  private ModelJson() {}
+
+  static Json.Obj write(ModelConfig config) {
+    Json.Obj json =
+        Json.object()
+            .put("type", config.type().name())
+            .put("embedding", config.embedding())
+            .put("hidden", sizes(config.hidden()))
+            .put("dropout", (double) config.style().dropout())
+            .put("bottom", sizes(config.bottom()))
+            .put("crossLayers", config.cross().layers());
+    if (config.cross().rank() > 0) {
+      json.put("crossRank", config.cross().rank()).put("crossExperts", config.cross().experts());
+    }
+    if (config.style().activation() != Activation.RELU) {
+      json.put("activation", config.style().activation().name());
+    }
+    if (config.style().batchNorm()) {
+      json.put("batchNorm", true);
+    }
+    if (config.heads() > 1) {
+      json.put("heads", config.heads());
+    }
+    return json;
+  }
+
+  private static Json sizes(List<Integer> sizes) {
+    return new Json.Arr(sizes.stream().<Json>map(size -> new Json.Int(size)).toList());
+  }
+
+  static ModelConfig read(Json.Obj json) {
+    return new ModelConfig(
+        ModelConfig.Type.valueOf(json.text("type")),
+        (int) json.integer("embedding"),
+        sizes(json, "hidden"),
+        sizes(json, "bottom"),
+        new ModelConfig.Cross(
+            (int) json.integer("crossLayers"),
+            integer(json, "crossRank", 0),
+            integer(json, "crossExperts", 0)),
+        new Mlp.Style(
+            json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
+            json.has("batchNorm") && json.flag("batchNorm"),
+            (float) json.number("dropout")),
+        integer(json, "heads", 1));
+  }
+
+  private static int integer(Json.Obj json, String key, int otherwise) {
+    return json.has(key) ? (int) json.integer(key) : otherwise;
+  }
+
+  private static List<Integer> sizes(Json.Obj json, String key) {
+    return json.array(key).stream()
+        .map(item -> item instanceof Json.Int(long value) ? Math.toIntExact(value) : 0)
+        .toList();
+  }
+}

@@ -1,0 +1,35 @@
+package dev.tern.checkpoint;
+
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.optim.LearningRate;
+import dev.tern.optim.Optimizer;
+
+/**
+ * The settings of a run that decide its weights. A checkpoint keeps them, and a run that resumes
+ * from it must have the same.
+ */
+public interface RunSettings {
+  /** The update rule of dense parameters. */
+  Optimizer optimizer();
+
+  /** The share of dense weights that each step takes off. */
+  float weightDecay();
+
+  /** The largest norm of the dense gradients; 0 for any. */
+  float clipNorm();
+
+  /** What tables are told. */
+  TableOptions tables();
+
+  /** The learning rate of each step. */
+  LearningRate schedule();
+
+  /** The seed of all random numbers. */
+  long seed();
+
+  /** Rows of a batch. */
+  int batch();
+
+  /** Rows of a block that is shuffled; 0 for none. */
+  int shuffleRows();
+}

@@ -1,0 +1,39 @@
+package dev.tern.checkpoint;
+
+/**
+ * Where a run stands between two steps; with weights, optimizer state and the options it determines
+ * everything that follows.
+ *
+ * @param step steps done
+ * @param epoch current epoch, from 0
+ * @param rows rows used in this epoch
+ * @param bestAuc best evaluation so far; NaN before the first
+ * @param bestStep step of that evaluation
+ * @param stale evaluations since the best one
+ */
+public record RunState(long step, int epoch, long rows, double bestAuc, long bestStep, int stale) {
+  public static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, 0);
+
+  public RunState afterBatch(int size) {
+    return new RunState(step + 1, epoch, rows + size, bestAuc, bestStep, stale);
+  }
+
+  public RunState nextEpoch() {
+    return new RunState(step, epoch + 1, 0, bestAuc, bestStep, stale);
+  }
+
+  boolean isBetter(double auc) {
+    return !Double.isNaN(auc) && !(auc <= bestAuc);
+  }
+
+  public RunState evaluated(double auc) {
+    return isBetter(auc)
+        ? new RunState(step, epoch, rows, auc, step, 0)
+        : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
+  }
+
+  /** The epoch that the last row used belongs to: an epoch begins with its first row. */
+  public int epochOfLastRow() {
+    return rows == 0 && epoch > 0 ? epoch - 1 : epoch;
+  }
+}

@@ -1,0 +1,102 @@
+package dev.tern.checkpoint.tools;
+
+import dev.tern.base.DType;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.internal.checkpoint.LongColumn;
+import dev.tern.internal.checkpoint.RowShape;
+import dev.tern.internal.checkpoint.RowWriter;
+import dev.tern.internal.checkpoint.SafeTensors;
+import dev.tern.internal.checkpoint.TableFile;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Writes how the weights of a table changed from one checkpoint to another. */
+final class ChangesExport {
+  private ChangesExport() {}
+
+  static TableExport.Changes count(Checkpoint since, Checkpoint checkpoint, int slot) {
+    long rows = 0;
+    long gone = 0;
+    try (RowPairs pairs = RowPairs.open(since, checkpoint, slot)) {
+      while (pairs.next()) {
+        if (!pairs.inSecond()) {
+          gone++;
+        } else if (pairs.changed()) {
+          rows++;
+        }
+      }
+    }
+    return new TableExport.Changes(rows, gone);
+  }
+
+  static void text(Checkpoint since, Checkpoint checkpoint, int slot, Path target)
+      throws IOException {
+    try (RowPairs pairs = RowPairs.open(since, checkpoint, slot);
+        RowLines lines = new RowLines(target, pairs.width())) {
+      while (pairs.next()) {
+        if (!pairs.inSecond()) {
+          lines.gone(pairs.id());
+        } else if (pairs.changed()) {
+          lines.row(pairs.second());
+        }
+      }
+    }
+  }
+
+  /** Writes a file of {@code count} rows and ids that went. */
+  static void safetensors(
+      Checkpoint since, Checkpoint checkpoint, int slot, TableExport.Changes count, Path target) {
+    RowShape all = RowShape.of(checkpoint.tableFiles(slot).getLast());
+    RowShape shape = new RowShape(all.storage(), all.width(), 0, 0);
+    SafeTensors.Layout layout =
+        RowWriter.layout(shape, count.rows()).add(TableFile.GONE, DType.I64, count.gone());
+    String name = checkpoint.tables().get(slot);
+    try (RowPairs pairs = RowPairs.open(since, checkpoint, slot);
+        SafeTensors file = SafeTensors.create(target, layout, TableFile.name(name))) {
+      Source source = new Source(pairs, new LongColumn(file, TableFile.GONE));
+      new RowWriter(shape, file, count.rows()).appendAll(source);
+      source.flush();
+    }
+  }
+
+  /** Gives the rows that came or changed; writes the ids that went as it comes by them. */
+  private static final class Source implements RowSource {
+    private final RowPairs pairs;
+    private final LongColumn gone;
+    private final long[] buffer = new long[256];
+    private int buffered;
+
+    Source(RowPairs pairs, LongColumn gone) {
+      this.pairs = pairs;
+      this.gone = gone;
+    }
+
+    @Override
+    public int next(long[] ids, long values) {
+      int count = 0;
+      while (count < ids.length && pairs.next()) {
+        if (!pairs.inSecond()) {
+          addGone(pairs.id());
+        } else if (pairs.changed()) {
+          ids[count] = pairs.id();
+          pairs.copyWeights(values, count);
+          count++;
+        }
+      }
+      return count;
+    }
+
+    private void addGone(long id) {
+      if (buffered == buffer.length) {
+        flush();
+      }
+      buffer[buffered++] = id;
+    }
+
+    void flush() {
+      gone.append(buffer, buffered);
+      buffered = 0;
+    }
+  }
+}

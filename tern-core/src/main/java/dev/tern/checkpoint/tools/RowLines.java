@@ -1,0 +1,40 @@
+package dev.tern.checkpoint.tools;
+
+import dev.tern.internal.checkpoint.RowWalk;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Rows as lines of text: {@link TableFormat#TEXT}. */
+final class RowLines implements AutoCloseable {
+  private final Writer out;
+  private final int width;
+
+  RowLines(Path target, int width) throws IOException {
+    out = new BufferedWriter(Files.newBufferedWriter(target), 1 << 16);
+    this.width = width;
+  }
+
+  /** A row with its weights. */
+  void row(RowWalk row) throws IOException {
+    out.write(Long.toString(row.id()));
+    for (int j = 0; j < width; j++) {
+      out.write('\t');
+      out.write(Float.toString(row.weight(j)));
+    }
+    out.write('\n');
+  }
+
+  /** An id alone: one that went. */
+  void gone(long id) throws IOException {
+    out.write(Long.toString(id));
+    out.write('\n');
+  }
+
+  @Override
+  public void close() throws IOException {
+    out.close();
+  }
+}

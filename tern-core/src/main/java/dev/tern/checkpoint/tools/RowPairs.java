@@ -1,0 +1,153 @@
+package dev.tern.checkpoint.tools;
+
+import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.internal.checkpoint.RowShape;
+import dev.tern.internal.checkpoint.RowWalk;
+import dev.tern.internal.checkpoint.SavedTable;
+import dev.tern.internal.memory.Memory;
+
+/** Walks over the ids of a table in two checkpoints, ascending, with the rows that each has. */
+final class RowPairs implements AutoCloseable {
+  private final int width;
+  private final SavedTable firstTable;
+  private final SavedTable secondTable;
+  private final RowWalk first;
+  private final RowWalk second;
+
+  /** Whether a row of each is at hand, and whether it is that of the id at hand. */
+  private boolean firstLeft;
+
+  private boolean secondLeft;
+  private boolean inFirst = true;
+  private boolean inSecond = true;
+
+  private RowPairs(
+      int width, SavedTable firstTable, RowWalk first, SavedTable secondTable, RowWalk second) {
+    this.width = width;
+    this.firstTable = firstTable;
+    this.secondTable = secondTable;
+    this.first = first;
+    this.second = second;
+  }
+
+  /**
+   * Opens the table of a slot.
+   *
+   * @throws DataException if the checkpoints differ in their models, their encoders (the same id
+   *     would stand for different values), or in the width of this table
+   */
+  static RowPairs open(Checkpoint first, Checkpoint second, int slot) {
+    requireEqual("the tables", first, first.tables(), second, second.tables());
+    requireEqual("the model", first, first.modelText(), second, second.modelText());
+    requireSameEncoders(first, second);
+    RowShape before = RowShape.of(first.tableFiles(slot).getLast());
+    RowShape after = RowShape.of(second.tableFiles(slot).getLast());
+    requireEqual(
+        "the number of weights in a row of " + first.tables().get(slot),
+        first,
+        before.width(),
+        second,
+        after.width());
+    SavedTable left = SavedTable.open(first.tableFiles(slot), before);
+    try {
+      SavedTable right = SavedTable.open(second.tableFiles(slot), after);
+      return new RowPairs(
+          before.width(), left, new RowWalk(before, left), right, new RowWalk(after, right));
+    } catch (RuntimeException | Error e) {
+      left.close();
+      throw e;
+    }
+  }
+
+  private static void requireSameEncoders(Checkpoint first, Checkpoint second) {
+    if (!second.encodesAs(first)) {
+      throw new DataException(
+          "%s: got other encoders than in %s, expected the same, or ids stand for other values;"
+                  .formatted(second.folder(), first.folder())
+              + " compare checkpoints of one run, or of runs on the same training files");
+    }
+  }
+
+  private static void requireEqual(
+      String what, Checkpoint first, Object expected, Checkpoint second, Object got) {
+    if (!got.equals(expected)) {
+      throw new DataException(
+          "%s: got %s %s, expected %s as in %s; compare checkpoints of one model"
+              .formatted(second.folder(), what, got, expected, first.folder()));
+    }
+  }
+
+  /** Goes on to the next id, the first at first; returns whether there is one. */
+  boolean next() {
+    if (inFirst) {
+      firstLeft = first.next();
+    }
+    if (inSecond) {
+      secondLeft = second.next();
+    }
+    inFirst = firstLeft && (!secondLeft || first.id() <= second.id());
+    inSecond = secondLeft && (!firstLeft || second.id() <= first.id());
+    return inFirst || inSecond;
+  }
+
+  boolean inFirst() {
+    return inFirst;
+  }
+
+  boolean inSecond() {
+    return inSecond;
+  }
+
+  long id() {
+    return inFirst ? first.id() : second.id();
+  }
+
+  /** Whether a bit of the weights of an id in both differs. */
+  boolean differ() {
+    for (int j = 0; j < width; j++) {
+      if (Float.floatToRawIntBits(first.weight(j)) != Float.floatToRawIntBits(second.weight(j))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** L2 norm of the difference of the weights of an id in both. */
+  double distance() {
+    double sum = 0;
+    for (int j = 0; j < width; j++) {
+      double difference = (double) first.weight(j) - second.weight(j);
+      sum = Math.fma(difference, difference, sum);
+    }
+    return Math.sqrt(sum);
+  }
+
+  /** Whether the second has a row that the first has not, or not with these weights. */
+  boolean changed() {
+    return inSecond && (!inFirst || differ());
+  }
+
+  /** The row of an id in the second. */
+  RowWalk second() {
+    return second;
+  }
+
+  /** Copies the weights of an id in the second to where row {@code row} of others begins. */
+  void copyWeights(long rows, int row) {
+    Memory.copy(second.row(), rows + 4L * width * row, 4L * width);
+  }
+
+  /** Weights of a row. */
+  int width() {
+    return width;
+  }
+
+  @Override
+  public void close() {
+    first.close();
+    second.close();
+    firstTable.close();
+    secondTable.close();
+  }
+}

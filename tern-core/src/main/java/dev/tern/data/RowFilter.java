@@ -1,8 +1,0 @@
-package dev.tern.data;
-
-/** Which rows {@link Readers#filtered} keeps. */
-@FunctionalInterface
-public interface RowFilter {
-  /** Whether row {@code row} of {@code batch} stays; decided by what the row holds alone. */
-  boolean keeps(Batch batch, int row);
-}

@@ -1,0 +1,223 @@
+package dev.tern.data.encode;
+
+import dev.tern.base.DataException;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.internal.json.Json;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Encoders as JSON. A vocabulary is an array in the order of its indices: a text where it is known,
+ * its raw id being {@link TextHash#of(String)}, else the raw id as an integer.
+ */
+final class EncoderJson {
+  private static final String FORMAT = "tern-encoder";
+  private static final int VERSION = 1;
+
+  private EncoderJson() {}
+
+  static String write(FeatureEncoder encoder, NumberFeature[] numbers, Vocabulary[] vocabularies) {
+    Schema raw = encoder.rawSchema();
+    List<Json> labels = new ArrayList<>();
+    raw.labels().forEach(name -> labels.add(new Json.Str(name)));
+    List<Json> dense = new ArrayList<>();
+    for (int f = 0; f < raw.denseDim(); f++) {
+      dense.add(number(raw.dense().get(f), encoder.dense().get(f), numbers[f]));
+    }
+    List<Json> slots = new ArrayList<>();
+    for (int s = 0; s < raw.slotCount(); s++) {
+      slots.add(slot(raw.slots().get(s), encoder.slots().get(s), vocabularies[s]));
+    }
+    return Json.object()
+        .put("format", FORMAT)
+        .put("version", VERSION)
+        .put("labels", new Json.Arr(labels))
+        .put("dense", new Json.Arr(dense))
+        .put("slots", new Json.Arr(slots))
+        .toString();
+  }
+
+  private static Json number(String name, NumberEncoding encoding, NumberFeature feature) {
+    Json.Obj out = Json.object().put("name", name);
+    switch (encoding) {
+      case NumberEncoding.Scaled(boolean log1p, boolean standardize, float fill) ->
+          out.put("encoding", "scaled")
+              .put("log1p", log1p)
+              .put("standardize", standardize)
+              .put("fill", fill);
+      case NumberEncoding.Quantiles(int count) ->
+          out.put("encoding", "quantiles").put("count", count);
+      case NumberEncoding.Boundaries _ -> out.put("encoding", "boundaries");
+    }
+    return switch (feature) {
+      case NumberFeature.Scale scale ->
+          out.put("mean", scale.mean()).put("deviation", scale.deviation());
+      case NumberFeature.Buckets buckets -> {
+        List<Json> values = new ArrayList<>();
+        buckets.values().forEach(value -> values.add(new Json.Real(value)));
+        yield out.put("boundaries", new Json.Arr(values));
+      }
+    };
+  }
+
+  private static Json slot(Slot slot, IdEncoding encoding, Vocabulary vocabulary) {
+    Json.Obj out =
+        Json.object()
+            .put("name", slot.name())
+            .put("hotness", slot.hotness())
+            .put("text", encoding.text());
+    if (slot.shares()) {
+      out.put("table", slot.table());
+    }
+    return switch (encoding) {
+      case IdEncoding.Verbatim _ -> out.put("encoding", "id");
+      case IdEncoding.Hashed(_, long buckets) ->
+          out.put("encoding", "hash").put("buckets", buckets);
+      case IdEncoding.Vocabulary(_, long minCount, int maxSize) ->
+          out.put("encoding", "vocabulary")
+              .put("min_count", minCount)
+              .put("max_size", maxSize)
+              // That of the slot whose table it is.
+              .put("values", values(slot.shares() ? Vocabulary.EMPTY : vocabulary));
+    };
+  }
+
+  private static Json values(Vocabulary vocabulary) {
+    List<Json> values = new ArrayList<>(vocabulary.size());
+    for (int index = 1; index <= vocabulary.size(); index++) {
+      long id = vocabulary.id(index);
+      Json value = new Json.Int(id);
+      values.add(
+          vocabulary
+              .text(index)
+              .filter(text -> TextHash.of(text) == id)
+              .<Json>map(Json.Str::new)
+              .orElse(value));
+    }
+    return new Json.Arr(values);
+  }
+
+  static FeatureEncoder read(String text, String source) {
+    Json.Obj json = Json.parseObject(text, source);
+    try {
+      return read(json);
+    } catch (DataException | IllegalArgumentException | ArithmeticException e) {
+      throw new DataException(source + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static FeatureEncoder read(Json.Obj json) {
+    if (!json.text("format").equals(FORMAT) || json.integer("version") != VERSION) {
+      throw new DataException(
+          "got format \"%s\" version %d, expected \"%s\" version %d"
+              .formatted(json.text("format"), json.integer("version"), FORMAT, VERSION));
+    }
+    List<String> labels = new ArrayList<>();
+    for (Json label : json.array("labels")) {
+      labels.add(label.asText("labels"));
+    }
+    Map<String, NumberEncoding> dense = new LinkedHashMap<>();
+    List<NumberFeature> numbers = new ArrayList<>();
+    for (Json item : json.array("dense")) {
+      Json.Obj column = item.asObject("column");
+      NumberFeature feature = numberFeature(column);
+      numbers.add(feature);
+      if (dense.putIfAbsent(column.text("name"), numberEncoding(column, feature)) != null) {
+        throw new DataException("got dense column %s twice".formatted(column.text("name")));
+      }
+    }
+    List<Slot> slots = new ArrayList<>();
+    List<IdEncoding> encodings = new ArrayList<>();
+    List<Vocabulary> vocabularies = new ArrayList<>();
+    for (Json item : json.array("slots")) {
+      Json.Obj column = item.asObject("column");
+      String name = column.text("name");
+      int hotness = Math.toIntExact(column.integer("hotness"));
+      slots.add(new Slot(name, hotness, column.has("table") ? column.text("table") : name));
+      IdEncoding encoding = idEncoding(column);
+      encodings.add(encoding);
+      vocabularies.add(
+          encoding instanceof IdEncoding.Vocabulary
+              ? vocabulary(column.array("values"))
+              : Vocabulary.EMPTY);
+    }
+    Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots);
+    List<String> names = slots.stream().map(Slot::name).toList();
+    List<Vocabulary> ofTables =
+        slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();
+    return new FeatureEncoder(schema, List.copyOf(dense.values()), encodings, numbers, ofTables);
+  }
+
+  private static NumberFeature numberFeature(Json.Obj column) {
+    if (column.has("boundaries")) {
+      List<Float> values = new ArrayList<>();
+      for (Json value : column.array("boundaries")) {
+        values.add((float) value.asNumber("boundaries"));
+      }
+      return NumberFeature.Buckets.of(new NumberEncoding.Boundaries(values).values());
+    }
+    double deviation = column.number("deviation");
+    if (!(deviation > 0)) {
+      throw new DataException("got deviation %s, expected above 0".formatted(deviation));
+    }
+    return new NumberFeature.Scale(
+        column.flag("log1p"), column.number("mean"), deviation, (float) column.number("fill"));
+  }
+
+  private static NumberEncoding numberEncoding(Json.Obj column, NumberFeature feature) {
+    String encoding = column.text("encoding");
+    return switch (feature) {
+      case NumberFeature.Scale scale when encoding.equals("scaled") ->
+          new NumberEncoding.Scaled(scale.log1p(), column.flag("standardize"), scale.fill());
+      case NumberFeature.Buckets _ when encoding.equals("quantiles") ->
+          new NumberEncoding.Quantiles(Math.toIntExact(column.integer("count")));
+      case NumberFeature.Buckets buckets when encoding.equals("boundaries") ->
+          new NumberEncoding.Boundaries(buckets.values());
+      default ->
+          throw new DataException(
+              "dense column %s: got encoding \"%s\", expected scaled, quantiles or boundaries"
+                  .formatted(column.text("name"), encoding));
+    };
+  }
+
+  private static IdEncoding idEncoding(Json.Obj column) {
+    boolean text = column.flag("text");
+    String encoding = column.text("encoding");
+    return switch (encoding) {
+      case "id" -> new IdEncoding.Verbatim(text);
+      case "hash" -> new IdEncoding.Hashed(text, column.integer("buckets"));
+      case "vocabulary" ->
+          new IdEncoding.Vocabulary(
+              text, column.integer("min_count"), Math.toIntExact(column.integer("max_size")));
+      default ->
+          throw new DataException(
+              "slot %s: got encoding \"%s\", expected id, vocabulary or hash"
+                  .formatted(column.text("name"), encoding));
+    };
+  }
+
+  private static Vocabulary vocabulary(List<Json> values) {
+    if (values.size() > IdEncoding.Vocabulary.MAX_SIZE) {
+      throw new DataException("got a vocabulary of %d values".formatted(values.size()));
+    }
+    long[] ids = new long[values.size()];
+    @Nullable String[] texts = new String[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      switch (values.get(i)) {
+        case Json.Str(String text) -> {
+          texts[i] = text;
+          ids[i] = TextHash.of(text);
+        }
+        case Json.Int(long id) -> ids[i] = id;
+        case Json other ->
+            throw new DataException(
+                "vocabulary: got %s, expected a text or an integer".formatted(other.kind()));
+      }
+    }
+    return new Vocabulary(ids, texts);
+  }
+}

@@ -1,0 +1,436 @@
+package dev.tern.data.encode;
+
+import dev.tern.base.DataException;
+import dev.tern.base.SplitMix64;
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongConsumer;
+
+/**
+ * Turns raw columns into features: numbers are scaled or put into buckets, values of slots become
+ * ids. Fitted once on the training data, kept in the checkpoint, and applied to whatever is
+ * evaluated or scored.
+ *
+ * <p>The encoded schema has the labels of the raw one; the dense columns that stay numbers; and the
+ * slots of the raw schema followed by one slot for each dense column put into buckets, under its
+ * name.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class FeatureEncoder {
+  private final Schema rawSchema;
+  private final Schema schema;
+  private final List<NumberEncoding> dense;
+  private final List<IdEncoding> slots;
+  private final NumberFeature[] numbers;
+  private final Vocabulary[] vocabularies;
+  private final RawRow rawRow;
+
+  FeatureEncoder(
+      Schema rawSchema,
+      List<NumberEncoding> dense,
+      List<IdEncoding> slots,
+      List<NumberFeature> numbers,
+      List<Vocabulary> vocabularies) {
+    this.rawSchema = rawSchema;
+    this.dense = List.copyOf(dense);
+    this.slots = List.copyOf(slots);
+    this.numbers = numbers.toArray(NumberFeature[]::new);
+    this.vocabularies = vocabularies.toArray(Vocabulary[]::new);
+    schema = encodedSchema(rawSchema, numbers);
+    requireSameEncodings();
+    rawRow = new RawRow(rawSchema, this.slots);
+  }
+
+  /**
+   * Fits encodings on one pass of {@code training} from its start; reads nothing where no encoding
+   * learns from data.
+   *
+   * @param dense how each dense column of the reader's schema is encoded, in order
+   * @param slots how each slot is encoded, in order
+   * @param dictionary where the reader put its texts, kept with the vocabularies; or {@link
+   *     TextDictionary#none()}
+   * @param progress told the rows read so far, after each batch
+   */
+  public static FeatureEncoder fit(
+      DataReader training,
+      List<NumberEncoding> dense,
+      List<IdEncoding> slots,
+      TextDictionary dictionary,
+      LongConsumer progress) {
+    return fit(training, dense, slots, Map.of(), dictionary, progress);
+  }
+
+  /**
+   * Likewise, of slots of which some share a table: their encodings must be equal, and a vocabulary
+   * is that of all of them together.
+   *
+   * @param tables of such slots by name: the slot whose table each uses; of the others that which
+   *     the reader's schema names
+   */
+  public static FeatureEncoder fit(
+      DataReader training,
+      List<NumberEncoding> dense,
+      List<IdEncoding> slots,
+      Map<String, String> tables,
+      TextDictionary dictionary,
+      LongConsumer progress) {
+    Schema raw = sharing(training.schema(), tables);
+    requireOneEach("dense columns", raw.denseDim(), dense.size());
+    requireOneEach("slots", raw.slotCount(), slots.size());
+    EncoderFit fit = new EncoderFit(raw, dense, slots);
+    if (fit.needsData()) {
+      fit.read(training, progress);
+    }
+    return new FeatureEncoder(raw, dense, slots, fit.numbers(), fit.vocabularies(dictionary));
+  }
+
+  private static Schema sharing(Schema schema, Map<String, String> tables) {
+    List<String> known = names(schema);
+    for (String slot : tables.keySet()) {
+      if (!known.contains(slot)) {
+        throw new IllegalArgumentException(
+            "encoder: got a table for slot %s, expected one of %s".formatted(slot, known));
+      }
+    }
+    List<Slot> slots =
+        schema.slots().stream()
+            .map(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.table())))
+            .toList();
+    return new Schema(schema.labels(), schema.dense(), slots);
+  }
+
+  /** Slots of one table must make the same id of the same value. */
+  private void requireSameEncodings() {
+    for (int s = 0; s < slots.size(); s++) {
+      Slot slot = rawSchema.slots().get(s);
+      int owner = names(rawSchema).indexOf(slot.table());
+      if (!slots.get(owner).equals(slots.get(s))) {
+        throw new IllegalArgumentException(
+            "slot %s: got the encoding %s for the table of slot %s, expected that one's, %s"
+                .formatted(slot.name(), slots.get(s), slot.table(), slots.get(owner)));
+      }
+    }
+  }
+
+  private static void requireOneEach(String what, int columns, int encodings) {
+    if (columns != encodings) {
+      throw new IllegalArgumentException(
+          "encoder: got %d encodings for %d %s, expected one each"
+              .formatted(encodings, columns, what));
+    }
+  }
+
+  private static Schema encodedSchema(Schema raw, List<NumberFeature> numbers) {
+    List<String> dense = new ArrayList<>();
+    List<Slot> slots = new ArrayList<>(raw.slots());
+    for (int f = 0; f < numbers.size(); f++) {
+      String name = raw.dense().get(f);
+      switch (numbers.get(f)) {
+        case NumberFeature.Scale _ -> dense.add(name);
+        case NumberFeature.Buckets _ -> slots.add(Slot.oneHot(name));
+      }
+    }
+    return new Schema(raw.labels(), dense, slots);
+  }
+
+  /** The columns that {@link #apply} expects. */
+  public Schema rawSchema() {
+    return rawSchema;
+  }
+
+  /** The features that {@link #apply} makes. */
+  public Schema schema() {
+    return schema;
+  }
+
+  /** How each dense column of the raw schema is encoded. */
+  public List<NumberEncoding> dense() {
+    return dense;
+  }
+
+  /** How each slot of the raw schema is encoded. */
+  public List<IdEncoding> slots() {
+    return slots;
+  }
+
+  /** Ids of slot {@code slot} of {@link #schema()} are below this; empty if verbatim. */
+  public OptionalLong idBound(int slot) {
+    if (slot >= slots.size()) {
+      return OptionalLong.of(buckets(slot).boundaries().length + 2L);
+    }
+    return switch (slots.get(slot)) {
+      case IdEncoding.Verbatim _ -> OptionalLong.empty();
+      case IdEncoding.Vocabulary _ -> OptionalLong.of(vocabularies[slot].size() + 1L);
+      case IdEncoding.Hashed(_, long buckets) -> OptionalLong.of(buckets);
+    };
+  }
+
+  private NumberFeature.Buckets buckets(int slot) {
+    return Arrays.stream(numbers)
+        .filter(NumberFeature.Buckets.class::isInstance)
+        .map(NumberFeature.Buckets.class::cast)
+        .skip(slot - (long) slots.size())
+        .findFirst()
+        .orElseThrow(() -> new IndexOutOfBoundsException("slot " + slot));
+  }
+
+  /** The text behind id {@code id} of slot {@code slot}, where its vocabulary knows it. */
+  public Optional<String> text(int slot, long id) {
+    Vocabulary vocabulary = slot < vocabularies.length ? vocabularies[slot] : Vocabulary.EMPTY;
+    return id < 1 || id > vocabulary.size() ? Optional.empty() : vocabulary.text((int) id);
+  }
+
+  /**
+   * Encodes all rows of {@code raw} into {@code encoded}, whose rows it replaces.
+   *
+   * @param raw of {@link #rawSchema()}; it may be without labels, which are then NaN
+   * @param encoded of {@link #schema()}
+   * @throws DataException if a dense number is infinite
+   */
+  public void apply(Batch raw, Batch encoded) {
+    requireFits(raw);
+    requireEncoded(encoded.schema());
+    int rows = raw.size();
+    encoded.clear();
+    encoded.resize(rows);
+    int labels = rows * schema.labelDim();
+    if (raw.schema().labelDim() == schema.labelDim()) {
+      System.arraycopy(raw.labels(), 0, encoded.labels(), 0, labels);
+    } else {
+      Arrays.fill(encoded.labels(), 0, labels, Float.NaN);
+    }
+    int column = 0;
+    int slot = slots.size();
+    for (int f = 0; f < numbers.length; f++) {
+      switch (numbers[f]) {
+        case NumberFeature.Scale scale -> scale(raw, f, scale, encoded, column++);
+        case NumberFeature.Buckets buckets -> bucketize(raw, f, buckets, encoded, slot++);
+      }
+    }
+    for (int s = 0; s < slots.size(); s++) {
+      encodeSlot(raw, s, encoded);
+    }
+  }
+
+  /**
+   * Checks that rows hold what this was fitted on: the same numbers and slots by name, and in a
+   * slot of a fixed hotness no more ids than that. Fewer are missing ones.
+   *
+   * @throws IllegalArgumentException if columns differ
+   * @throws DataException if a row has too many ids
+   */
+  public void requireFits(Batch rows) {
+    Schema got = rows.schema();
+    if (got == rawSchema) {
+      return;
+    }
+    boolean labels = got.labelDim() == 0 || got.labelDim() == rawSchema.labelDim();
+    if (!labels || !got.dense().equals(rawSchema.dense()) || !names(got).equals(names(rawSchema))) {
+      throw new IllegalArgumentException(
+          "rows: got "
+              + columns(got)
+              + ", expected those of training, "
+              + columns(rawSchema)
+              + "; give rows of the same columns, or the checkpoint of a model of these");
+    }
+    for (int s = 0; s < got.slotCount(); s++) {
+      Slot slot = rawSchema.slots().get(s);
+      if (slot.hotness() > 0 && got.slots().get(s).hotness() != slot.hotness()) {
+        requireHotness(rows, s, slot);
+      }
+    }
+  }
+
+  private static void requireHotness(Batch rows, int s, Slot slot) {
+    int[] offsets = rows.offsets(s);
+    for (int row = 0; row < rows.size(); row++) {
+      int count = offsets[row + 1] - offsets[row];
+      if (count > slot.hotness()) {
+        throw new DataException(
+            "slot %s: got %d ids in row %d of this batch, expected at most %d as in training"
+                .formatted(slot.name(), count, row + 1, slot.hotness()));
+      }
+    }
+  }
+
+  private static List<String> names(Schema schema) {
+    return schema.slots().stream().map(Slot::name).toList();
+  }
+
+  private static String columns(Schema schema) {
+    return schema.labelDim() + " labels, numbers " + schema.dense() + ", slots " + names(schema);
+  }
+
+  private void requireEncoded(Schema encoded) {
+    if (encoded != schema && !encoded.equals(schema)) {
+      throw new IllegalArgumentException(
+          "encode: got a batch of %s to fill, expected %s".formatted(encoded, schema));
+    }
+  }
+
+  private void scale(Batch raw, int f, NumberFeature.Scale scale, Batch encoded, int column) {
+    float[] in = raw.dense();
+    float[] out = encoded.dense();
+    int inDim = rawSchema.denseDim();
+    int outDim = schema.denseDim();
+    for (int row = 0; row < raw.size(); row++) {
+      float x = in[row * inDim + f];
+      out[row * outDim + column] = present(x, f, row) ? scale.apply(x) : scale.fill();
+    }
+  }
+
+  private void bucketize(Batch raw, int f, NumberFeature.Buckets buckets, Batch encoded, int slot) {
+    float[] in = raw.dense();
+    int inDim = rawSchema.denseDim();
+    int rows = raw.size();
+    long[] ids = encoded.ensureIds(slot, rows);
+    int[] offsets = encoded.offsets(slot);
+    for (int row = 0; row < rows; row++) {
+      float x = in[row * inDim + f];
+      ids[row] = present(x, f, row) ? buckets.bucket(x) : 0;
+      offsets[row + 1] = row + 1;
+    }
+  }
+
+  private boolean present(float x, int column, int row) {
+    if (Float.isInfinite(x)) {
+      throw infinite(rawSchema.dense().get(column), x, row, "this batch");
+    }
+    return !Float.isNaN(x);
+  }
+
+  static DataException infinite(String column, float x, long row, String rows) {
+    return new DataException(
+        "dense column %s: got %s in row %d of %s, expected a finite number; leave it empty where"
+                .formatted(column, x, row + 1, rows)
+            + " it is missing");
+  }
+
+  private void encodeSlot(Batch raw, int slot, Batch encoded) {
+    switch (slots.get(slot)) {
+      case IdEncoding.Verbatim _ -> copyIds(raw, slot, false, encoded);
+      case IdEncoding.Vocabulary _ -> {
+        Vocabulary vocabulary = vocabularies[slot];
+        int count = copyIds(raw, slot, true, encoded);
+        long[] ids = encoded.ids(slot);
+        for (int i = 0; i < count; i++) {
+          ids[i] = vocabulary.indexOf(ids[i]);
+        }
+        setMissing(raw, slot, 0, encoded);
+      }
+      case IdEncoding.Hashed(_, long buckets) -> {
+        int count = copyIds(raw, slot, true, encoded);
+        long[] ids = encoded.ids(slot);
+        for (int i = 0; i < count; i++) {
+          ids[i] = SplitMix64.bounded(ids[i], buckets);
+        }
+        setMissing(raw, slot, SplitMix64.bounded(TextHash.EMPTY, buckets), encoded);
+      }
+    }
+  }
+
+  /** Copies ids and offsets; if {@code fill}, a row without id in a one-hot slot gets a place. */
+  private int copyIds(Batch raw, int slot, boolean fill, Batch encoded) {
+    int rows = raw.size();
+    int count = raw.idCount(slot);
+    int[] in = raw.offsets(slot);
+    int[] out = encoded.offsets(slot);
+    if (!fill || rawSchema.slots().get(slot).hotness() != 1) {
+      System.arraycopy(raw.ids(slot), 0, encoded.ensureIds(slot, count), 0, count);
+      System.arraycopy(in, 0, out, 0, rows + 1);
+      return count;
+    }
+    long[] source = raw.ids(slot);
+    long[] ids = encoded.ensureIds(slot, Math.addExact(count, rows));
+    int end = 0;
+    for (int row = 0; row < rows; row++) {
+      for (int i = in[row]; i < in[row + 1]; i++) {
+        ids[end++] = source[i];
+      }
+      if (in[row] == in[row + 1]) {
+        end++;
+      }
+      out[row + 1] = end;
+    }
+    return end;
+  }
+
+  /** Sets the ids of the rows that had none and were given a place. */
+  private void setMissing(Batch raw, int slot, long missing, Batch encoded) {
+    int rows = raw.size();
+    int[] in = raw.offsets(slot);
+    int[] out = encoded.offsets(slot);
+    if (out[rows] == in[rows]) {
+      return;
+    }
+    long[] ids = encoded.ids(slot);
+    for (int row = 0; row < rows; row++) {
+      if (in[row] == in[row + 1]) {
+        ids[out[row]] = missing;
+      }
+    }
+  }
+
+  /**
+   * Appends one row to {@code raw}, a batch of {@link #rawSchema()}, from values by column name.
+   *
+   * <ul>
+   *   <li>A dense column takes a {@link Number}.
+   *   <li>A slot of texts takes a text, or an integer for its decimal text.
+   *   <li>A slot of integers takes an integer.
+   *   <li>A slot of several ids takes a {@link List} of these, or one.
+   *   <li>A label takes a {@link Number}; without it the label is NaN.
+   * </ul>
+   *
+   * A column that is absent or null is missing. A name that is no column is an error, for it would
+   * be a missing column otherwise.
+   *
+   * @throws IllegalArgumentException naming the column, what was got and what is expected
+   */
+  public void addRow(Map<String, ?> columns, Batch raw) {
+    if (!raw.schema().equals(rawSchema)) {
+      throw new IllegalArgumentException(
+          "row: got a batch of %s to fill, expected %s".formatted(raw.schema(), rawSchema));
+    }
+    rawRow.add(columns, raw);
+  }
+
+  /** This encoder as JSON text, which {@link #fromJson} reads back to an equal one. */
+  public String toJson() {
+    return EncoderJson.write(this, numbers, vocabularies);
+  }
+
+  /** Whether equal values have equal ids under both, whatever means numbers are scaled by. */
+  public boolean encodesIdsAs(FeatureEncoder other) {
+    return unscaled().equals(other.unscaled());
+  }
+
+  private String unscaled() {
+    NumberFeature[] without = numbers.clone();
+    for (int f = 0; f < without.length; f++) {
+      if (without[f] instanceof NumberFeature.Scale scale) {
+        without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
+      }
+    }
+    return EncoderJson.write(this, without, vocabularies);
+  }
+
+  /**
+   * Reads an encoder.
+   *
+   * @param source the file, for errors
+   * @throws DataException if the text is no encoder
+   */
+  public static FeatureEncoder fromJson(String json, String source) {
+    return EncoderJson.read(json, source);
+  }
+}

@@ -1,0 +1,104 @@
+package dev.tern.data.encode;
+
+import dev.tern.base.DataException;
+import dev.tern.base.SplitMix64;
+import java.util.Arrays;
+
+/**
+ * Sightings of ids: an open-addressing table in two primitive arrays. A place is free while its
+ * count is 0, so every id is legal. Counts stay at 2^32 - 1 once there.
+ */
+final class IdCounts {
+  private static final long COUNT_MASK = 0xFFFF_FFFFL;
+  private static final int MAX_CAPACITY = 1 << 30;
+
+  private final String slot;
+  private long[] ids = new long[1024];
+  private int[] counts = new int[1024];
+  private int size;
+
+  /**
+   * @param slot what errors call the ids
+   */
+  IdCounts(String slot) {
+    this.slot = slot;
+  }
+
+  void saw(long id) {
+    int place = place(id);
+    if (counts[place] == 0) {
+      ids[place] = id;
+      size++;
+    }
+    if (counts[place] != -1) {
+      counts[place]++;
+    }
+    if (size > counts.length / 4 * 3) {
+      grow();
+    }
+  }
+
+  /** Different ids seen. */
+  int size() {
+    return size;
+  }
+
+  /** Sightings of {@code id}. */
+  long count(long id) {
+    return counts[place(id)] & COUNT_MASK;
+  }
+
+  /**
+   * At most {@code maxSize} ids seen {@code minCount} times or more, by descending count, ties by
+   * the id as an unsigned number.
+   */
+  long[] mostFrequent(long minCount, int maxSize) {
+    long[] kept = new long[size];
+    int n = 0;
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] != 0 && (counts[i] & COUNT_MASK) >= minCount) {
+        kept[n++] = ids[i] ^ Long.MIN_VALUE;
+      }
+    }
+    Arrays.sort(kept, 0, n);
+    // Rank by id in the low 31 bits, so that sorting one long array orders by count, then by id.
+    long[] order = new long[n];
+    for (int i = 0; i < n; i++) {
+      order[i] = COUNT_MASK - count(kept[i] ^ Long.MIN_VALUE) << 31 | i;
+    }
+    Arrays.sort(order);
+    long[] result = new long[Math.min(n, maxSize)];
+    for (int i = 0; i < result.length; i++) {
+      result[i] = kept[(int) (order[i] & Integer.MAX_VALUE)] ^ Long.MIN_VALUE;
+    }
+    return result;
+  }
+
+  private int place(long id) {
+    int mask = ids.length - 1;
+    int place = (int) SplitMix64.mix(id) & mask;
+    while (counts[place] != 0 && ids[place] != id) {
+      place = place + 1 & mask;
+    }
+    return place;
+  }
+
+  private void grow() {
+    long[] oldIds = ids;
+    int[] oldCounts = counts;
+    if (oldIds.length == MAX_CAPACITY) {
+      throw new DataException(
+          "vocabulary of %s: got more than %d different values, expected fewer; encode it by hash"
+              .formatted(slot, size - 1));
+    }
+    ids = new long[2 * oldIds.length];
+    counts = new int[2 * oldIds.length];
+    for (int i = 0; i < oldIds.length; i++) {
+      if (oldCounts[i] != 0) {
+        int place = place(oldIds[i]);
+        ids[place] = oldIds[i];
+        counts[place] = oldCounts[i];
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.tern.data.encode;
+
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Fills rows of a raw batch from values by column name; allocates nothing for a good row. */
+final class RawRow {
+  private final Schema schema;
+  private final List<IdEncoding> slots;
+
+  RawRow(Schema schema, List<IdEncoding> slots) {
+    this.schema = schema;
+    this.slots = slots;
+  }
+
+  void add(Map<String, ?> columns, Batch raw) {
+    raw.abandonRow();
+    int known = 0;
+    for (int i = 0; i < schema.labelDim(); i++) {
+      String name = schema.labels().get(i);
+      Object value = columns.get(name);
+      raw.setLabel(i, number(name, value));
+      known += value != null || columns.containsKey(name) ? 1 : 0;
+    }
+    for (int i = 0; i < schema.denseDim(); i++) {
+      String name = schema.dense().get(i);
+      Object value = columns.get(name);
+      raw.setDense(i, number(name, value));
+      known += value != null || columns.containsKey(name) ? 1 : 0;
+    }
+    for (int i = 0; i < schema.slotCount(); i++) {
+      String name = schema.slots().get(i).name();
+      Object value = columns.get(name);
+      addIds(i, value, raw);
+      known += value != null || columns.containsKey(name) ? 1 : 0;
+    }
+    if (known < columns.size()) {
+      refuseUnknown(columns);
+    }
+    raw.endRow();
+  }
+
+  private static float number(String column, @Nullable Object value) {
+    return switch (value) {
+      case null -> Float.NaN;
+      case Number number -> number.floatValue();
+      default -> throw wrong(column, value, "a number, or nothing where it is missing");
+    };
+  }
+
+  private void addIds(int slot, @Nullable Object value, Batch raw) {
+    Slot column = schema.slots().get(slot);
+    boolean text = slots.get(slot).text();
+    if (value instanceof List<?> list) {
+      if (column.hotness() == 1) {
+        throw wrong(column.name(), list, "one value");
+      }
+      if (column.hotness() > 1 && list.size() != column.hotness()) {
+        throw wrong(column.name(), list, column.hotness() + " values");
+      }
+      for (int i = 0; i < list.size(); i++) {
+        raw.addId(slot, id(column.name(), text, list.get(i)));
+      }
+    } else if (value != null) {
+      if (column.hotness() > 1) {
+        throw wrong(column.name(), value, "a list of " + column.hotness() + " values");
+      }
+      raw.addId(slot, id(column.name(), text, value));
+    } else if (column.hotness() > 1) {
+      throw new IllegalArgumentException(
+          "column %s: got nothing, expected a list of %d values"
+              .formatted(column.name(), column.hotness()));
+    } else if (text && column.hotness() == 1) {
+      raw.addId(slot, TextHash.EMPTY);
+    }
+  }
+
+  private static long id(String column, boolean text, @Nullable Object value) {
+    return switch (value) {
+      case String string when text -> TextHash.of(string);
+      case Long number -> integer(text, number);
+      case Integer number -> integer(text, number);
+      case Short number -> integer(text, number);
+      case Byte number -> integer(text, number);
+      case null, default -> throw wrong(column, value, text ? "a text" : "an integer of 64 bits");
+    };
+  }
+
+  private static long integer(boolean text, long value) {
+    return text ? TextHash.ofInteger(value) : value;
+  }
+
+  private static IllegalArgumentException wrong(
+      String column, @Nullable Object value, String expected) {
+    String type = value == null ? "" : " of type " + value.getClass().getSimpleName();
+    String shown = String.valueOf(value);
+    if (shown.length() > 60) {
+      shown = shown.substring(0, 57) + "...";
+    }
+    return new IllegalArgumentException(
+        "column %s: got %s%s, expected %s".formatted(column, shown, type, expected));
+  }
+
+  private void refuseUnknown(Map<String, ?> columns) {
+    Set<String> unknown = new HashSet<>(columns.keySet());
+    Set<String> names = new HashSet<>(schema.labels());
+    names.addAll(schema.dense());
+    schema.slots().forEach(slot -> names.add(slot.name()));
+    unknown.removeAll(names);
+    if (!unknown.isEmpty()) {
+      throw new IllegalArgumentException(
+          "column %s: got a value for it, expected only %s, %s and labels %s; leave it out"
+              .formatted(
+                  unknown.stream().sorted().findFirst().orElse(""),
+                  schema.dense(),
+                  schema.slots().stream().map(Slot::name).toList(),
+                  schema.labels()));
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.tern.data.readers;
+
+import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
+import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
+import dev.tern.data.PositionedReader;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** See {@link Readers#composed}. */
+final class ComposedReader extends PositionedReader {
+  private static final int BATCH = 1024;
+
+  private final List<DataReader> sources;
+  private final RowCursor[] cursors;
+  private final Batch[] parts;
+  private final Schema schema;
+  private final BatchPool pool;
+  private int epoch;
+
+  /** Rows joined or skipped in this pass. */
+  private long at;
+
+  /** Why there are no more rows, where the sources do not end together; else empty. */
+  private String fault = "";
+
+  ComposedReader(List<DataReader> sources) {
+    SourceReaders.requireSome("compose", sources);
+    this.sources = List.copyOf(sources);
+    cursors = sources.stream().map(RowCursor::new).toArray(RowCursor[]::new);
+    parts = sources.stream().map(s -> new Batch(s.schema(), BATCH)).toArray(Batch[]::new);
+    schema = join(sources);
+    pool = new BatchPool(schema, BATCH);
+  }
+
+  private static Schema join(List<DataReader> sources) {
+    List<String> labels = new ArrayList<>();
+    List<String> dense = new ArrayList<>();
+    List<Slot> slots = new ArrayList<>();
+    for (DataReader source : sources) {
+      labels.addAll(source.schema().labels());
+      dense.addAll(source.schema().dense());
+      slots.addAll(source.schema().slots());
+    }
+    try {
+      return new Schema(labels, dense, slots);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "compose: " + e.getMessage() + "; map one reader to other names first", e);
+    }
+  }
+
+  @Override
+  public Schema schema() {
+    return schema;
+  }
+
+  @Override
+  protected Optional<Batch> read() {
+    requireAligned();
+    long[] rows = new long[cursors.length];
+    for (int i = 0; i < cursors.length; i++) {
+      parts[i].clear();
+      rows[i] = cursors[i].fill(parts[i], BATCH);
+    }
+    int count = (int) common(rows);
+    if (count == 0) {
+      requireAligned();
+      return Optional.empty();
+    }
+    Batch joined = pool.take();
+    joined.resize(count);
+    int label = 0;
+    int dense = 0;
+    int slot = 0;
+    for (Batch part : parts) {
+      Schema columns = part.schema();
+      copy(part.labels(), columns.labelDim(), joined.labels(), label, schema.labelDim(), count);
+      copy(part.dense(), columns.denseDim(), joined.dense(), dense, schema.denseDim(), count);
+      for (int s = 0; s < columns.slotCount(); s++) {
+        copySlot(part, s, joined, slot++, count);
+      }
+      label += columns.labelDim();
+      dense += columns.denseDim();
+    }
+    return Optional.of(joined);
+  }
+
+  private static void copy(float[] from, int dim, float[] to, int column, int columns, int rows) {
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(from, row * dim, to, row * columns + column, dim);
+    }
+  }
+
+  private static void copySlot(Batch from, int fromSlot, Batch to, int toSlot, int rows) {
+    int[] offsets = from.offsets(fromSlot);
+    int ids = offsets[rows];
+    System.arraycopy(from.ids(fromSlot), 0, to.ensureIds(toSlot, ids), 0, ids);
+    System.arraycopy(offsets, 0, to.offsets(toSlot), 0, rows + 1);
+  }
+
+  /** The rows that every source gave; notes which gave fewer than others. */
+  private long common(long[] rows) {
+    int shortest = 0;
+    int longest = 0;
+    for (int i = 1; i < rows.length; i++) {
+      shortest = rows[i] < rows[shortest] ? i : shortest;
+      longest = rows[i] > rows[longest] ? i : longest;
+    }
+    at += rows[shortest];
+    if (rows[shortest] < rows[longest]) {
+      fault =
+          ("compose: row %d of pass %d: got the end of reader %d of %d, expected a row as in reader"
+                  + " %d; give readers of as many rows each")
+              .formatted(at + 1, epoch, shortest + 1, rows.length, longest + 1);
+    }
+    return rows[shortest];
+  }
+
+  private void requireAligned() {
+    if (!fault.isEmpty()) {
+      throw new DataException(fault);
+    }
+  }
+
+  @Override
+  protected long pass(long rows) {
+    requireAligned();
+    long[] passed = new long[cursors.length];
+    for (int i = 0; i < cursors.length; i++) {
+      passed[i] = cursors[i].skip(rows);
+    }
+    return common(passed);
+  }
+
+  @Override
+  protected void begin(int epoch, PassOrder order) {
+    this.epoch = epoch;
+    at = 0;
+    fault = "";
+    for (int i = 0; i < cursors.length; i++) {
+      cursors[i].start(epoch, order.part(i));
+    }
+  }
+
+  @Override
+  protected PassOrder order() {
+    return SourceReaders.order(sources);
+  }
+
+  /** Rows of the shortest source. */
+  @Override
+  public OptionalLong rowCount() {
+    long rows = Long.MAX_VALUE;
+    for (DataReader source : sources) {
+      OptionalLong count = source.rowCount();
+      if (count.isEmpty()) {
+        return count;
+      }
+      rows = Math.min(rows, count.getAsLong());
+    }
+    return OptionalLong.of(rows);
+  }
+
+  @Override
+  protected void release() {
+    for (RowCursor cursor : cursors) {
+      cursor.drop();
+    }
+    SourceReaders.close(sources);
+  }
+}

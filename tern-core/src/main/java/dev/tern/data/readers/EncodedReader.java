@@ -1,0 +1,47 @@
+package dev.tern.data.readers;
+
+import dev.tern.data.Batch;
+import dev.tern.data.BatchPool;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.data.encode.FeatureEncoder;
+import java.util.Optional;
+
+/** See {@link Readers#encoded}. */
+final class EncodedReader extends DerivedReader {
+  private final FeatureEncoder encoder;
+  private final BatchPool pool;
+
+  EncodedReader(DataReader source, FeatureEncoder encoder) {
+    super(source);
+    this.encoder = encoder;
+    pool = new BatchPool(encoder.schema(), 1024);
+  }
+
+  @Override
+  public Schema schema() {
+    return encoder.schema();
+  }
+
+  @Override
+  protected Optional<Batch> read() {
+    return readFrom(pool);
+  }
+
+  @Override
+  protected boolean readInto(Batch target) {
+    Optional<Batch> next = source.nextView();
+    if (next.isEmpty()) {
+      return false;
+    }
+    try (Batch raw = next.get()) {
+      encoder.apply(raw, target);
+    }
+    return true;
+  }
+
+  @Override
+  protected long pass(long rows) {
+    return source.skip(rows);
+  }
+}

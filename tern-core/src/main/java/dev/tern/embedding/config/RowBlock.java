@@ -1,0 +1,122 @@
+package dev.tern.embedding.config;
+
+import dev.tern.base.DType;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongPredicate;
+
+/**
+ * Rows of a table on their way from or to a file, by columns and as they are stored: of each row
+ * its id, its weights, its optimizer state and what it keeps about itself. Memory of its own, used
+ * again for the next rows.
+ */
+public final class RowBlock implements AutoCloseable {
+  private static final int MOST_ROWS = 1 << 12;
+  private static final long MOST_BYTES = 1 << 19;
+
+  private final int weightBytes;
+  private final int stateBytes;
+  private final int metadataBytes;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment weights;
+  private final MemorySegment state;
+  private final MemorySegment metadata;
+  private final long[] ids;
+  private int count;
+
+  /**
+   * An empty block.
+   *
+   * @param storage what weights are stored as: F32, F16 or BF16
+   * @param width weights of a row
+   * @param state floats of optimizer state of a row
+   * @param metadata numbers of 4 bytes that a row keeps about itself
+   */
+  public RowBlock(DType storage, int width, int state, int metadata) {
+    weightBytes = storage.bytes() * width;
+    stateBytes = 4 * state;
+    metadataBytes = 4 * metadata;
+    int allBytes = Long.BYTES + weightBytes + stateBytes + metadataBytes;
+    ids = new long[(int) Math.clamp(MOST_BYTES / allBytes, 1, MOST_ROWS)];
+    weights = column(weightBytes);
+    this.state = column(stateBytes);
+    this.metadata = column(metadataBytes);
+  }
+
+  /** Gives rows, block after block. */
+  @FunctionalInterface
+  public interface Source {
+    /**
+     * Puts the next rows, one or more, into {@code block}: ids ascend (signed), within and across
+     * blocks.
+     *
+     * @return whether there were any
+     */
+    boolean next(RowBlock block);
+  }
+
+  private MemorySegment column(int bytes) {
+    return Memory.allocate(arena, Math.max(1, (long) bytes * ids.length), 64, "row block");
+  }
+
+  /** Rows that it has room for. */
+  public int room() {
+    return ids.length;
+  }
+
+  /** Rows in it, {@code n}. */
+  public int count() {
+    return count;
+  }
+
+  /** Says how many rows are in it, from its beginning on. */
+  public void setCount(int rows) {
+    count = rows;
+  }
+
+  /** Drops the rows of all ids except the {@code wanted} ones. */
+  public void keep(LongPredicate wanted) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      if (wanted.test(ids[i])) {
+        ids[kept] = ids[i];
+        move(weights, weightBytes, i, kept);
+        move(state, stateBytes, i, kept);
+        move(metadata, metadataBytes, i, kept);
+        kept++;
+      }
+    }
+    count = kept;
+  }
+
+  private static void move(MemorySegment column, int bytes, int from, int to) {
+    MemorySegment.copy(column, (long) bytes * from, column, (long) bytes * to, bytes);
+  }
+
+  /** The ids of its rows, with room for {@link #room}. */
+  public long[] ids() {
+    return ids;
+  }
+
+  /** {@code [n, W]}, as they are stored. */
+  public MemorySegment weights() {
+    return weights.asSlice(0, (long) weightBytes * count);
+  }
+
+  /** {@code [n, S]} floats. */
+  public MemorySegment state() {
+    return state.asSlice(0, (long) stateBytes * count);
+  }
+
+  /** {@code [n, M]} whole numbers of 4 bytes: {@link TableConfig#metadata}. */
+  public MemorySegment metadata() {
+    return metadata.asSlice(0, (long) metadataBytes * count);
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,18 @@
+package dev.tern.embedding.config;
+
+/** How the rows of a table lie in memory. */
+public enum RowFormat {
+  /** Weights as {@link TableConfig#storage} says, then optimizer state: as training needs them. */
+  STORED,
+
+  /**
+   * For reading alone: a weight is a whole number of 8 bits, -127 to 127, times the scale of its
+   * row, one float; there is no optimizer state. Rows come from an import only, and nothing may
+   * train or export them.
+   *
+   * <p>The scale is the largest magnitude in the row over 127, so a weight is off by at most half
+   * of it, up to rounding (2<sup>-16</sup> of the scale). Rows of nothing larger than
+   * 2<sup>-119</sup> read as zeros; one with a weight that is not finite reads as NaN.
+   */
+  INT8;
+}

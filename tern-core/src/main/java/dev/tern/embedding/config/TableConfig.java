@@ -1,0 +1,161 @@
+package dev.tern.embedding.config;
+
+import dev.tern.base.DType;
+import dev.tern.optim.Optimizer;
+import java.util.Objects;
+
+/**
+ * One embedding table: its name, size and options.
+ *
+ * @param name unique among a model's tables; stands in messages and checkpoints
+ * @param index position among a model's tables, 0 or more; initial weights depend on it
+ * @param width weights per row, {@code W}, 1 to 16384
+ * @param seed the run's seed: the initial weights of an id are a pure function of (seed, index, id)
+ * @param options what rows hold and what updates them, for this table alone
+ */
+public record TableConfig(String name, int index, int width, long seed, TableOptions options) {
+  private static final int MAX_WIDTH = 1 << 14;
+
+  public TableConfig {
+    Objects.requireNonNull(name, "name");
+    options = options.ofTable(name);
+    RowRule rule = options.rule();
+    DType storage = options.storage();
+    RowLimits limits = options.limits();
+    require(index >= 0, name, "index", index, "0 or more");
+    require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
+    require(
+        rule.headWidth() < width,
+        name,
+        "weights with an optimizer of their own",
+        rule.headWidth(),
+        "fewer than the " + width + " of a row");
+    require(
+        finite(options.initRange()),
+        name,
+        "initRange",
+        options.initRange(),
+        "a finite number of 0 or more");
+    require(finite(options.l2()), name, "l2", options.l2(), "a finite number of 0 or more");
+    if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
+      throw new IllegalArgumentException(
+          "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
+    }
+    if (options.format() != RowFormat.STORED && !options.rows().isAll()) {
+      throw new IllegalArgumentException(
+          "table %s: got a row policy with rows of %s, expected a row for each id"
+              .formatted(name, options.format()));
+    }
+    if (!limits.areWithin(storage)) {
+      throw new IllegalArgumentException(
+          "table %s: got weights from %s to %s, expected such as %s holds"
+              .formatted(name, limits.low(), limits.high(), storage));
+    }
+  }
+
+  private TableConfig with(TableOptions others) {
+    return new TableConfig(name, index, width, seed, others);
+  }
+
+  /** The same table with other limits. */
+  public TableConfig withLimits(RowLimits others) {
+    return with(options.limits(others));
+  }
+
+  /** The same table with another format of rows in memory. */
+  public TableConfig withFormat(RowFormat other) {
+    return with(options.format(other));
+  }
+
+  /** The same table with another update rule. */
+  public TableConfig withRule(RowRule other) {
+    return with(options.rule(other));
+  }
+
+  public RowRule rule() {
+    return options.rule();
+  }
+
+  public float initRange() {
+    return options.initRange();
+  }
+
+  public float l2() {
+    return options.l2();
+  }
+
+  public UnknownRow unknown() {
+    return options.unknown();
+  }
+
+  public DType storage() {
+    return options.storage();
+  }
+
+  public RowPolicy rows() {
+    return options.rows();
+  }
+
+  public RowLimits limits() {
+    return options.limits();
+  }
+
+  public RowFormat format() {
+    return options.format();
+  }
+
+  /** The optimizer of all weights, or of those after the {@link RowRule#head}. */
+  public Optimizer optimizer() {
+    return rule().optimizer();
+  }
+
+  /** Floats of optimizer state per row. */
+  public int stateFloats() {
+    return rule().stateFloats(width);
+  }
+
+  /**
+   * Numbers of 4 bytes that rows keep about themselves, where the eviction asks for them: the step
+   * in which they were seen last, at how many positions they were seen, and their score then.
+   */
+  public int metadata() {
+    return switch (rows().eviction()) {
+      case Eviction.Never _ -> 0;
+      case Eviction.Unseen _, Eviction.UnseenFor _ -> 1;
+      case Eviction.SmallNorm _, Eviction.LeastRecent _ -> 1;
+      case Eviction.LeastFrequent _ -> 2;
+      case Eviction.LowScore _ -> 3;
+    };
+  }
+
+  /**
+   * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers
+   * by their bits, but for the score). State is {@code a} for Momentum and Nesterov, {@code s} for
+   * Adagrad (one number when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
+   * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then
+   * {@code n} for FTRL. Of a {@link RowRule} with a head, its state, then that of the other
+   * weights.
+   */
+  public int rowFloats() {
+    return width + stateFloats() + metadata();
+  }
+
+  /**
+   * The holder that memory snapshots name for a part of the table, such as {@code table t rows}.
+   */
+  public String holder(String part) {
+    return "table " + name + " " + part;
+  }
+
+  private static boolean finite(float value) {
+    return value >= 0 && value < Float.POSITIVE_INFINITY;
+  }
+
+  private static void require(
+      boolean holds, String table, String name, Number got, String expected) {
+    if (!holds) {
+      throw new IllegalArgumentException(
+          "table " + table + ": got " + name + " " + got + ", expected " + expected);
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package dev.tern.embedding.config;
+
+import dev.tern.base.DType;
+import dev.tern.optim.Optimizer;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Options of a model's embedding tables. Immutable: each method with an argument returns a changed
+ * copy. Start from {@link #of}:
+ *
+ * <pre>{@code
+ * TableOptions.of(Optimizer.lazyAdam(0.001f)).storage(DType.BF16).unknown(UnknownRow.MEAN)
+ * }</pre>
+ *
+ * <p>{@link TableConfig} checks that the options fit a table.
+ */
+public final class TableOptions implements Cloneable {
+  // Written by `with` alone, before anybody else sees the copy.
+  private RowRule rule;
+  private Optional<Optimizer> firstPart = Optional.empty();
+  private float initRange = 0.0173f;
+  private float l2;
+  private Combiner combiner = Combiner.SUM;
+  private UnknownRow unknown = UnknownRow.ZEROS;
+  private DType storage = DType.F32;
+  private RowPolicy rows = RowPolicy.ALL;
+  private Map<String, RowPolicy> rowsOf = Map.of();
+  private RowLimits limits = RowLimits.NONE;
+  private RowFormat format = RowFormat.STORED;
+
+  private TableOptions(RowRule rule) {
+    this.rule = rule;
+  }
+
+  /**
+   * Sum pooling, initial weights with a deviation of 0.01, zeros for unknown ids, F32, a row for
+   * each id, no limits, all rows in memory.
+   */
+  public static TableOptions of(Optimizer optimizer) {
+    return new TableOptions(RowRule.of(optimizer));
+  }
+
+  private TableOptions with(Consumer<TableOptions> change) {
+    try {
+      TableOptions copy = (TableOptions) clone();
+      change.accept(copy);
+      return copy;
+    } catch (CloneNotSupportedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** What updates rows. */
+  public TableOptions rule(RowRule other) {
+    return with(copy -> copy.rule = other);
+  }
+
+  /** One optimizer for whole rows; {@link #firstPart} may give the first weights another one. */
+  public TableOptions optimizer(Optimizer other) {
+    return rule(RowRule.of(other));
+  }
+
+  /**
+   * Another optimizer for the first of the parts that the model splits rows into: with Tern's
+   * models that is the linear weight of each id. The learning rate of a step is scaled by the ratio
+   * of the two optimizers' {@link Optimizer#lr}: with 0.1 here and 0.01 for {@link #optimizer()}
+   * the first part learns at 10 times the rate. Neither may be Adam that updates all rows in each
+   * step.
+   */
+  public TableOptions firstPart(Optimizer other) {
+    return with(copy -> copy.firstPart = Optional.of(other));
+  }
+
+  /** Initial weights are uniform in [-range, range); a finite number of 0 or more. */
+  public TableOptions initRange(float range) {
+    return with(copy -> copy.initRange = range);
+  }
+
+  /** Adds {@code share * w} to the gradient of rows that a batch touches; 0 or more. */
+  public TableOptions l2(float share) {
+    return with(copy -> copy.l2 = share);
+  }
+
+  /** How several ids of one slot become one vector. */
+  public TableOptions combiner(Combiner other) {
+    return with(copy -> copy.combiner = other);
+  }
+
+  /** What an id without a row reads as: in scoring, and in training where not all have one. */
+  public TableOptions unknown(UnknownRow row) {
+    return with(copy -> copy.unknown = row);
+  }
+
+  /**
+   * Type of weights in memory and in checkpoints: F32, or F16 or BF16 in half the bytes. Weights
+   * are widened as they are read, and updates compute in F32. F16 is rounded to the nearest. BF16
+   * is rounded up or down at random, so that the mean is right and small steps are not lost
+   * (stochastic rounding; the direction depends on seed, table, id, step and column alone). A
+   * finite weight stays finite. Optimizer state is always F32.
+   */
+  public TableOptions storage(DType type) {
+    return with(copy -> copy.storage = type);
+  }
+
+  /** Which ids have rows, in tables without a policy of their own. */
+  public TableOptions rows(RowPolicy policy) {
+    return with(copy -> copy.rows = policy);
+  }
+
+  /** Which ids have rows in the table {@code name}: the slot of this name owns it. */
+  public TableOptions rows(String name, RowPolicy policy) {
+    Map<String, RowPolicy> policies = new TreeMap<>(rowsOf);
+    policies.put(name, policy);
+    return with(copy -> copy.rowsOf = Collections.unmodifiableMap(policies));
+  }
+
+  /** Bounds that updates of rows keep to. */
+  public TableOptions limits(RowLimits bounds) {
+    return with(copy -> copy.limits = bounds);
+  }
+
+  /** How rows lie in memory. {@link RowFormat#INT8} is for scoring and takes a row for each id. */
+  public TableOptions format(RowFormat other) {
+    return with(copy -> copy.format = other);
+  }
+
+  /** These options for the table {@code name} alone, with its policy as {@link #rows()}. */
+  TableOptions ofTable(String name) {
+    return rowsOf.isEmpty()
+        ? this
+        : with(copy -> {
+          copy.rows = rowsOf.getOrDefault(name, rows);
+          copy.rowsOf = Map.of();
+        });
+  }
+
+  public RowRule rule() {
+    return rule;
+  }
+
+  /** The optimizer of all weights, or of those after the first part. */
+  public Optimizer optimizer() {
+    return rule.optimizer();
+  }
+
+  public Optional<Optimizer> firstPart() {
+    return firstPart;
+  }
+
+  public float initRange() {
+    return initRange;
+  }
+
+  public float l2() {
+    return l2;
+  }
+
+  public Combiner combiner() {
+    return combiner;
+  }
+
+  public UnknownRow unknown() {
+    return unknown;
+  }
+
+  public DType storage() {
+    return storage;
+  }
+
+  public RowPolicy rows() {
+    return rows;
+  }
+
+  /** Policies of single tables, in the order of their names. */
+  public Map<String, RowPolicy> rowsOf() {
+    return rowsOf;
+  }
+
+  public RowLimits limits() {
+    return limits;
+  }
+
+  public RowFormat format() {
+    return format;
+  }
+}

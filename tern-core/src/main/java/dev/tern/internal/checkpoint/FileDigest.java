@@ -1,0 +1,142 @@
+package dev.tern.internal.checkpoint;
+
+import dev.tern.base.DataException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
+
+/**
+ * What a manifest says of the bytes of a file: SHA-256 of its length (8 bytes) and of the CRC-32C
+ * of each of its blocks of 1 MiB (4 bytes each), little-endian. A CRC takes a tenth of the time of
+ * SHA-256, needs no order of the blocks, and misses no change within 32 bits of one another. Made
+ * while a file is written, where the bytes of an array come in order, or by reading it.
+ */
+public final class FileDigest {
+  private static final int BLOCK = 1 << 20;
+
+  /** Where a thread reads blocks to. */
+  private static final ThreadLocal<ByteBuffer> BUFFER =
+      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCK));
+
+  private final FileChannel channel;
+  private final int[] sums;
+  private final boolean[] known;
+  private final long length;
+
+  /** Of a file of {@code length} bytes. */
+  FileDigest(FileChannel channel, long length) {
+    this.channel = channel;
+    this.length = length;
+    int blocks = Math.toIntExact((length + BLOCK - 1) / BLOCK);
+    sums = new int[blocks];
+    known = new boolean[blocks];
+  }
+
+  /** The digest of a file, with blocks read side by side. */
+  public static String of(Path file) throws IOException {
+    try (FileChannel channel = FileChannel.open(file)) {
+      return new FileDigest(channel, channel.size()).finish();
+    }
+  }
+
+  /** Bytes that are written one after another, from some place of the file on. */
+  final class Stream {
+    private final CRC32C sum = new CRC32C();
+    private long at = -1;
+
+    /** Whether {@link #sum} is of all bytes of the block before {@link #at}. */
+    private boolean whole;
+
+    /** Takes what remains in {@code bytes}, to be written at {@code position}. */
+    void update(ByteBuffer bytes, long position) {
+      if (position != at) {
+        at = position;
+        sum.reset();
+        whole = position % BLOCK == 0;
+      }
+      ByteBuffer rest = bytes.duplicate();
+      int end = rest.limit();
+      while (rest.position() < end) {
+        int left = (int) (Math.min(length, (at / BLOCK + 1) * BLOCK) - at);
+        int count = Math.min(left, end - rest.position());
+        sum.update(rest.limit(rest.position() + count));
+        if (count == left) {
+          finishBlock((int) (at / BLOCK));
+        }
+        at += count;
+      }
+    }
+
+    private void finishBlock(int block) {
+      sums[block] = (int) sum.getValue();
+      known[block] = whole;
+      sum.reset();
+      whole = true;
+    }
+  }
+
+  /** The digest; reads those blocks that no stream has written alone. */
+  String finish() throws IOException {
+    try {
+      IntStream.range(0, sums.length)
+          .filter(block -> !known[block])
+          .parallel()
+          .forEach(this::readBlock);
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    ByteBuffer all =
+        ByteBuffer.allocate(Long.BYTES + Integer.BYTES * sums.length)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    all.putLong(length);
+    Arrays.stream(sums).forEach(all::putInt);
+    return HexFormat.of().formatHex(sha256().digest(all.array()));
+  }
+
+  private void readBlock(int block) {
+    long from = (long) block * BLOCK;
+    ByteBuffer bytes = BUFFER.get().clear().limit((int) Math.min(BLOCK, length - from));
+    try {
+      while (bytes.hasRemaining()) {
+        if (channel.read(bytes, from + bytes.position()) < 0) {
+          throw new IOException("it became shorter");
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(DataException.reason(e), e);
+    }
+    CRC32C sum = new CRC32C();
+    sum.update(bytes.flip());
+    sums[block] = (int) sum.getValue();
+  }
+
+  /** The SHA-256 of all bytes of a file, in hexadecimal. */
+  public static String sha256(Path file) throws IOException {
+    try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), sha256())) {
+      byte[] buffer = new byte[1 << 16];
+      while (in.read(buffer) >= 0) {
+        // Reading feeds the digest.
+      }
+      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every JDK has SHA-256", e);
+    }
+  }
+}

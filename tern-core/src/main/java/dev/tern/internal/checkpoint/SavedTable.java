@@ -1,0 +1,280 @@
+package dev.tern.internal.checkpoint;
+
+import dev.tern.base.DataException;
+import dev.tern.embedding.TableHistory;
+import dev.tern.embedding.TableShard;
+import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * A table as its files leave it: a whole one, then what changed since, file by file. Rows come in
+ * ascending order of id, each as the last file that names its id has it; so nothing but a block of
+ * each file is held in memory.
+ */
+public final class SavedTable implements RowSource, AutoCloseable {
+  /** More than any table has. */
+  private static final int MOST_COUNTERS = 1 << 10;
+
+  private static final String DAMAGED = "the checkpoint is damaged, use another one";
+
+  private final RowShape shape;
+
+  /** Those of the last whole table, a file a shard, then those of changes, in order. */
+  private final List<TableReader> files;
+
+  /** The part of it that is given. */
+  private final TableShard shard;
+
+  private SavedTable(RowShape shape, TableShard shard, List<TableReader> files) {
+    this.shape = shape;
+    this.shard = shard;
+    this.files = files;
+  }
+
+  /**
+   * Opens the files of a table, the oldest first.
+   *
+   * @param shape what its rows hold; where it says none, metadata are left out
+   */
+  public static SavedTable open(List<Path> paths, RowShape shape) {
+    return open(paths, shape, TableShard.WHOLE);
+  }
+
+  /** Likewise, of the rows of one shard, whatever shards the files are. */
+  public static SavedTable open(List<Path> paths, RowShape shape, TableShard shard) {
+    Deque<TableReader> files = new ArrayDeque<>();
+    try {
+      for (Path path : paths.reversed()) {
+        TableReader file = TableReader.open(path, shape);
+        files.addFirst(file);
+        if (file.isWhole() && file.shard().number() == 0) {
+          break;
+        }
+      }
+      requireAllShards(files);
+      return new SavedTable(shape, shard, new ArrayList<>(files));
+    } catch (RuntimeException | Error e) {
+      files.forEach(TableReader::close);
+      throw e;
+    }
+  }
+
+  /** The first files are all shards of one number, in order. */
+  private static void requireAllShards(Deque<TableReader> files) {
+    int count = files.getFirst().shard().count();
+    int number = 0;
+    for (TableReader file : files) {
+      requireShard(file, number < count ? new TableShard(number, count) : TableShard.WHOLE);
+      number++;
+    }
+    if (number < count) {
+      throw new DataException(
+          "%s: got shard %d of %d as the last, expected all of them; %s"
+              .formatted(files.getLast().path(), number - 1, count, DAMAGED));
+    }
+  }
+
+  private static void requireShard(TableReader file, TableShard expected) {
+    TableShard got = file.shard();
+    if (!got.equals(expected)) {
+      throw new DataException(
+          "%s: got shard %d of %d, expected %d of %d; %s"
+              .formatted(
+                  file.path(),
+                  got.number(),
+                  got.count(),
+                  expected.number(),
+                  expected.count(),
+                  DAMAGED));
+    }
+  }
+
+  public RowShape shape() {
+    return shape;
+  }
+
+  @Override
+  public int next(long[] ids, long values) {
+    int count = 0;
+    while (count < ids.length && advanceTo(ids, count)) {
+      TableReader latest = latest(ids[count]);
+      latest.copyRow(values + count * shape.packedBytes(), shape.packedBytes());
+      leave(ids[count]);
+      count++;
+    }
+    return count;
+  }
+
+  /** Whether its rows lie in one file, which {@link #next(RowBlock)} reads. */
+  boolean isInOneFile() {
+    return files.getLast().isWhole() && files.stream().filter(this::overlaps).count() == 1;
+  }
+
+  private boolean overlaps(TableReader file) {
+    return file.shard().overlaps(shard);
+  }
+
+  /** Rows, about: of a file that holds more than the shard, its share. */
+  public long expected() {
+    return files.stream()
+        .filter(this::overlaps)
+        .mapToLong(file -> file.size() / Math.max(1, shard.count() / file.shard().count()))
+        .sum();
+  }
+
+  /** The next rows as they are stored, of a table that {@link #isInOneFile}. */
+  boolean next(RowBlock block) {
+    TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
+    boolean more = file.next(block);
+    while (more && !shard.equals(file.shard())) {
+      block.keep(shard::has);
+      if (block.count() > 0) {
+        return true;
+      }
+      more = file.next(block);
+    }
+    return more;
+  }
+
+  /** How many rows are left; walks to the end. */
+  public long count() {
+    long[] id = new long[1];
+    long count = 0;
+    while (advanceTo(id, 0)) {
+      leave(id[0]);
+      count++;
+    }
+    return count;
+  }
+
+  /** Puts the smallest id that has a row into {@code ids[at]}; returns whether there is one. */
+  private boolean advanceTo(long[] ids, int at) {
+    while (true) {
+      boolean found = false;
+      long id = 0;
+      for (TableReader file : files) {
+        if (file.hasRow() && (!found || file.id() < id)) {
+          found = true;
+          id = file.id();
+        }
+      }
+      ids[at] = id;
+      if (!found) {
+        files.forEach(TableReader::finish);
+        return false;
+      }
+      if (shard.has(id) && !wentSince(id)) {
+        return true;
+      }
+      leave(id);
+    }
+  }
+
+  private boolean wentSince(long id) {
+    for (TableReader file : files.reversed()) {
+      if (file.isGone(id)) {
+        return true;
+      }
+      if (has(file, id)) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private TableReader latest(long id) {
+    for (TableReader file : files.reversed()) {
+      if (has(file, id)) {
+        return file;
+      }
+    }
+    throw new IllegalStateException("saved table: got no row of id " + id + ", expected one");
+  }
+
+  private static boolean has(TableReader file, long id) {
+    return file.hasRow() && file.id() == id;
+  }
+
+  private void leave(long id) {
+    for (TableReader file : files) {
+      if (has(file, id)) {
+        file.advance();
+      }
+    }
+  }
+
+  /** Whether the table was one of a row policy. */
+  public boolean hasHistory() {
+    return files.getLast().file().names().contains(TableFile.HISTORY);
+  }
+
+  /** {@link TableHistory#counters()}. */
+  public long[] counters() {
+    TableReader last = files.getLast();
+    LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
+    if (column.size() < 1) {
+      throw new DataException(
+          last.path() + ": got a history without numbers, expected one or more; " + DAMAGED);
+    }
+    long[] counters = new long[(int) Math.min(MOST_COUNTERS, column.size())];
+    column.read(0, counters, counters.length);
+    return counters;
+  }
+
+  /** Rows of ids without one of their own; 0 where the table has none. */
+  public int buckets() {
+    return files.getLast().buckets();
+  }
+
+  /** A walk over these. */
+  public BucketColumns bucketRows() {
+    return new BucketColumns(shape, files.getLast().file(), buckets());
+  }
+
+  /** A walk over the words of the filter. */
+  Filter filter() {
+    List<FilterReader> parts =
+        files.stream().filter(file -> file.shard().isLast()).map(FilterReader::new).toList();
+    for (int i = 1; i < parts.size(); i++) {
+      parts.get(i).requireGrownFrom(parts.get(i - 1));
+    }
+    return new Filter(parts);
+  }
+
+  /** The words of a filter, in order. */
+  static final class Filter implements TableHistory.Words {
+    private final List<FilterReader> parts;
+    private long at;
+
+    private Filter(List<FilterReader> parts) {
+      this.parts = parts;
+    }
+
+    long size() {
+      return parts.getLast().size();
+    }
+
+    @Override
+    public void next(long[] values, int count) {
+      Arrays.fill(values, 0, count, 0);
+      for (FilterReader part : parts) {
+        part.overlay(at, values, count);
+      }
+      at += count;
+      if (at >= size()) {
+        parts.forEach(FilterReader::requireEnd);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    files.forEach(TableReader::close);
+  }
+}

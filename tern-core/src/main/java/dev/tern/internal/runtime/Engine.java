@@ -1,0 +1,338 @@
+package dev.tern.internal.runtime;
+
+import dev.tern.base.DType;
+import dev.tern.base.Shape;
+import dev.tern.base.Workers;
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Nodes;
+import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Program;
+import dev.tern.internal.kernel.CompiledKernel;
+import dev.tern.internal.kernel.MatMul;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Buffer;
+import dev.tern.internal.memory.BufferPlan;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.plan.Plan;
+import dev.tern.internal.plan.PlanCache;
+import dev.tern.internal.plan.Planner;
+import dev.tern.internal.remat.NoRoomException;
+import dev.tern.internal.remat.Trace;
+import dev.tern.internal.remat.search.ScheduleFinder;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The only door to computation: compute threads, memory under one budget, and the plans made so
+ * far, one for each structure of a program.
+ */
+public final class Engine implements AutoCloseable {
+  private static final int ALIGNMENT = 64;
+
+  private final Workers workers;
+  private final Allocator allocator;
+  private final long stepBudget;
+  private volatile boolean closed;
+  private final PlanCache plans;
+
+  /** Open sessions that compute with this or have read memory of it. */
+  private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
+
+  /** Apart, so that the shared threads start only when first used. */
+  private static final class Shared {
+    static final Engine INSTANCE =
+        new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
+  }
+
+  /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
+  public Engine(int threads, long budget) {
+    this(threads, budget, budget);
+  }
+
+  /**
+   * Computes with {@code threads} threads.
+   *
+   * @param budget most bytes of off-heap memory
+   * @param stepBudget most of these for the values of one computation
+   */
+  public Engine(int threads, long budget, long stepBudget) {
+    workers = Workers.of(threads);
+    plans = new PlanCache(threads);
+    allocator = Allocator.of(budget);
+    this.stepBudget = stepBudget;
+    MatMul.prepare();
+  }
+
+  /** All cores and no budget: what tensors outside a training run compute with. */
+  public static Engine shared() {
+    return Shared.INSTANCE;
+  }
+
+  public Workers workers() {
+    return workers;
+  }
+
+  public Allocator allocator() {
+    return allocator;
+  }
+
+  /** What is in the memory, and its history as far as that was recorded, as JSON. */
+  public String memorySnapshot() {
+    return MemoryJson.of(allocator.snapshot()).toString();
+  }
+
+  /** A resident tensor of undefined content in this interpreter's memory, for {@code holder}. */
+  public Node allocate(Shape shape, DType type, String holder) {
+    long bytes = (long) shape.elements() * type.bytes();
+    long address = allocator.allocate(bytes, holder);
+    return Nodes.leaf(new Buffer(address, bytes, this), shape, type);
+  }
+
+  /** Computes {@code node} and copies it out, converted to float. */
+  public float[] get(Node node) {
+    float[] result = new float[node.shape().elements()];
+    compute(
+        node,
+        address -> {
+          for (int i = 0; i < result.length; i++) {
+            result[i] =
+                (float) ElementCasts.load(address + (long) i * node.type().bytes(), node.type());
+          }
+        });
+    return result;
+  }
+
+  /** Computes {@code node}, I32 or I64, and copies it out. */
+  public long[] getLongs(Node node) {
+    long[] result = new long[node.shape().elements()];
+    compute(
+        node,
+        address -> {
+          for (int i = 0; i < result.length; i++) {
+            result[i] =
+                node.type() == DType.I64
+                    ? Memory.getLong(address + 8L * i)
+                    : Memory.getInt(address + 4L * i);
+          }
+        });
+    return result;
+  }
+
+  private synchronized void compute(Node node, LongConsumer reader) {
+    try (Bound bound = bind(Program.of(List.of(node), List.of()))) {
+      bound.run();
+      reader.accept(bound.execution().output(0));
+    }
+  }
+
+  /**
+   * Bytes of an execution's memory.
+   *
+   * @param bytes that it has
+   * @param most that there were for it
+   * @param whole that it would have without a limit
+   */
+  public record Sizes(long bytes, long most, long whole) {}
+
+  /** An execution with memory of its own, given back by {@link #close}. */
+  public static final class Bound implements AutoCloseable {
+    private final Execution execution;
+    private final Program program;
+    private final Engine interpreter;
+    private final BufferPlan memory;
+    private final Sizes sizes;
+    private final List<Buffer> written;
+    private boolean closed;
+
+    Bound(
+        Execution execution, Program program, Engine interpreter, BufferPlan memory, Sizes sizes) {
+      this.execution = execution;
+      this.program = program;
+      this.interpreter = interpreter;
+      this.memory = memory;
+      this.sizes = sizes;
+      written =
+          program.updates().stream()
+              .map(update -> ((Op.Leaf) update.leaf().op()).buffer())
+              .toList();
+    }
+
+    /** Of its memory. */
+    public Sizes sizes() {
+      return sizes;
+    }
+
+    /** The execution; what it reads is kept alive by this object. */
+    public Execution execution() {
+      interpreter.requireOpen("computation");
+      if (closed) {
+        throw new IllegalStateException(
+            "computation: got a closed one, expected an open one; close it after its last run");
+      }
+      return execution;
+    }
+
+    /** Runs it once. */
+    public void run() {
+      Execution open = execution();
+      for (int i = 0; i < written.size(); i++) {
+        beforeWrite(written.get(i));
+      }
+      open.run();
+      Reference.reachabilityFence(program);
+    }
+
+    /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
+    public Trace recorded() {
+      Trace trace = Planner.trace(program, interpreter.workers.threads());
+      Plan plan = execution().plan();
+      long[] nanos = execution.nanos();
+      List<String> names = new ArrayList<>();
+      List<Double> means = new ArrayList<>();
+      for (int i = 0; i < nanos.length; i++) {
+        if (!plan.again().get(i)) {
+          names.add(plan.steps().get(i).label());
+          means.add(nanos[i] / (double) Math.max(1, execution.runs()));
+        }
+      }
+      boolean isMeasured = execution.runs() > 0 && names.equals(trace.names());
+      return isMeasured
+          ? trace.withCosts(means.stream().mapToDouble(mean -> mean).toArray())
+          : trace;
+    }
+
+    @Override
+    public void close() {
+      if (!closed && !interpreter.closed) {
+        memory.close();
+      }
+      closed = true;
+    }
+  }
+
+  /**
+   * Plans {@code program}, or finds a plan of it, and binds it to its leaves and an arena. Where
+   * the budget has no room for all values, some are dropped and computed again.
+   *
+   * @throws OutOfBudgetException when one of its steps alone takes more than there is
+   */
+  public Bound bind(Program program) {
+    return bind(program, stepBudget);
+  }
+
+  /** Binds a program that takes at most {@code limit} bytes. */
+  public Bound bind(Program program, long limit) {
+    return bind(program, limit, ScheduleFinder.QUICK);
+  }
+
+  /** Binds a program; the finder decides what is dropped where the budget has no room for all. */
+  public Bound bind(Program program, ScheduleFinder finder) {
+    return bind(program, stepBudget, finder);
+  }
+
+  private Bound bind(Program program, long limit, ScheduleFinder finder) {
+    requireOpen("bind");
+    Plan whole = plans.whole(program);
+    List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
+    long lanes = Execution.scratchBytes(whole, workers.threads());
+    long room = Math.min(limit, allocator.budget() - allocator.live());
+    long most = room - lanes - ALIGNMENT;
+    Plan plan = whole;
+    if (whole.arenaBytes() > most) {
+      // Its kernels, mostly the same, are made ready during the search.
+      plan = fitted(program, limit, most, finder);
+      kernels = Execution.kernels(plan);
+    }
+    List<Node> leaves = program.leaves();
+    long[] addresses = new long[plan.leaves().length];
+    for (int i = 0; i < addresses.length; i++) {
+      Op.Leaf leaf = (Op.Leaf) leaves.get(plan.leaves()[i]).op();
+      addresses[i] = leaf.buffer().address();
+    }
+    BufferPlan memory = new BufferPlan(allocator, "activations");
+    int values = memory.reserve(plan.arenaBytes(), ALIGNMENT);
+    int scratch = memory.reserve(Execution.scratchBytes(plan, workers.threads()), ALIGNMENT);
+    memory.allocate();
+    Execution.Addresses at =
+        new Execution.Addresses(addresses, memory.address(values), memory.address(scratch), 0);
+    Execution execution = new Execution(plan, kernels, workers, at);
+    Sizes sizes = new Sizes(memory.bytes(), room, whole.arenaBytes() + lanes);
+    return new Bound(execution, program, this, memory, sizes);
+  }
+
+  private Plan fitted(Program program, long limit, long most, ScheduleFinder finder) {
+    try {
+      return plans.plan(program, limit, most, finder);
+    } catch (NoRoomException e) {
+      throw new OutOfBudgetException(
+          "%s; in all there were %d bytes for its values and the scratch of its steps"
+              .formatted(e.getMessage(), Math.max(0, most)));
+    }
+  }
+
+  /**
+   * Tells {@code reader} from here on before memory of this is written or freed.
+   *
+   * @throws IllegalStateException when this is closed
+   */
+  public void addReader(MemoryReader reader) {
+    readers.add(reader);
+    if (closed) {
+      // Closing may have gone through the readers before this was one.
+      readers.remove(reader);
+      requireOpen("session");
+    }
+  }
+
+  /** Ends what {@link #addReader} began. */
+  public void removeReader(MemoryReader reader) {
+    readers.remove(reader);
+  }
+
+  /**
+   * To be called before a leaf is written from outside, or its memory freed. Returns when no
+   * session will read it for what was asked for before.
+   */
+  public static void beforeWrite(Buffer leaf) {
+    beforeWrite(leaf, null);
+  }
+
+  /** The same for all sessions except the one that writes. */
+  public static void beforeWrite(Buffer leaf, @Nullable MemoryReader writer) {
+    // Each step of training comes here: without readers it allocates nothing, not even an iterator.
+    if (leaf.owner() instanceof Engine owner && !owner.readers.isEmpty()) {
+      for (MemoryReader reader : owner.readers) {
+        if (reader != writer) {
+          reader.expire(leaf::equals);
+        }
+      }
+    }
+  }
+
+  /** Ends the threads and frees all memory; tensors allocated here must not be used again. */
+  @Override
+  public void close() {
+    closed = true;
+    readers.forEach(reader -> reader.beforeClose(this));
+    workers.close();
+    allocator.close();
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** Throws unless this is open; {@code what} names what was about to be used. */
+  public void requireOpen(String what) {
+    if (closed) {
+      throw new IllegalStateException(
+          what + ": got a closed device, expected an open one; close it after its last user");
+    }
+  }
+}

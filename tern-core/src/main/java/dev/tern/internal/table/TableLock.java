@@ -1,0 +1,90 @@
+package dev.tern.internal.table;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says which calls of a table may run side by side. A call begins, and ends in the same thread:
+ *
+ * <pre>
+ *            runs beside            waits for
+ * READ       READ, SNAPSHOT         a CHANGE
+ * SNAPSHOT   READ                   SNAPSHOT, CHANGE
+ * CHANGE     nothing                all calls
+ * </pre>
+ *
+ * <p>Snapshots and changes take turns, first come, first served ({@link #turn}). A change then
+ * waits for the reads that have begun, and later reads wait for it ({@link #reads}); a snapshot
+ * does not. So reads wait for a batch that is changed, never for a snapshot or what waits for one,
+ * nor for each other's cache lines. All locks are taken in this order. Beginning and ending
+ * allocate nothing where nobody waits.
+ */
+public final class TableLock {
+  /** What a call does with the table. */
+  public enum Use {
+    /** Leaves everything as it is. */
+    READ,
+    /** As {@link #READ}, for long, or with buffers that the table has once. */
+    SNAPSHOT,
+    /** Anything. */
+    CHANGE
+  }
+
+  private final String table;
+  private final ReentrantLock turn = new ReentrantLock(true);
+  private final ReadGate reads = new ReadGate();
+
+  /** The thread in which a change calls its source, where that is not its own. */
+  private volatile @Nullable Thread source;
+
+  public TableLock(String table) {
+    this.table = table;
+  }
+
+  /**
+   * Waits until a call may begin.
+   *
+   * @throws IllegalStateException if it is made within a call of the same thread that it would wait
+   *     for: by a source or sink of rows
+   */
+  public void begin(Use use) {
+    boolean within = turn.isHeldByCurrentThread() && (use != Use.READ || reads.isShut());
+    if (within || source == Thread.currentThread()) {
+      throw new IllegalStateException(
+          "table %s: got a call by the source or sink of an import or export of it, which the call"
+                  .formatted(table)
+              + " would wait for; make it afterwards");
+    }
+    if (use == Use.READ) {
+      reads.enter();
+      return;
+    }
+    turn.lock();
+    if (use == Use.CHANGE) {
+      reads.shut();
+    }
+  }
+
+  /** Calls the source of a change from any thread; calls of the table within it are refused. */
+  public boolean source(BooleanSupplier call) {
+    source = Thread.currentThread();
+    try {
+      return call.getAsBoolean();
+    } finally {
+      source = null;
+    }
+  }
+
+  /** Ends a call that began. */
+  public void end(Use use) {
+    if (use == Use.READ) {
+      reads.leave();
+      return;
+    }
+    if (use == Use.CHANGE) {
+      reads.open();
+    }
+    turn.unlock();
+  }
+}

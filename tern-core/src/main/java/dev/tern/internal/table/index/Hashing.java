@@ -1,0 +1,47 @@
+package dev.tern.internal.table.index;
+
+/** The mixing functions behind the id index, the initial weights and their rounding. */
+public final class Hashing {
+  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+
+  /** Constants of {@link #noise}. */
+  public static final int COLUMN = 0x9E3779B9;
+
+  public static final int NOISE_1 = 0x7FEB352D;
+  public static final int NOISE_2 = 0x846CA68B;
+
+  private Hashing() {}
+
+  /**
+   * A bijection of 64-bit numbers whose every output bit depends on every input bit: splitmix64.
+   */
+  public static long mix(long x) {
+    long z = x + GOLDEN;
+    z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+    z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+    return z ^ (z >>> 31);
+  }
+
+  /** The number whose {@link #mix} is {@code hash}. */
+  static long unmix(long hash) {
+    long z = (hash ^ (hash >>> 31) ^ (hash >>> 62)) * 0x319642B2D24D8EC3L;
+    z = (z ^ (z >>> 27) ^ (z >>> 54)) * 0x96DE1B173F119089L;
+    return (z ^ (z >>> 30) ^ (z >>> 60)) - GOLDEN;
+  }
+
+  /** Number {@code n} of the sequence that {@code key} stands for. */
+  public static long draw(long key, long n) {
+    return mix(key + n * GOLDEN);
+  }
+
+  /**
+   * 16 random bits for a column of the row that {@code key} stands for: Wellons's lowbias32, whose
+   * last step does not reach the upper half.
+   */
+  public static int noise(int key, int column) {
+    int x = key + column * COLUMN;
+    x = (x ^ (x >>> 16)) * NOISE_1;
+    x = (x ^ (x >>> 15)) * NOISE_2;
+    return x >>> 16;
+  }
+}

@@ -1,0 +1,126 @@
+package dev.tern.internal.table.rows;
+
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.internal.memory.Memory;
+import java.util.Optional;
+
+/**
+ * The rows of {@link UnknownRow.Hashed}, shared by ids without a row of their own: the first rows
+ * of the table's slabs, which no index names, so that every id stays legal. Whoever is to update
+ * them gets a lookup of their numbers, as if these were ids: all positions of a batch whose ids
+ * share a bucket are positions of one row.
+ */
+public final class BucketRows {
+  /** Apart from the initial weights of ids. */
+  private static final long SALT = 0x2545F4914F6CDD1DL;
+
+  private final RowSlabs slabs;
+  private final int count;
+
+  /** The buckets that a batch reads. */
+  private final RowLookup read = new RowLookup();
+
+  // Per position of a batch whose id reads as a bucket: which, and by how much it counts.
+  private long[] numbers = new long[0];
+  private float[] scales = new float[0];
+
+  /** Where bags begin among these positions. */
+  private int[] offsets = new int[1];
+
+  private final PooledBags grouped = new PooledBags(Combiner.SUM);
+
+  private BucketRows(TableConfig config, RowSlabs slabs, int count) {
+    this.slabs = slabs;
+    this.count = count;
+    InitialRows initial = new InitialRows(config, SALT);
+    slabs.reserve(count);
+    for (int bucket = 0; bucket < count; bucket++) {
+      long row = slabs.address(slabs.add());
+      Memory.zero(row, slabs.stride());
+      if (config.format() == RowFormat.STORED) {
+        initial.write(new long[] {bucket}, new long[] {row}, new int[] {0}, 1);
+      }
+    }
+  }
+
+  /**
+   * Makes those of a new table in {@code slabs} without rows, with initial weights; where the table
+   * is for reading alone they are zeros until they are restored. None where what ids without a row
+   * read as is not kept. Where memory runs out, the slabs are to be freed.
+   */
+  public static Optional<BucketRows> of(TableConfig config, RowSlabs slabs) {
+    int count = config.unknown().buckets();
+    return count > 0 ? Optional.of(new BucketRows(config, slabs, count)) : Optional.empty();
+  }
+
+  /** Has distinct id {@code u} of a lookup read as its bucket. */
+  void read(RowLookup lookup, int u) {
+    lookup.rows[u] = RowLookup.BUCKET;
+    lookup.addresses[u] = slabs.address(bucket(lookup.hashes[u]));
+  }
+
+  private int bucket(long hash) {
+    return (int) Math.unsignedMultiplyHigh(hash, count);
+  }
+
+  /**
+   * Those that the ids of a lookup read as in its bags, grouped for an update; of use until the
+   * next call.
+   */
+  public RowLookup group(RowLookup lookup, PooledBags bags) {
+    int count = bags.count;
+    int positions = bags.offsets[count] - bags.offsets[0];
+    if (numbers.length < positions || scales.length < positions) {
+      numbers = new long[positions + positions / 4];
+      scales = new float[numbers.length];
+    }
+    if (offsets.length <= count) {
+      offsets = new int[count + count / 4 + 1];
+    }
+    offsets[0] = 0;
+    for (int b = 0; b < count; b++) {
+      offsets[b + 1] = take(lookup, bags, b, offsets[b]);
+    }
+    read.fill(numbers, offsets[count]);
+    locate();
+    read.group(grouped.set(offsets, scales, count));
+    return read;
+  }
+
+  /** Takes the positions of a bag behind {@code taken} others; returns how many are taken then. */
+  private int take(RowLookup lookup, PooledBags bags, int bag, int taken) {
+    float scale = bags.scale(bag);
+    int at = taken;
+    for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
+      int u = lookup.inverse[i];
+      if (lookup.rows[u] == RowLookup.BUCKET) {
+        numbers[at] = bucket(lookup.hashes[u]);
+        scales[at++] = PooledBags.factor(bags.weights, scale, i);
+      }
+    }
+    return at;
+  }
+
+  /** A lookup of the bucket rows with these numbers; of use until the next call. */
+  public RowLookup numbered(long[] bucketNumbers, int rows) {
+    read.fillDistinct(bucketNumbers, rows);
+    locate();
+    return read;
+  }
+
+  private void locate() {
+    int unique = read.unique();
+    for (int u = 0; u < unique; u++) {
+      read.rows[u] = (int) read.ids[u];
+      read.addresses[u] = slabs.address(read.rows[u]);
+    }
+    read.complete = true;
+  }
+
+  public int count() {
+    return count;
+  }
+}

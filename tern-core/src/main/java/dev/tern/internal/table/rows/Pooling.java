@@ -1,0 +1,96 @@
+package dev.tern.internal.table.rows;
+
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.internal.memory.Memory;
+import java.util.stream.IntStream;
+
+/**
+ * Pools the rows of each bag into one vector. Immutable: any number of threads may pool at once, if
+ * each has bags and a target of its own.
+ */
+public final class Pooling {
+  /** Positions pooled at once, unless one bag has more: their rows stay in the nearest cache. */
+  private static final int POSITIONS = 256;
+
+  private final TableConfig config;
+  private final InitialRows initial;
+  private final RowLoops loops;
+
+  public Pooling(TableConfig config, InitialRows initial, RowLoops loops) {
+    this.config = config;
+    this.initial = initial;
+    this.loops = loops;
+  }
+
+  /** Pools bags {@code [from, to)}, which {@link PooledBags#check} has seen. */
+  public void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
+    int[] offsets = bags.offsets;
+    for (int begin = from; begin < to; ) {
+      int end = begin + 1;
+      while (end < to && offsets[end + 1] - offsets[begin] <= POSITIONS) {
+        end++;
+      }
+      lookup.touch(offsets[begin], offsets[end], RowLayout.weightBytes(config));
+      for (int p = 0; p < out.count(); p++) {
+        MatrixBlock part = out.part(p, begin, end);
+        if (bags.areRows()) {
+          // Numbers rows by positions in place of bags.
+          int ahead = offsets[begin] - begin;
+          part.at(part.base - ahead * part.stride, part.stride).rows(begin + ahead, end + ahead);
+          loops.gather(lookup.addresses, lookup.inverse, part);
+        } else {
+          loops.pool(lookup, bags, part);
+        }
+      }
+      begin = end;
+    }
+    poolInitial(lookup, bags, from, to, out);
+  }
+
+  /** Copies the row of every position: {@code out} is the address of {@code N x W} floats. */
+  public void ragged(RowLookup lookup, long out) {
+    int count = lookup.count();
+    RowParts whole = RowParts.whole(config.width(), out, config.width());
+    loops.gather(lookup.addresses, lookup.inverse, whole.part(0, 0, count));
+    if (!lookup.complete) {
+      int[] offsets = IntStream.rangeClosed(0, count).toArray();
+      poolInitial(lookup, PooledBags.of(offsets, count, Combiner.SUM), 0, count, whole);
+    }
+  }
+
+  /** Where ids without a row read as initial rows, pools the bags that hold one again. */
+  private void poolInitial(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
+    if (lookup.complete || config.unknown() != UnknownRow.INITIAL) {
+      return;
+    }
+    for (int b = from; b < to; b++) {
+      boolean known = true;
+      for (int i = bags.offsets[b]; i < bags.offsets[b + 1]; i++) {
+        known &= lookup.rows[lookup.inverse[i]] != RowLookup.NONE;
+      }
+      float scale = known ? 0 : bags.scale(b);
+      for (int p = 0; p < out.count() && !known; p++) {
+        MatrixBlock part = out.part(p, b, b + 1);
+        for (int j = part.begin; j < part.end; j++) {
+          Memory.setFloat(part.base + b * part.stride + 4L * j, sum(lookup, bags, b, scale, j));
+        }
+      }
+    }
+  }
+
+  /** Column {@code j} of a bag, some of whose rows are initial. */
+  private float sum(RowLookup lookup, PooledBags bags, int bag, float scale, int j) {
+    float sum = 0;
+    for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
+      int u = lookup.inverse[i];
+      float weight =
+          lookup.rows[u] == RowLookup.NONE
+              ? initial.value(lookup.ids[u], j)
+              : loops.get(lookup.addresses[u], j);
+      sum = Math.fma(PooledBags.factor(bags.weights, scale, i), weight, sum);
+    }
+    return sum;
+  }
+}

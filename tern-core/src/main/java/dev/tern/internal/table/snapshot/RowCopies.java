@@ -1,0 +1,362 @@
+package dev.tern.internal.table.snapshot;
+
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.index.IdIndex;
+import dev.tern.internal.table.rows.PlacedBlock;
+import dev.tern.internal.table.rows.RowLookup;
+import dev.tern.internal.table.rows.RowSlabs;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The rows of a table as they were at one moment, while the table changes: who changes a row first
+ * appends a copy of it to a log (copy on write, a row at a time, as ids that are read in order have
+ * rows all over memory). A bit for each row says whether anything became of it, so few that a cache
+ * holds them, and a number then what:
+ *
+ * <pre>
+ *   k &gt; 0     changed; record k - 1 of the log is what it was
+ *   k &lt; 0     of another id or of none now; record -k - 1 is what it was
+ *   {@link #NEW}  of no id at that moment
+ * </pre>
+ *
+ * <p>Rows are read without a lock. A writer has copy and number whole before the bit says so, and
+ * the bit before the row changes; a reader takes the row, then the bit, and where that is set takes
+ * the copy instead. So what it took was whole. Ids are walked under {@link #walk}, part by part,
+ * which writers hold while they change the table. Ids that lose their row before the walk comes to
+ * them are listed apart.
+ *
+ * <p>Copies are in the memory of an allocator, of which they leave half of what was free at the
+ * moment: several tables take no more together, and what grows meanwhile has room. A writer that
+ * has no room for another copy waits till nobody needs copies any more.
+ */
+public final class RowCopies implements AutoCloseable {
+  private static final int NEW = Integer.MIN_VALUE;
+
+  /** Rows whose numbers lie together, in memory taken when the first of them changes. */
+  private static final int UNIT_SHIFT = 14;
+
+  private static final int CHUNK_BYTES = 1 << 20;
+
+  private final IdIndex index;
+  private final RowSlabs.Places places;
+  private final Allocator allocator;
+  private final String holder;
+  private final int size;
+  private final int stride;
+  private final ReentrantLock walk = new ReentrantLock(true);
+  private final Condition ended = walk.newCondition();
+
+  private final long unitBytes;
+
+  /** Whether rows may be others' than at the moment: of no id then, or taken from theirs. */
+  private boolean rowsGo;
+
+  /** Per row, whether it has a number. */
+  private final long[] touched;
+
+  /** Per unit, the address of its numbers; 0 while there are none. */
+  private final long[] units;
+
+  /** Bytes of the allocator that copies leave to others, those of other tables among them. */
+  private final long reserve;
+
+  private final int chunkShift;
+  private final long[] chunks;
+  private int records;
+  private volatile boolean closed;
+
+  // Ids that lost their row.
+  private long[] goneIds = new long[0];
+  private int[] goneRows = new int[0];
+
+  /** In which pass the walk had come to the id before it lost its row. */
+  private int[] goneWalked = new int[0];
+
+  private int gone;
+
+  /** Rows of a block that changed. */
+  private int[] changed = new int[0];
+
+  // Where the walk is: it was at all keys below position.
+  private int pass;
+  private long position;
+  private boolean whole;
+  private long[] ids = new long[1024];
+  private int[] rows = new int[1024];
+  private int count;
+
+  /** Of the rows in use now; nothing may change them meanwhile. */
+  RowCopies(TableConfig config, IdIndex index, RowSlabs slabs, Allocator allocator) {
+    this.index = index;
+    this.allocator = allocator;
+    holder = config.holder("snapshot");
+    places = slabs.places();
+    size = slabs.size();
+    rowsGo = slabs.inUse() < size;
+    stride = slabs.stride();
+    unitBytes = 4L * Math.min(1 << UNIT_SHIFT, size);
+    units = new long[(size >>> UNIT_SHIFT) + 1];
+    touched = new long[(size >>> 6) + 1];
+    int chunkRows = Integer.highestOneBit(Math.max(1, CHUNK_BYTES / stride));
+    while (chunkRows > 64 && chunkRows >= 2L * size) {
+      chunkRows /= 2;
+    }
+    chunkShift = Integer.numberOfTrailingZeros(chunkRows);
+    chunks = new long[(size >>> chunkShift) + 1];
+    reserve = free() / 2;
+  }
+
+  private long free() {
+    return allocator.budget() - allocator.live();
+  }
+
+  /** A change of the table begins. */
+  void beginChange() {
+    walk.lock();
+  }
+
+  void endChange() {
+    walk.unlock();
+  }
+
+  /** The rows that a lookup found are about to change. */
+  void keep(RowLookup lookup) {
+    int unique = lookup.unique();
+    for (int u = 0; u < unique && !closed; u++) {
+      int row = lookup.rows[u];
+      if (row >= 0 && row < size) {
+        keep(row);
+      }
+    }
+    VarHandle.storeStoreFence();
+  }
+
+  private void keep(int row) {
+    if (isTouched(row)) {
+      return;
+    }
+    long number = number(row);
+    int record = number == 0 ? -1 : append(row);
+    if (record >= 0) {
+      touch(row, number, record + 1);
+    }
+  }
+
+  private boolean isTouched(int row) {
+    return (touched[row >>> 6] & 1L << row) != 0;
+  }
+
+  private void touch(int row, long number, int value) {
+    Memory.setInt(number, value);
+    VarHandle.storeStoreFence();
+    touched[row >>> 6] |= 1L << row;
+  }
+
+  /** The row of an id is about to become another's, or nobody's. */
+  void keepGone(long id, int row) {
+    if (closed || row >= size) {
+      return;
+    }
+    rowsGo = true;
+    keep(row);
+    long number = number(row);
+    if (number == 0 || closed) {
+      return;
+    }
+    int record = Memory.getInt(number);
+    if (record > 0) {
+      listGone(id, row);
+      Memory.setInt(number, -record);
+      VarHandle.storeStoreFence();
+    }
+  }
+
+  private void listGone(long id, int row) {
+    if (gone == goneIds.length) {
+      int more = Math.max(64, 2 * gone);
+      goneIds = Arrays.copyOf(goneIds, more);
+      goneRows = Arrays.copyOf(goneRows, more);
+      goneWalked = Arrays.copyOf(goneWalked, more);
+    }
+    boolean walked = whole || IdIndex.walkKey(Hashing.mix(id)) < position;
+    goneIds[gone] = id;
+    goneRows[gone] = row;
+    goneWalked[gone++] = walked ? pass : 0;
+  }
+
+  /** A row that nobody has is about to become an id's. */
+  void born(int row) {
+    if (closed || row >= size || isTouched(row)) {
+      return;
+    }
+    long number = number(row);
+    if (number != 0) {
+      touch(row, number, NEW);
+    }
+  }
+
+  /** Where the number of a row lies; 0 where nobody needs it any more. */
+  private long number(int row) {
+    int unit = row >>> UNIT_SHIFT;
+    if (units[unit] == 0) {
+      long fresh = allocate(unitBytes);
+      if (fresh == 0) {
+        return 0;
+      }
+      units[unit] = fresh;
+    }
+    return units[unit] + 4L * (row & (1 << UNIT_SHIFT) - 1);
+  }
+
+  /** The record that a row was copied to; negative where nobody needs it any more. */
+  private int append(int row) {
+    int chunk = records >>> chunkShift;
+    if (chunks[chunk] == 0) {
+      chunks[chunk] = allocate((long) stride << chunkShift);
+      if (chunks[chunk] == 0) {
+        return -1;
+      }
+    }
+    copy(places.address(row), record(records));
+    return records++;
+  }
+
+  private void copy(long from, long to) {
+    if ((stride & 7) != 0) {
+      Memory.copy(from, to, stride);
+      return;
+    }
+    for (int at = 0; at < stride; at += Long.BYTES) {
+      Memory.setLong(to + at, Memory.getLong(from + at));
+    }
+  }
+
+  private long record(int number) {
+    return chunks[number >>> chunkShift] + (long) (number & (1 << chunkShift) - 1) * stride;
+  }
+
+  /** Memory; where there is none, waits till nobody needs copies any more, and returns 0. */
+  private long allocate(long bytes) {
+    if (free() - bytes >= reserve) {
+      try {
+        return allocator.allocate(bytes, holder);
+      } catch (OutOfBudgetException _) {
+        // Others took what was free: as if this had taken its share.
+      }
+    }
+    while (!closed) {
+      ended.awaitUninterruptibly();
+    }
+    return 0;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Gives every id that had a row at the moment, with its number, once and in any order. */
+  public void forEachEntry(IdIndex.EntrySink sink) {
+    long next = 0;
+    boolean begins = true;
+    do {
+      walk.lock();
+      try {
+        next = collect(next, begins);
+      } finally {
+        walk.unlock();
+      }
+      begins = false;
+      for (int i = 0; i < count; i++) {
+        sink.accept(ids[i], rows[i]);
+      }
+    } while (next != 0);
+  }
+
+  /** Collects the ids of one segment of the index, behind the last also those listed apart. */
+  private long collect(long from, boolean begins) {
+    pass += begins ? 1 : 0;
+    count = 0;
+    long next = index.forEachEntry(from, this::collect);
+    position = next;
+    whole = next == 0;
+    for (int i = 0; i < gone && whole; i++) {
+      if (goneWalked[i] != pass) {
+        add(goneIds[i], goneRows[i]);
+      }
+    }
+    return next;
+  }
+
+  private void collect(long id, int row) {
+    if (row < size && !(rowsGo && isTouched(row) && state(row) < 0)) {
+      add(id, row);
+    }
+  }
+
+  private void add(long id, int row) {
+    if (count == ids.length) {
+      ids = Arrays.copyOf(ids, 2 * count);
+      rows = Arrays.copyOf(rows, 2 * count);
+    }
+    ids[count] = id;
+    rows[count++] = row;
+  }
+
+  /** What became of a row that something became of. */
+  private int state(int row) {
+    return Memory.getInt(units[row >>> UNIT_SHIFT] + 4L * (row & (1 << UNIT_SHIFT) - 1));
+  }
+
+  /** Where a row lies, though it may change while it is read. */
+  public long address(int row) {
+    return places.address(row);
+  }
+
+  /**
+   * Puts what rows were into a block that they were gathered into.
+   *
+   * @param numbers {@code numbers[from + i]} is the row of the block's row {@code i}
+   */
+  public void mend(PlacedBlock block, int[] numbers, int from) {
+    if (changed.length < block.count()) {
+      changed = new int[block.places().length];
+    }
+    VarHandle.loadLoadFence();
+    int mended = 0;
+    for (int i = 0; i < block.count(); i++) {
+      if (isTouched(numbers[from + i])) {
+        changed[mended++] = i;
+      }
+    }
+    VarHandle.loadLoadFence();
+    for (int k = 0; k < mended; k++) {
+      int i = changed[k];
+      block.places()[i] = record(Math.abs(state(numbers[from + i])) - 1);
+    }
+    block.gather(changed, mended);
+  }
+
+  /** Nobody needs copies any more; whoever waits for that goes on. */
+  @Override
+  public void close() {
+    walk.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      Arrays.stream(units).filter(unit -> unit != 0).forEach(allocator::free);
+      Arrays.stream(chunks).filter(chunk -> chunk != 0).forEach(allocator::free);
+      ended.signalAll();
+    } finally {
+      walk.unlock();
+    }
+  }
+}

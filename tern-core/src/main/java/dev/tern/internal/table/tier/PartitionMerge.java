@@ -1,0 +1,212 @@
+package dev.tern.internal.table.tier;
+
+import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.memory.ScratchFile;
+import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.index.IdIndex;
+
+/**
+ * Merges rows with the records of a partition of {@link ColdRows}, from one place of a file to
+ * another, and writes the summary of what comes out. Two buffers take records between the file and
+ * where they are compared, however many there are.
+ */
+final class PartitionMerge {
+  private static final long LEAST_BUFFER = 1 << 12;
+  private static final long MOST_BUFFER = 1 << 18;
+
+  private final int idOffset;
+  private final int recordBytes;
+  private final int blockRecords;
+  private final ScratchFile file;
+  private final Allocator allocator;
+
+  /** Bytes of a buffer, whole records. */
+  private final long buffer;
+
+  private final long input;
+  private final long output;
+
+  // Records in the input that were not looked at, and where in the file the next ones lie.
+  private long at;
+  private long end;
+  private long source;
+  private long sourceEnd;
+
+  /** Where the next record goes in the output, and where in the file that goes. */
+  private long to;
+
+  private long target;
+
+  // The summary.
+  private long fence;
+  private long filter;
+  private int words;
+  private int written;
+  private int expected;
+
+  /** Records until a block begins. */
+  private int untilBlock;
+
+  /** With about {@code buffers} bytes of memory. */
+  PartitionMerge(
+      int idOffset,
+      int blockRecords,
+      long buffers,
+      ScratchFile file,
+      Allocator allocator,
+      String holder) {
+    this.idOffset = idOffset;
+    this.blockRecords = blockRecords;
+    this.file = file;
+    this.allocator = allocator;
+    recordBytes = idOffset + Long.BYTES;
+    long each = Math.clamp(buffers / 2, LEAST_BUFFER, MOST_BUFFER);
+    buffer = Math.max(1, each / recordBytes) * recordBytes;
+    input = allocator.allocate(2 * buffer, holder);
+    output = input + buffer;
+  }
+
+  long bytes() {
+    return 2 * buffer;
+  }
+
+  /**
+   * Says where the summary goes, fences and a filter of some words, and how many records it will
+   * have.
+   */
+  private void summarize(long fences, long filterAt, int filterWords, int count) {
+    fence = fences;
+    filter = filterAt;
+    words = filterWords;
+    expected = count;
+    written = 0;
+    untilBlock = 0;
+    Memory.zero(filter, 8L * words);
+  }
+
+  private void startReading(long from, int records) {
+    at = input;
+    end = input;
+    source = from;
+    sourceEnd = from + (long) records * recordBytes;
+  }
+
+  /**
+   * Merges rows with the {@code records} records at {@code from} in the file, to where the merge
+   * has its place, and writes its summary.
+   *
+   * @throws IllegalStateException if that makes other than the expected number of records
+   */
+  void run(ColdMerge merge, long from, int records) {
+    summarize(merge.summary(), merge.filter(), merge.words(), merge.after());
+    startReading(from, records);
+    to = output;
+    target = merge.offset();
+    for (int i = 0; i < merge.count(); i++) {
+      long hash = merge.hash(i);
+      copyBelow(hash, false);
+      if (hasRecord() && hashAt(at) == hash) {
+        at += recordBytes;
+      }
+      note(hash);
+      put(merge.address(i), recordBytes);
+    }
+    copyBelow(0, true);
+    flush();
+    if (written != expected) {
+      throw damaged();
+    }
+  }
+
+  private IllegalStateException damaged() {
+    return new IllegalStateException(
+        "file tier: got %d rows of a partition or more, expected %d; its file was damaged"
+            .formatted(written, expected));
+  }
+
+  /** Whether a record is left, which then is in the input. */
+  private boolean hasRecord() {
+    if (at == end && source < sourceEnd) {
+      long bytes = Math.min(buffer, sourceEnd - source);
+      file.read(source, input, bytes);
+      source += bytes;
+      at = input;
+      end = input + bytes;
+    }
+    return at < end;
+  }
+
+  private long hashAt(long record) {
+    return Hashing.mix(Memory.getLong(record + idOffset));
+  }
+
+  /** Copies the records of hashes below one, or all. */
+  private void copyBelow(long hash, boolean all) {
+    while (hasRecord()) {
+      long from = at;
+      while (at < end) {
+        long other = hashAt(at);
+        if (!all && Long.compareUnsigned(other, hash) >= 0) {
+          break;
+        }
+        note(other);
+        at += recordBytes;
+      }
+      put(from, at - from);
+      if (at < end) {
+        return;
+      }
+    }
+  }
+
+  /** Puts the next record into the summary. */
+  private void note(long hash) {
+    if (written == expected) {
+      throw damaged();
+    }
+    if (untilBlock == 0) {
+      Memory.setInt(fence, (int) (hash >>> 32));
+      fence += Integer.BYTES;
+      untilBlock = blockRecords;
+    }
+    untilBlock--;
+    if (words > 0) {
+      long word = filter + 8 * ColdRows.word(hash, words);
+      Memory.setLong(word, Memory.getLong(word) | ColdRows.filterBits(hash));
+    }
+    written++;
+  }
+
+  private void put(long from, long bytes) {
+    for (long done = 0; done < bytes; ) {
+      long part = Math.min(bytes - done, output + buffer - to);
+      Memory.copy(from + done, to, part);
+      to += part;
+      done += part;
+      if (to == output + buffer) {
+        flush();
+      }
+    }
+  }
+
+  private void flush() {
+    file.write(target, output, to - output);
+    target += to - output;
+    to = output;
+  }
+
+  /** Gives the ids of {@code records} records at {@code from} in the file. */
+  void read(long from, int records, IdIndex.IdSink sink) {
+    startReading(from, records);
+    while (hasRecord()) {
+      for (; at < end; at += recordBytes) {
+        sink.accept(Memory.getLong(at + idOffset));
+      }
+    }
+  }
+
+  void free() {
+    allocator.free(input);
+  }
+}

@@ -1,0 +1,112 @@
+package dev.tern.train;
+
+import dev.tern.checkpoint.RunCheckpoints;
+import dev.tern.checkpoint.RunState;
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import java.util.Optional;
+
+/**
+ * The loop of {@link Trainer#fit}: steps through epochs, with reports, evaluations, checkpoints and
+ * early stop.
+ */
+final class FitLoop {
+  private final Trainer trainer;
+  private final TrainOptions options;
+  private final Optional<RunCheckpoints> checkpoints;
+  private final Optional<DataReader> eval;
+  private final Reporter reporter;
+
+  FitLoop(
+      Trainer trainer,
+      TrainOptions options,
+      Optional<RunCheckpoints> checkpoints,
+      Optional<DataReader> eval,
+      Reporter reporter) {
+    this.trainer = trainer;
+    this.options = options;
+    this.checkpoints = checkpoints;
+    this.eval = eval;
+    this.reporter = reporter;
+  }
+
+  void run(TrainingBatches batches) {
+    while (trainer.epoch() < options.epochs() && !isDone()) {
+      runEpoch(batches);
+    }
+    checkpoints.ifPresent(folder -> folder.writeLast(trainer.state()));
+  }
+
+  private void runEpoch(TrainingBatches batches) {
+    RunState trained = trainer.state();
+    for (Batch batch : batches) {
+      StepResult result = trainer.step(batch);
+      reporter.trained(trainer.logits(), batch, result.nanos());
+      afterStep();
+      trained = trainer.state();
+      if (isDone()) {
+        return;
+      }
+    }
+    reporter.reportTraining(trainer.state());
+    if (options.evaluateEvery() == 0) {
+      evaluateOrKeep(trained);
+    }
+    checkpoints.ifPresent(folder -> folder.write(trainer.state()));
+  }
+
+  private boolean isDone() {
+    return trainer.isStopping()
+        || options.earlyStop() > 0 && trainer.state().stale() >= options.earlyStop();
+  }
+
+  private void afterStep() {
+    if (isTime(options.reportEvery())) {
+      reporter.reportTraining(trainer.state());
+    }
+    if (isTime(options.evaluateEvery())) {
+      evaluateOrKeep(trainer.state());
+    }
+    checkpoints.ifPresent(folder -> {
+      folder.check();
+      if (isTime(options.checkpointEvery())) {
+        folder.write(trainer.state());
+      } else {
+        folder.writeIfDue(trainer.state());
+      }
+    });
+  }
+
+  private boolean isTime(long steps) {
+    return steps > 0 && trainer.step() % steps == 0;
+  }
+
+  /**
+   * If the evaluation fails, writes a checkpoint as of {@code trained}: the run can go on there.
+   */
+  private void evaluateOrKeep(RunState trained) {
+    try {
+      eval.ifPresent(this::evaluate);
+    } catch (RuntimeException | Error e) {
+      trainer.goTo(trained);
+      try {
+        checkpoints.ifPresent(folder -> folder.write(trained));
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      throw e;
+    }
+  }
+
+  private void evaluate(DataReader rows) {
+    reporter.reportTraining(trainer.state());
+    long start = System.nanoTime();
+    Metrics.Result result = trainer.evaluate(rows);
+    RunState state = trainer.state().evaluated(result.auc());
+    trainer.goTo(state);
+    reporter.reportEvaluation(state, result, System.nanoTime() - start);
+    if (state.stale() == 0) {
+      checkpoints.ifPresent(folder -> folder.writeBest(state));
+    }
+  }
+}
