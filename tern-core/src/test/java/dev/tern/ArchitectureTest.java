@@ -67,34 +67,24 @@ final class ArchitectureTest {
           "internal.memory",
           "base");
 
-  /** Signatures that are to go, with this list; it must not grow. */
-  private static final Set<String> OLD_SIGNATURES =
-      Set.of(
-          "dev/tern/model/ModelConfig.<init>",
-          "dev/tern/model/Network$Tables.<init>",
-          "dev/tern/train/Progress.<init>",
-          "dev/tern/checkpoint/tools/TableSummary.<init>");
-
   private static final int MOST_PARAMETERS = 7;
 
   /** How a {@code long}, or an array of them, is called that is a place in memory. */
   private static final Pattern ADDRESS =
       Pattern.compile("(?i)\\w*(address|pointer)\\w*|(in|out|target|source|grad|gradient)s?");
 
-  private static final Pattern TYPE = Pattern.compile("dev/tern/((?:[a-z]+/)+)[A-Z]\\w*");
   private static final Pattern DECLARATION =
       Pattern.compile("\\s*public [\\w\\s-]*(class|interface|record|enum)\\s");
-  private static final Path CLASSES = Path.of("target/classes");
   private static final Path ROOT = Path.of("..");
 
   @Test
   void packagesUseOnlyThoseBelowThem() throws IOException {
     Set<String> upward = new TreeSet<>();
-    for (ClassModel type : classes()) {
-      String from = packageOf(type.thisClass().asInternalName());
+    for (ClassModel type : CoreClasses.all()) {
+      String from = CoreClasses.packageOf(type.thisClass().asInternalName());
       assertThat(ORDER).as("a new package gets its place in ORDER").contains(from);
-      for (String used : typesNamedIn(type)) {
-        String to = packageOf(used);
+      for (String used : CoreClasses.typesNamedIn(type)) {
+        String to = CoreClasses.packageOf(used);
         if (ORDER.indexOf(to) < ORDER.indexOf(from)) {
           upward.add(type.thisClass().asInternalName() + " uses " + used);
         }
@@ -106,7 +96,7 @@ final class ArchitectureTest {
   @Test
   void coreUsesOnlyTheJdk() throws IOException {
     Set<String> foreign = new TreeSet<>();
-    for (ClassModel type : classes()) {
+    for (ClassModel type : CoreClasses.all()) {
       for (PoolEntry entry : type.constantPool()) {
         if (entry instanceof ClassEntry used) {
           String name = used.asInternalName().replaceFirst("^\\[+L?", "");
@@ -133,7 +123,6 @@ final class ArchitectureTest {
                   .filter(f -> isVisible(f.flags().flagsMask()))
                   .map(f -> name + "." + f.fieldName().stringValue() + f.fieldType().stringValue()))
           .filter(signature -> signature.contains("dev/tern/internal/"))
-          .filter(signature -> OLD_SIGNATURES.stream().noneMatch(signature::startsWith))
           .forEach(leaks::add);
     }
     assertThat(leaks).isEmpty();
@@ -157,7 +146,6 @@ final class ArchitectureTest {
         }
       }
     }
-    addresses.removeIf(address -> OLD_SIGNATURES.stream().anyMatch(address::startsWith));
     assertThat(addresses).isEmpty();
   }
 
@@ -168,7 +156,6 @@ final class ArchitectureTest {
       visibleMethods(type)
           .filter(m -> m.methodTypeSymbol().parameterCount() > MOST_PARAMETERS)
           .map(m -> nameOf(type, m) + " has " + m.methodTypeSymbol().parameterCount())
-          .filter(signature -> OLD_SIGNATURES.stream().noneMatch(signature::startsWith))
           .forEach(tooMany::add);
     }
     assertThat(tooMany).isEmpty();
@@ -211,6 +198,28 @@ final class ArchitectureTest {
     assertThat(missing).isEmpty();
   }
 
+  @Test
+  void typesNamedInTheMapExist() throws IOException {
+    Set<String> declared = new TreeSet<>();
+    Pattern declaration = Pattern.compile("\\b(?:class|record|enum|interface) (\\w+)");
+    for (Path file : files(ROOT, f -> f.toString().matches(".*/src/(main|test)/java/.*\\.java"))) {
+      declaration
+          .matcher(Files.readString(file))
+          .results()
+          .map(match -> match.group(1))
+          .forEach(declared::add);
+    }
+    Set<String> named =
+        Pattern.compile("`([A-Z][a-z]\\w+)(?:\\.\\w+)*(?:\\([^`]*\\))?`")
+            .matcher(Files.readString(ROOT.resolve("ARCHITECTURE.md")))
+            .results()
+            .map(match -> match.group(1))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(named).isNotEmpty();
+    named.removeAll(declared);
+    assertThat(named).isEmpty();
+  }
+
   private static boolean isDocumented(List<String> lines, int member) {
     for (int i = member - 1; i >= 0; i--) {
       String line = lines.get(i).strip();
@@ -223,7 +232,7 @@ final class ArchitectureTest {
 
   private static List<ClassModel> exportedTypes() throws IOException {
     Set<String> exported = exported();
-    return classes().stream()
+    return CoreClasses.all().stream()
         .filter(type -> isVisible(type.flags().flagsMask()) && exported.contains(packageOf(type)))
         .toList();
   }
@@ -261,28 +270,13 @@ final class ArchitectureTest {
   }
 
   private static String packageOf(ClassModel type) {
-    return packageOf(type.thisClass().asInternalName());
-  }
-
-  private static String packageOf(String type) {
-    return type.substring("dev/tern/".length(), type.lastIndexOf('/')).replace('/', '.');
-  }
-
-  /** Types of core in the constant pool, also those only a descriptor or a signature names. */
-  private static Set<String> typesNamedIn(ClassModel type) {
-    Set<String> types = new TreeSet<>();
-    for (PoolEntry entry : type.constantPool()) {
-      if (entry instanceof Utf8Entry text) {
-        TYPE.matcher(text.stringValue()).results().map(MatchResult::group).forEach(types::add);
-      }
-    }
-    return types;
+    return CoreClasses.packageOf(type.thisClass().asInternalName());
   }
 
   /** The packages that the module exports to everybody, without the leading {@code dev.tern.}. */
   private static Set<String> exported() throws IOException {
     return ClassFile.of()
-        .parse(CLASSES.resolve("module-info.class"))
+        .parse(CoreClasses.FOLDER.resolve("module-info.class"))
         .findAttribute(Attributes.module())
         .orElseThrow()
         .exports()
@@ -291,16 +285,6 @@ final class ArchitectureTest {
         .map(export -> export.exportedPackage().name().stringValue())
         .map(name -> name.substring("dev/tern/".length()).replace('/', '.'))
         .collect(Collectors.toCollection(TreeSet::new));
-  }
-
-  private static List<ClassModel> classes() throws IOException {
-    List<ClassModel> classes = new ArrayList<>();
-    for (Path file :
-        files(CLASSES, f -> f.toString().matches(".*/(?!module-info)\\w[^/]*.class"))) {
-      classes.add(ClassFile.of().parse(file));
-    }
-    assertThat(classes).isNotEmpty();
-    return classes;
   }
 
   private static List<Path> documents() throws IOException {

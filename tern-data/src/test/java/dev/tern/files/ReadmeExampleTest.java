@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The Java examples of the README: what stands there between two markers is the code here between
- * {@code // example:} and {@code // end}, which runs.
+ * The Java examples of README and of {@code docs/java.md}: what stands there between two markers is
+ * the code here between {@code // example:} and {@code // end}, which runs.
  */
 final class ReadmeExampleTest {
   private static final Path README = Path.of("../README.md");
@@ -78,7 +78,7 @@ final class ReadmeExampleTest {
 
   // end
 
-  // example: model
+  // example: gated
   /** A hidden layer over all features, each scaled by a gate that looks at all of them. */
   record GatedModel(Linear gate, Linear hidden, Linear out) implements Model {
     static final int WIDTH = 8;
@@ -106,15 +106,29 @@ final class ReadmeExampleTest {
 
   // end
 
+  // example: model
+  /** Logistic regression on all features, each scaled by a gate that looks at all of them. */
+  record Gated(Linear gate, Linear out) implements Model {
+    static Gated create(Schema schema, Parameters parameters) {
+      int n = schema.slotCount() * 8 + schema.denseDim();
+      return new Gated(new Linear(parameters, "gate", n, n), new Linear(parameters, "out", n, 1));
+    }
+
+    public int embeddingWidth() {
+      return 8;
+    }
+
+    public Tensor logits(Features x) {
+      Tensor all = x.flat(x.embedded());
+      return out.apply(all.mul(gate.apply(all).sigmoid())).reshape(-1);
+    }
+  }
+
+  // end
+
   // example: loop
-  static double bestOfFourEpochs(
-      DataReader train, DataReader test, FeatureEncoder encoder, Path folder) {
-    ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 8, 32, 16);
-    TrainOptions options = TrainOptions.of(Optimizer.adam(0.01f)).batch(128);
-    double best = 0;
-    try (Device device = Device.cpu(2, 1L << 30);
-        Trainer trainer = Trainer.create(device, encoder, model, options);
-        TrainingBatches batches = trainer.batches(train)) {
+  static void loop(Trainer trainer, DataReader train, DataReader test, Path folder) {
+    try (TrainingBatches batches = trainer.batches(train)) {
       while (trainer.epoch() < 4) {
         for (Batch batch : batches) {
           StepResult result = trainer.step(batch);
@@ -122,22 +136,19 @@ final class ReadmeExampleTest {
             System.out.printf("step %d  loss %.4f%n", result.step(), result.loss());
           }
         }
-        double auc = trainer.evaluate(test).auc();
-        if (auc > best) {
-          best = auc;
-          trainer.save(folder.resolve("step-" + trainer.step()));
-        }
+        System.out.println("AUC " + trainer.evaluate(test).auc());
+        trainer.save(folder.resolve("step-" + trainer.step()));
       }
     }
-    return best;
   }
 
   // end
 
   @ParameterizedTest
-  @ValueSource(strings = {"train", "model", "loop"})
-  void theReadmeHoldsTheCodeThatRunsHere(String example) throws IOException {
-    assertThat(between(README, "<!-- example: " + example + " -->\n```java\n", "```\n"))
+  @ValueSource(strings = {"train", "model", "loop", "gated"})
+  void theDocumentsHoldTheCodeThatRunsHere(String example) throws IOException {
+    Path page = example.equals("gated") ? Path.of("../docs/java.md") : README;
+    assertThat(between(page, "<!-- example: " + example + " -->\n```java\n", "```\n"))
         .isEqualTo(between(SOURCE, "  // example: " + example + "\n", "\n  // end\n").indent(-2));
   }
 
@@ -182,9 +193,15 @@ final class ReadmeExampleTest {
   }
 
   @Test
-  void theModelOfOnesOwnLearnsAndScoresFromItsCheckpoint() throws IOException {
+  void theModelsOfOnesOwnLearnAndScoreFromTheirCheckpoints() throws IOException {
+    learnsAndScores(Gated::create);
+    learnsAndScores(GatedModel::create);
+  }
+
+  private void learnsAndScores(Model.Factory factory) throws IOException {
     Path train = clicks("train.csv", 4000, 1);
     Path test = clicks("test.csv", 1000, 2);
+    Path saved = Files.createTempDirectory(folder, "own").resolve("checkpoint");
     Columns columns =
         new Columns(
             List.of("clicked"),
@@ -202,20 +219,20 @@ final class ReadmeExampleTest {
               List.of(IdEncoding.vocabulary(), IdEncoding.vocabulary()),
               TextDictionary.none(),
               read -> {});
-      try (Trainer trainer = Trainer.create(device, encoder, GatedModel::create, options)) {
+      try (Trainer trainer = Trainer.create(device, encoder, factory, options)) {
         trainer.fit(rows);
         assertThat(trainer.evaluate(held).auc()).isGreaterThan(0.85);
-        trainer.save(folder.resolve("own"));
+        trainer.save(saved);
       }
     }
-    try (Predictor predictor = Predictor.open(folder.resolve("own"), GatedModel::create)) {
+    try (Predictor predictor = Predictor.open(saved, factory)) {
       assertThat(predictor.score(Map.of("price", 9.5, "city", "Hanoi", "item", "i7")))
           .isGreaterThan(predictor.score(Map.of("price", 0.5, "city", "Oslo", "item", "i7")));
     }
   }
 
   @Test
-  void theLoopOfOnesOwnKeepsACheckpointOfItsBestEpoch() throws IOException {
+  void theLoopOfOnesOwnKeepsACheckpointOfEachEpoch() throws IOException {
     Columns columns =
         new Columns(
             List.of("clicked"),
@@ -233,8 +250,14 @@ final class ReadmeExampleTest {
               List.of(IdEncoding.vocabulary(), IdEncoding.vocabulary()),
               TextDictionary.none(),
               read -> {});
-      assertThat(bestOfFourEpochs(train, test, encoder, folder)).isGreaterThan(0.85);
+      ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 8, 32, 16);
+      TrainOptions options = TrainOptions.of(Optimizer.adam(0.01f)).batch(128);
+      try (Device device = Device.cpu(2, 1L << 30);
+          Trainer trainer = Trainer.create(device, encoder, model, options)) {
+        loop(trainer, train, test, folder);
+        assertThat(trainer.evaluate(test).auc()).isGreaterThan(0.85);
+      }
     }
-    assertThat(Checkpoint.openLatest(folder).step()).isIn(32L, 64L, 96L, 128L);
+    assertThat(Checkpoint.openLatest(folder).step()).isEqualTo(128);
   }
 }

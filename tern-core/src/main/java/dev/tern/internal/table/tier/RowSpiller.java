@@ -136,7 +136,9 @@ public final class RowSpiller {
   }
 
   /**
-   * @throws IllegalArgumentException if a table cannot have a file tier
+   * Checks that a table of this configuration may have a file tier.
+   *
+   * @throws IllegalArgumentException if not
    */
   public static void require(TableConfig config) {
     String wrong = "";
