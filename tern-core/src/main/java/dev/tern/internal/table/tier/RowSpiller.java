@@ -136,7 +136,9 @@ public final class RowSpiller {
   }
 
   /**
-   * @throws IllegalArgumentException if a table cannot have a file tier
+   * Checks that a table of this config can have a file tier.
+   *
+   * @throws IllegalArgumentException if it cannot
    */
   public static void require(TableConfig config) {
     String wrong = "";
