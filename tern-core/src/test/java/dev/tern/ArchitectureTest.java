@@ -67,13 +67,13 @@ final class ArchitectureTest {
           "internal.memory",
           "base");
 
-  /** Signatures that are about to go; no new ones. */
+  /** Signatures that are to go, with this list; it must not grow. */
   private static final Set<String> OLD_SIGNATURES =
       Set.of(
           "dev/tern/model/ModelConfig.<init>",
           "dev/tern/model/Network$Tables.<init>",
           "dev/tern/train/Progress.<init>",
-          "dev/tern/train/TableSummary.<init>");
+          "dev/tern/checkpoint/tools/TableSummary.<init>");
 
   private static final int MOST_PARAMETERS = 7;
 

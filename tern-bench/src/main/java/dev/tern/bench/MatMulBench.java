@@ -3,6 +3,7 @@ package dev.tern.bench;
 import dev.tern.base.Workers;
 import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.internal.kernel.matmul.MatMul;
+import dev.tern.internal.kernel.matmul.ProductSpec;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.ArrayList;
@@ -121,8 +122,8 @@ final class MatMulBench {
         allocator.allocate(
             Math.max(64, MatMul.scratchBytes(each.m, each.n, each.k, workers.threads())),
             "scratch");
-    MatMul.Spec spec =
-        new MatMul.Spec(
+    ProductSpec spec =
+        new ProductSpec(
             each.ta ? 1 : each.k,
             each.ta ? each.m : 1,
             each.tb ? 1 : each.n,

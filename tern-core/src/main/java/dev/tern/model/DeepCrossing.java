@@ -26,16 +26,17 @@ final class DeepCrossing implements Model {
   private final List<Unit> units = new ArrayList<>();
   private final Linear out;
 
-  DeepCrossing(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
+  DeepCrossing(
+      int width, List<Integer> hidden, float dropout, Schema schema, Parameters parameters) {
+    this.width = width;
     int flat = schema.slotCount() * width + schema.denseDim();
-    for (int hidden : config.hidden()) {
+    for (int inner : hidden) {
       String name = "unit." + units.size();
       units.add(
           new Unit(
-              new Linear(parameters, name + ".inner", flat, hidden),
-              new Linear(parameters, name + ".outer", hidden, flat),
-              config.style().dropout()));
+              new Linear(parameters, name + ".inner", flat, inner),
+              new Linear(parameters, name + ".outer", inner, flat),
+              dropout));
     }
     out = new Linear(parameters, "out", flat, 1);
   }

@@ -18,11 +18,12 @@ final class DeepFm implements Model {
   private final Mlp deep;
   private final Linear out;
 
-  DeepFm(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
+  DeepFm(
+      int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
+    this.width = width;
     linear = new FirstOrder(schema, parameters, "linear");
     int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
+    deep = new Mlp(parameters, "deep", flat, hidden, style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 

@@ -11,8 +11,8 @@ final class FmModel implements Model {
   private final int width;
   private final FirstOrder linear;
 
-  FmModel(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
+  FmModel(int width, Schema schema, Parameters parameters) {
+    this.width = width;
     linear = new FirstOrder(schema, parameters, "linear");
   }
 

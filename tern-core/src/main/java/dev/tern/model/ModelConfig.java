@@ -154,12 +154,12 @@ public record ModelConfig(
   public Model create(Schema schema, Parameters parameters) {
     return switch (type) {
       case LR -> new LogisticRegression(schema, parameters);
-      case FM -> new FmModel(this, schema, parameters);
-      case WDL -> new WideAndDeep(this, schema, parameters);
-      case DEEPFM -> new DeepFm(this, schema, parameters);
+      case FM -> new FmModel(embedding, schema, parameters);
+      case WDL -> new WideAndDeep(embedding, hidden, style, schema, parameters);
+      case DEEPFM -> new DeepFm(embedding, hidden, style, schema, parameters);
       case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);
-      case DEEPCROSSING -> new DeepCrossing(this, schema, parameters);
+      case DEEPCROSSING -> new DeepCrossing(embedding, hidden, style.dropout(), schema, parameters);
       case TRANSFORMER -> new FieldTransformer(this, schema, parameters);
     };
   }

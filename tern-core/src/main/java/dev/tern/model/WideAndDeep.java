@@ -14,11 +14,12 @@ final class WideAndDeep implements Model {
   private final Mlp deep;
   private final Linear out;
 
-  WideAndDeep(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
+  WideAndDeep(
+      int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
+    this.width = width;
     wide = new FirstOrder(schema, parameters, "wide");
     int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
+    deep = new Mlp(parameters, "deep", flat, hidden, style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.internal.plan;
 
 import dev.tern.internal.kernel.matmul.Epilogue;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.plan.Step.Fused;
 import dev.tern.internal.plan.Step.Place;
 import java.util.ArrayList;
@@ -113,7 +114,7 @@ final class EpilogueFusion {
         strides[2] == 1
             && strides[1] == size.n()
             && (size.batch() == 1 || strides[0] == (long) size.m() * size.n());
-    return isDense && Epilogue.isTakenBy(size.batch(), size.m(), size.n(), size.k());
+    return isDense && MatMul.takesEpilogue(size.batch(), size.m(), size.n(), size.k());
   }
 
   /** Whether the outermost loop goes evenly over rows of the product, or over whole products. */

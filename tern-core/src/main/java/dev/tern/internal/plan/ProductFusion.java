@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.matmul.Epilogue;
+import dev.tern.internal.kernel.matmul.MatMul;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -150,7 +151,7 @@ final class ProductFusion {
 
   private boolean goesOverRows(Group reader, Node node, int threads) {
     Step.ProductSizes size = StepBuilder.productSizes(node);
-    if (!Epilogue.mayKeepRows(size.batch(), size.m(), size.n(), size.k(), threads)) {
+    if (!MatMul.mayKeepRows(size.batch(), size.m(), size.n(), size.k(), threads)) {
       return false;
     }
     Step.Fused kernel = new FusedBuilder(reader, places.stored(reader), places::layout).build();

@@ -113,7 +113,7 @@ final class StepBuilder {
     Step.Fused kernel = kernel(group);
     Step.ProductSizes size = p.sizes();
     long rowsAt = Storages.align(p.scratch().bytes());
-    long rowsBytes = threads * Epilogue.rowsBytes(size.batch(), size.m(), size.n(), size.k());
+    long rowsBytes = threads * MatMul.rowsBytes(size.batch(), size.m(), size.n(), size.k());
     long partialsAt = rowsAt + Storages.align(rowsBytes);
     int scratch = storages.add(partialsAt + 4 * kernel.loops().partialElements());
     storages.use(scratch, step);

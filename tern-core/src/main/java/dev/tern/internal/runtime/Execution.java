@@ -10,6 +10,7 @@ import dev.tern.internal.kernel.matmul.DotInteraction.Samples;
 import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.internal.kernel.matmul.MatMul;
+import dev.tern.internal.kernel.matmul.ProductSpec;
 import dev.tern.internal.kernel.ops.PairSums;
 import dev.tern.internal.kernel.ops.RowIndex;
 import dev.tern.internal.kernel.ops.SegmentReduction;
@@ -300,7 +301,7 @@ public final class Execution {
       return FusedTask.PassedRows.NONE;
     }
     Step.ProductSizes size = s.product().sizes();
-    long bytes = Epilogue.rowsBytes(size.batch(), size.m(), size.n(), size.k());
+    long bytes = MatMul.rowsBytes(size.batch(), size.m(), size.n(), size.k());
     return new FusedTask.PassedRows(s.then().operands().indexOf(s.product().c().place()), bytes);
   }
 
@@ -358,8 +359,8 @@ public final class Execution {
     int[] aStrides = s.a().strides();
     int[] bStrides = s.b().strides();
     int[] cStrides = s.c().strides();
-    MatMul.Spec spec =
-        new MatMul.Spec(
+    ProductSpec spec =
+        new ProductSpec(
             aStrides[1],
             aStrides[2],
             bStrides[1],

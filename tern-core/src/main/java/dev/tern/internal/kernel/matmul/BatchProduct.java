@@ -50,7 +50,7 @@ public final class BatchProduct {
    *     another for any but {@link Epilogue#NONE}
    */
   public BatchProduct(
-      Workers workers, MatMul.Spec spec, Batch batch, long scratch, Epilogue epilogue) {
+      Workers workers, ProductSpec spec, Batch batch, long scratch, Epilogue epilogue) {
     this.workers = workers;
     this.epilogue = epilogue;
     elements = (long) spec.m() * spec.n();

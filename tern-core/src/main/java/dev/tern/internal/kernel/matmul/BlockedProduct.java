@@ -73,7 +73,7 @@ final class BlockedProduct {
   /** Rows of few terms that cost less one by one than as a strip. */
   private static final int FEW_ROWS = 3;
 
-  private final MatMul.Spec spec;
+  private final ProductSpec spec;
   private final Workers workers;
   private final Epilogue epilogue;
   private final int width = TileKernels.columns();
@@ -137,7 +137,7 @@ final class BlockedProduct {
    * @param epilogue run on rows as they become final; C must be dense for any but {@link
    *     Epilogue#NONE}, and {@link #isOneSlab} unless it is on C
    */
-  BlockedProduct(MatMul.Spec spec, Workers workers, Epilogue epilogue) {
+  BlockedProduct(ProductSpec spec, Workers workers, Epilogue epilogue) {
     this.spec = spec;
     this.workers = workers;
     this.epilogue = epilogue;

@@ -5,7 +5,7 @@ package dev.tern.internal.kernel.matmul;
  * a fused kernel adds a bias and applies an activation.
  *
  * @param task the work
- * @param rows address where each worker keeps {@link #rowsBytes} of elements; 0 where they are
+ * @param rows address where each worker keeps {@link MatMul#rowsBytes} of elements; 0 where they are
  *     written to C
  * @param pieces number of pieces that the rows are cut into, see {@link #start}; 0 where the
  *     product may choose
@@ -22,9 +22,6 @@ public record Epilogue(Task task, long rows, int pieces) {
 
   /** Fewest rows that a piece should have: shorter pieces cost time. */
   public static final int FEWEST_ROWS = BlockedProduct.CHUNK_STRIPS * UNIT;
-
-  /** A C that takes so many times the memory of all workers' rows is worth leaving out. */
-  private static final int WORTH_KEEPING = 4;
 
   /** No work. */
   public static final Epilogue NONE = new Epilogue((from, to, piece, worker) -> {}, 0, 0);
@@ -47,29 +44,6 @@ public record Epilogue(Task task, long rows, int pieces) {
   public static int start(int count, int unit, int pieces, int piece) {
     long units = (count + unit - 1L) / unit;
     return (int) Math.min(count, units * piece / pieces * unit);
-  }
-
-  /** Whether {@code batch} products of these sizes, with a dense C, can have an epilogue. */
-  public static boolean isTakenBy(int batch, int m, int n, int k) {
-    return BatchProduct.pays(batch, m, n, k) || batch == 1 && MatMul.takesEpilogue(m, n, k);
-  }
-
-  /**
-   * Whether the epilogue can take rows from where each of {@code threads} workers keeps them, and
-   * this saves much of the memory of C.
-   */
-  public static boolean mayKeepRows(int batch, int m, int n, int k, int threads) {
-    long rows = threads * rowsBytes(batch, m, n, k);
-    boolean isLarge = 4L * batch * m * n >= WORTH_KEEPING * rows;
-    boolean isBatch = BatchProduct.pays(batch, m, n, k);
-    return isLarge && (isBatch || batch == 1 && MatMul.handsOnRows(m, n, k));
-  }
-
-  /** Bytes of the rows that each worker keeps for such an epilogue. */
-  public static long rowsBytes(int batch, int m, int n, int k) {
-    return BatchProduct.pays(batch, m, n, k)
-        ? BatchProduct.rowsBytes(m, n)
-        : BlockedProduct.rowsBytes(n);
   }
 
   boolean isOnC() {

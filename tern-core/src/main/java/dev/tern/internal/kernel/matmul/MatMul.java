@@ -19,18 +19,8 @@ import java.util.Optional;
  * result.
  */
 public final class MatMul {
-  /** Zeros, from which the sums of a tile start that does not accumulate. */
-  static final long ZEROS = Memory.allocate(Arena.global(), 256, 64, "zeros").address();
-
-  /**
-   * Sizes and strides: A is {@code m x k}, B {@code k x n}, C {@code m x n}.
-   *
-   * @param ars elements between rows of A; {@code acs} between its columns, and so for B
-   * @param ldc elements between rows of C
-   * @param accumulate whether the product is added to the old values of C
-   */
-  public record Spec(
-      long ars, long acs, long brs, long bcs, long ldc, int m, int n, int k, boolean accumulate) {}
+  /** A C that takes so many times the memory of all workers' rows is worth leaving out. */
+  private static final int WORTH_KEEPING = 4;
 
   /** How a product of some sizes is computed. */
   private enum Form {
@@ -43,7 +33,7 @@ public final class MatMul {
     GENERAL
   }
 
-  private final Spec spec;
+  private final ProductSpec spec;
   private final Workers workers;
   private final long scratch;
   private final Form form;
@@ -57,17 +47,16 @@ public final class MatMul {
    *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
-  public MatMul(Workers workers, Spec spec, long scratch) {
+  public MatMul(Workers workers, ProductSpec spec, long scratch) {
     this(workers, spec, scratch, Epilogue.NONE);
   }
 
   /**
    * A product with an epilogue.
    *
-   * @param epilogue {@link Epilogue#NONE} unless {@link Epilogue#isTakenBy} or {@link
-   *     Epilogue#mayKeepRows} allows another
+   * @param epilogue {@link Epilogue#NONE} unless {@link #takesEpilogue} or {@link #mayKeepRows} allows another
    */
-  public MatMul(Workers workers, Spec spec, long scratch, Epilogue epilogue) {
+  public MatMul(Workers workers, ProductSpec spec, long scratch, Epilogue epilogue) {
     this.workers = workers;
     this.spec = spec;
     this.scratch = scratch;
@@ -79,6 +68,29 @@ public final class MatMul {
         form == Form.MANY_TERMS
             ? Optional.of(new SplitProduct(spec, workers, scratch))
             : Optional.empty();
+  }
+
+  /** Whether {@code batch} products of these sizes, with a dense C, can have an epilogue. */
+  public static boolean takesEpilogue(int batch, int m, int n, int k) {
+    return BatchProduct.pays(batch, m, n, k) || batch == 1 && takesEpilogue(m, n, k);
+  }
+
+  /**
+   * Whether the epilogue can take rows from where each of {@code threads} workers keeps them, and
+   * this saves much of the memory of C.
+   */
+  public static boolean mayKeepRows(int batch, int m, int n, int k, int threads) {
+    long rows = threads * rowsBytes(batch, m, n, k);
+    boolean isLarge = 4L * batch * m * n >= WORTH_KEEPING * rows;
+    boolean isBatch = BatchProduct.pays(batch, m, n, k);
+    return isLarge && (isBatch || batch == 1 && handsOnRows(m, n, k));
+  }
+
+  /** Bytes of the rows that each worker keeps for such an epilogue. */
+  public static long rowsBytes(int batch, int m, int n, int k) {
+    return BatchProduct.pays(batch, m, n, k)
+        ? BatchProduct.rowsBytes(m, n)
+        : BlockedProduct.rowsBytes(n);
   }
 
   /** Begins to make vector code ready, which takes a second or two. */
@@ -93,7 +105,7 @@ public final class MatMul {
 
   /** Whether products of these sizes, with a dense C, can have an epilogue. */
   static boolean takesEpilogue(int m, int n, int k) {
-    return form(new Spec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
+    return form(new ProductSpec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
   }
 
   /** Whether such an epilogue may take rows from where the workers keep them. */
@@ -101,24 +113,24 @@ public final class MatMul {
     return takesEpilogue(m, n, k) && BlockedProduct.isOneSlab(m, n, k, TileKernels.columns());
   }
 
-  private static Form form(Spec spec) {
-    if (spec.m == 0 || spec.n == 0) {
+  private static Form form(ProductSpec spec) {
+    if (spec.m() == 0 || spec.n() == 0) {
       return Form.NOTHING;
     }
-    if (spec.k == 0) {
+    if (spec.k() == 0) {
       return Form.NO_TERMS;
     }
-    if (spec.n == 1) {
+    if (spec.n() == 1) {
       return Form.MATRIX_BY_COLUMN;
     }
-    if (spec.m == 1) {
+    if (spec.m() == 1) {
       return Form.ROW_BY_MATRIX;
     }
-    if (spec.k == 1 && spec.bcs == 1 && !spec.accumulate) {
+    if (spec.k() == 1 && spec.bcs() == 1 && !spec.accumulate()) {
       return Form.OUTER;
     }
-    boolean dense = spec.ldc == spec.n;
-    return dense && SplitProduct.pays(spec.m, spec.n, spec.k) ? Form.MANY_TERMS : Form.GENERAL;
+    boolean dense = spec.ldc() == spec.n();
+    return dense && SplitProduct.pays(spec.m(), spec.n(), spec.k()) ? Form.MANY_TERMS : Form.GENERAL;
   }
 
   /**
@@ -145,12 +157,12 @@ public final class MatMul {
     switch (form) {
       case NOTHING -> {}
       case NO_TERMS -> {
-        for (int i = 0; i < spec.m && !spec.accumulate; i++) {
-          Memory.zero(c + 4 * i * spec.ldc, 4L * spec.n);
+        for (int i = 0; i < spec.m() && !spec.accumulate(); i++) {
+          Memory.zero(c + 4 * i * spec.ldc(), 4L * spec.n());
         }
       }
-      case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs), c);
-      case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs), c);
+      case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs()), c);
+      case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs()), c);
       case OUTER -> outer.run(kernel, workers, a, b, c);
       case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c);
       case GENERAL -> product.run(kernel, a, b, c, scratch);
@@ -162,7 +174,7 @@ public final class MatMul {
     if (stride == 1) {
       return x;
     }
-    for (int p = 0; p < spec.k; p++) {
+    for (int p = 0; p < spec.k(); p++) {
       Memory.setFloat(scratch + 4L * p, Memory.getFloat(x + 4 * p * stride));
     }
     return scratch;

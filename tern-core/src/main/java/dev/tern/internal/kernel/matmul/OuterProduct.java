@@ -10,7 +10,7 @@ final class OuterProduct {
   /** Elements of C in a task. */
   private static final int CHUNK = 1 << 16;
 
-  private final MatMul.Spec spec;
+  private final ProductSpec spec;
   private final BlockKernel.Outer shape;
   private final int rows;
   private final int chunks;
@@ -22,7 +22,7 @@ final class OuterProduct {
   private long b;
   private long c;
 
-  OuterProduct(MatMul.Spec spec) {
+  OuterProduct(ProductSpec spec) {
     this.spec = spec;
     shape = new BlockKernel.Outer(4 * spec.ars(), 4 * spec.ldc(), spec.n());
     rows = Math.max(1, CHUNK / Math.max(1, spec.n()));

@@ -28,7 +28,7 @@ final class SplitProduct {
   /** Most columns of a C that is computed transposed. */
   private static final int FEW_COLUMNS = 48;
 
-  private final MatMul.Spec spec;
+  private final ProductSpec spec;
   private final Workers workers;
   private final int terms;
   private final int pieces;
@@ -52,7 +52,7 @@ final class SplitProduct {
    *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
    */
-  SplitProduct(MatMul.Spec spec, Workers workers, long scratch) {
+  SplitProduct(ProductSpec spec, Workers workers, long scratch) {
     this.spec = spec;
     this.workers = workers;
     this.scratch = scratch;
@@ -73,12 +73,12 @@ final class SplitProduct {
     return n < m && n <= FEW_COLUMNS;
   }
 
-  private MatMul.Spec part(int count) {
+  private ProductSpec part(int count) {
     int m = spec.m();
     int n = spec.n();
     return transposed
-        ? new MatMul.Spec(spec.bcs(), spec.brs(), spec.acs(), spec.ars(), m, n, m, count, false)
-        : new MatMul.Spec(spec.ars(), spec.acs(), spec.brs(), spec.bcs(), n, m, n, count, false);
+        ? new ProductSpec(spec.bcs(), spec.brs(), spec.acs(), spec.ars(), m, n, m, count, false)
+        : new ProductSpec(spec.ars(), spec.acs(), spec.brs(), spec.bcs(), n, m, n, count, false);
   }
 
   private static long ownBytes(int m, int n, int terms) {

@@ -1,5 +1,8 @@
 package dev.tern.internal.kernel.matmul;
 
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+
 /**
  * How the matrices of tiles lie in memory, in bytes. Element (i, p) of A is at {@code a + i * aRow
  * + p * aStep}, element (p, j) of B at {@code b + p * bStep + 4 * j}, element (i, j) of C at {@code
@@ -7,6 +10,10 @@ package dev.tern.internal.kernel.matmul;
  * once, before their loops.
  */
 final class TileStrides {
+  /** Zeros, from which the sums of a tile start that does not accumulate. */
+  private static final long ZEROS =
+      Memory.allocate(Arena.global(), 256, 64, "zeros").address();
+
   final long aRow;
   final long aStep;
   final long bStep;
@@ -38,6 +45,6 @@ final class TileStrides {
 
   /** Where sums start: the tile of C at {@code c}, or zeros. */
   long start(long c) {
-    return accumulates ? c : MatMul.ZEROS;
+    return accumulates ? c : ZEROS;
   }
 }

@@ -35,14 +35,14 @@ final class VectorProduct {
   }
 
   /** The product of A and the one column of B. */
-  static VectorProduct byColumn(MatMul.Spec spec) {
+  static VectorProduct byColumn(ProductSpec spec) {
     long line = 4 * spec.ars();
     RowDots.Shape dots = new RowDots.Shape(line, 4 * spec.ldc(), spec.k(), spec.accumulate());
     return new VectorProduct(line, 4 * spec.acs(), dots, spec.m());
   }
 
   /** The product of the one row of A and B. */
-  static VectorProduct byRow(MatMul.Spec spec) {
+  static VectorProduct byRow(ProductSpec spec) {
     long line = 4 * spec.bcs();
     RowDots.Shape dots = new RowDots.Shape(line, 4, spec.k(), spec.accumulate());
     return new VectorProduct(line, 4 * spec.brs(), dots, spec.n());

@@ -72,7 +72,7 @@ final class MatMulTest {
               Memory.allocate(arena, MatMul.scratchBytes(m, n, k, threads), 64, "test").address();
           Memory.copyIn(before, 0, c.address(), before.length);
           try (Workers workers = Workers.of(threads)) {
-            MatMul.Spec spec = new MatMul.Spec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
+            ProductSpec spec = new ProductSpec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
             new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c.address());
           }
           assertBits(c.address(), want, ldc, kernel + " with " + threads + " threads");
@@ -261,7 +261,7 @@ final class MatMulTest {
           Memory.allocate(arena, MatMul.scratchBytes(20, 20, 6, 1), 64, "test").address();
       for (TileKernel kernel : kernels()) {
         try (Workers workers = Workers.of(1)) {
-          MatMul.Spec spec = new MatMul.Spec(6, 1, 20, 1, 20, 20, 20, 6, false);
+          ProductSpec spec = new ProductSpec(6, 1, 20, 1, 20, 20, 20, 6, false);
           new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c);
         }
         for (int i = 0; i < 400; i++) {
