@@ -18,8 +18,7 @@ final class DeepFm implements Model {
   private final Mlp deep;
   private final Linear out;
 
-  DeepFm(
-      int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
+  DeepFm(int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
     this.width = width;
     linear = new FirstOrder(schema, parameters, "linear");
     int flat = schema.slotCount() * width + schema.denseDim();

@@ -1,6 +1,5 @@
 package dev.tern.internal.plan;
 
-import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.plan.Step.Fused;
 import dev.tern.internal.plan.Step.Place;

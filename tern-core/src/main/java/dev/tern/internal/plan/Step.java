@@ -2,8 +2,8 @@ package dev.tern.internal.plan;
 
 import dev.tern.base.DType;
 import dev.tern.internal.ir.Op;
-import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

@@ -4,7 +4,6 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.matmul.BatchProduct;
-import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.matmul.MatMul;
 import java.util.ArrayList;
 import java.util.HashSet;

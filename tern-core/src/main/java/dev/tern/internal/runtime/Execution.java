@@ -3,12 +3,12 @@ package dev.tern.internal.runtime;
 import dev.tern.base.Workers;
 import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Pointwise;
-import dev.tern.internal.kernel.matmul.BatchProduct;
 import dev.tern.internal.kernel.emit.CompiledKernel;
+import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.BatchProduct;
 import dev.tern.internal.kernel.matmul.DotInteraction;
 import dev.tern.internal.kernel.matmul.DotInteraction.Samples;
 import dev.tern.internal.kernel.matmul.Epilogue;
-import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.kernel.matmul.ProductSpec;
 import dev.tern.internal.kernel.ops.PairSums;
@@ -244,8 +244,7 @@ public final class Execution {
         long each = dots.scratchBytes();
         yield rows(
             sizes.batch(),
-            (from, to, worker) ->
-                dots.run(samples, from, to, scratch + worker * each));
+            (from, to, worker) -> dots.run(samples, from, to, scratch + worker * each));
       }
       case Step.DotInteractionGradient(
               Step.Place x,
@@ -257,8 +256,7 @@ public final class Execution {
         long each = dots.scratchBytes();
         yield rows(
             sizes.batch(),
-            (from, to, worker) ->
-                dots.run(samples, from, to, scratch + worker * each));
+            (from, to, worker) -> dots.run(samples, from, to, scratch + worker * each));
       }
       case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) -> {
         PairSums sums = new PairSums(n, d);

@@ -1,9 +1,9 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.Workers;
-import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
+import dev.tern.internal.kernel.emit.CompiledKernel;
 import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.internal.kernel.matmul.RowSums;
 import dev.tern.internal.memory.Memory;

@@ -5,8 +5,8 @@ package dev.tern.internal.kernel.matmul;
  * a fused kernel adds a bias and applies an activation.
  *
  * @param task the work
- * @param rows address where each worker keeps {@link MatMul#rowsBytes} of elements; 0 where they are
- *     written to C
+ * @param rows address where each worker keeps {@link MatMul#rowsBytes} of elements; 0 where they
+ *     are written to C
  * @param pieces number of pieces that the rows are cut into, see {@link #start}; 0 where the
  *     product may choose
  */

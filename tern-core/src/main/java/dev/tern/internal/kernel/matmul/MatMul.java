@@ -2,7 +2,6 @@ package dev.tern.internal.kernel.matmul;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import java.lang.foreign.Arena;
 import java.util.Optional;
 
 /**
@@ -54,7 +53,8 @@ public final class MatMul {
   /**
    * A product with an epilogue.
    *
-   * @param epilogue {@link Epilogue#NONE} unless {@link #takesEpilogue} or {@link #mayKeepRows} allows another
+   * @param epilogue {@link Epilogue#NONE} unless {@link #takesEpilogue} or {@link #mayKeepRows}
+   *     allows another
    */
   public MatMul(Workers workers, ProductSpec spec, long scratch, Epilogue epilogue) {
     this.workers = workers;
@@ -130,7 +130,9 @@ public final class MatMul {
       return Form.OUTER;
     }
     boolean dense = spec.ldc() == spec.n();
-    return dense && SplitProduct.pays(spec.m(), spec.n(), spec.k()) ? Form.MANY_TERMS : Form.GENERAL;
+    return dense && SplitProduct.pays(spec.m(), spec.n(), spec.k())
+        ? Form.MANY_TERMS
+        : Form.GENERAL;
   }
 
   /**

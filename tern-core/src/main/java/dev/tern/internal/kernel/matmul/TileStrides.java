@@ -11,8 +11,7 @@ import java.lang.foreign.Arena;
  */
 final class TileStrides {
   /** Zeros, from which the sums of a tile start that does not accumulate. */
-  private static final long ZEROS =
-      Memory.allocate(Arena.global(), 256, 64, "zeros").address();
+  private static final long ZEROS = Memory.allocate(Arena.global(), 256, 64, "zeros").address();
 
   final long aRow;
   final long aStep;
