@@ -64,8 +64,8 @@ record Packing(long line, long step, int width) {
   }
 
   /**
-   * Packs blocks whose lines are neighbouring columns in memory: each line begins 4 bytes on. It takes four
-   * rows of memory at a time, and reads each row from end to end.
+   * Packs blocks whose lines are neighbouring columns in memory: each line begins 4 bytes on. It
+   * takes four rows of memory at a time, and reads each row from end to end.
    *
    * @param from address of the first block
    * @param lines that there are in memory from the first block on
