@@ -7,7 +7,7 @@ import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.Engine;
-import dev.tern.internal.runtime.MemoryReader;
+import dev.tern.internal.runtime.PendingReads;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any number of threads may call.
  */
-public final class Eager implements MemoryReader, AutoCloseable {
+public final class Eager implements PendingReads, AutoCloseable {
   /** Bytes of values in memory, with what ops take while they run; and the most at any time. */
   public record Bytes(long current, long peak) {}
 

@@ -42,7 +42,7 @@ public final class Engine implements AutoCloseable {
   private final PlanCache plans;
 
   /** Open sessions that compute with this or have read memory of it. */
-  private final List<MemoryReader> readers = new CopyOnWriteArrayList<>();
+  private final List<PendingReads> readers = new CopyOnWriteArrayList<>();
 
   /** A class of its own, so that the shared threads start when they are first used. */
   private static final class Shared {
@@ -278,7 +278,7 @@ public final class Engine implements AutoCloseable {
    *
    * @throws IllegalStateException when this is closed
    */
-  public void addReader(MemoryReader reader) {
+  public void addReader(PendingReads reader) {
     readers.add(reader);
     if (closed) {
       // Closing may have gone through the readers before this was one.
@@ -288,7 +288,7 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Ends what {@link #addReader} began. */
-  public void removeReader(MemoryReader reader) {
+  public void removeReader(PendingReads reader) {
     readers.remove(reader);
   }
 
@@ -301,10 +301,10 @@ public final class Engine implements AutoCloseable {
   }
 
   /** The same for all sessions except the one that writes. */
-  public static void beforeWrite(Buffer leaf, @Nullable MemoryReader writer) {
+  public static void beforeWrite(Buffer leaf, @Nullable PendingReads writer) {
     // Each step of training comes here: without readers it allocates nothing, not even an iterator.
     if (leaf.owner() instanceof Engine owner && !owner.readers.isEmpty()) {
-      for (MemoryReader reader : owner.readers) {
+      for (PendingReads reader : owner.readers) {
         if (reader != writer) {
           reader.expire(leaf::equals);
         }

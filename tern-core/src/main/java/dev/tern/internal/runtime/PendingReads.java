@@ -7,7 +7,7 @@ import java.util.function.Predicate;
  * Reads memory of a device after the call that asked for it has returned. The device tells it
  * before it writes or frees that memory.
  */
-public interface MemoryReader {
+public interface PendingReads {
   /** Returns when nothing asked for so far will read these leaves. */
   void expire(Predicate<Buffer> leaves);
 
