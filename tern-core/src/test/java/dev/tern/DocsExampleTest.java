@@ -17,8 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -71,12 +71,13 @@ final class DocsExampleTest {
     Path source = Files.writeString(folder.resolve("Example.java"), example.code());
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     Path core = Path.of(Tensor.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    PrintStream out = new PrintStream(said, true, StandardCharsets.UTF_8);
     int status =
-        ToolProvider.getSystemJavaCompiler()
+        ToolProvider.findFirst("javac")
+            .orElseThrow()
             .run(
-                null,
-                said,
-                said,
+                out,
+                out,
                 "-proc:none",
                 "-nowarn",
                 "-cp",
