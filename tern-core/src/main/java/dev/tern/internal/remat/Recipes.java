@@ -252,7 +252,7 @@ public final class Recipes {
   }
 
   /** Lists by value: the ops that read it. */
-  IntLists readers() {
+  public IntLists readers() {
     return readers;
   }
 

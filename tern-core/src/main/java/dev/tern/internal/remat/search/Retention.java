@@ -46,14 +46,13 @@ final class Retention {
   /** By op of the program: ops that cannot run again from then on. */
   private final int[][] expiring;
 
-  /** By op: the op of the program from which on it cannot run again. */
-  private final int[] expiresAt;
-
   private final boolean[] isFreed;
   private final boolean[] wasLasting;
 
   // The state of a count.
   private final boolean[] isLasting;
+  private final boolean[] isExpired;
+  private final int[] found;
   private boolean isImpossible;
   private final boolean[] isDefined;
   private final boolean[] isResident;
@@ -120,10 +119,10 @@ final class Retention {
     listStretches();
     isFreed = new boolean[bytes.length];
     expiring = new int[ops + 1][0];
-    expiresAt = new int[ops];
-    Arrays.fill(expiresAt, Integer.MAX_VALUE);
     noteEnds(traceUses.trace());
     isLasting = new boolean[bytes.length];
+    isExpired = new boolean[ops];
+    found = new int[ops];
     wasLasting = new boolean[bytes.length];
     for (int storage = 0; storage < bytes.length; storage++) {
       wasLasting[storage] = recipes.isLasting(storage);
@@ -167,9 +166,6 @@ final class Retention {
       } else if (event instanceof Trace.Expire(int[] expired)) {
         expiring[op] =
             IntStream.concat(IntStream.of(expiring[op]), IntStream.of(expired)).toArray();
-        for (int each : expired) {
-          expiresAt[each] = Math.min(expiresAt[each], op);
-        }
       }
     }
   }
@@ -297,13 +293,14 @@ final class Retention {
     Arrays.fill(isDefined, false);
     Arrays.fill(isResident, false);
     Arrays.fill(lastUse, 0);
+    Arrays.fill(isExpired, false);
     isImpossible = false;
     System.arraycopy(wasLasting, 0, isLasting, 0, bytes.length);
     double loss = 0;
     for (int op = 0; op < ops && loss <= cut; op++) {
       expire(op);
       round++;
-      list(op, op);
+      list(op);
       if (isImpossible) {
         return Double.POSITIVE_INFINITY;
       }
@@ -343,20 +340,57 @@ final class Retention {
     return drops.toArray(int[][]::new);
   }
 
-  /** Ops cannot run again from here on: what they made stays, and what is lacking is made now. */
+  /**
+   * Ops cannot run again from here on, and neither can those that read what these made and is not
+   * there. What is lacking is made now; what they made stays.
+   */
   private void expire(int op) {
-    for (int expired : expiring[op]) {
+    if (expiring[op].length == 0) {
+      return;
+    }
+    for (int expired : findExpired(op)) {
       for (int value = recipes.firstOutput(expired); value < recipes.endOutput(expired); value++) {
         int storage = recipes.storage(value);
-        boolean isUsedLater = lastUse[storage] + 1 < uses[storage].length;
-        isLasting[storage] = true;
-        if (isUsedLater && !isDefined[value]) {
+        if (!isDefined[value] && lastUse[storage] + 1 < uses[storage].length) {
+          isLasting[storage] = true;
           round++;
-          list(expired, op - 1);
+          list(expired);
           runListed(ops);
         }
       }
     }
+    for (int expired : findExpired(op)) {
+      isExpired[expired] = true;
+      for (int value = recipes.firstOutput(expired); value < recipes.endOutput(expired); value++) {
+        isLasting[recipes.storage(value)] = true;
+      }
+    }
+  }
+
+  private int[] findExpired(int op) {
+    round++;
+    int count = 0;
+    for (int expired : expiring[op]) {
+      listed[expired] = round;
+      found[count++] = expired;
+    }
+    IntLists readers = recipes.readers();
+    for (int i = 0; i < count; i++) {
+      for (int value = recipes.firstOutput(found[i]);
+          value < recipes.endOutput(found[i]);
+          value++) {
+        for (int at = readers.first(value); !isDefined[value] && at >= 0; at = readers.next(at)) {
+          int reader = readers.get(at);
+          if (reader < op && !isListed(reader)) {
+            listed[reader] = round;
+            found[count++] = reader;
+          }
+        }
+      }
+    }
+    int[] all = Arrays.copyOf(found, count);
+    Arrays.sort(all);
+    return all;
   }
 
   /** Notes the uses of an op of the program. */
@@ -387,7 +421,7 @@ final class Retention {
     for (int value : pins) {
       if (!isDefined[value]) {
         round++;
-        list(recipes.maker(value), ops);
+        list(recipes.maker(value));
         runListed(ops);
       }
     }
@@ -397,7 +431,7 @@ final class Retention {
   }
 
   /** Lists the ops that make what an op lacks, and the op, in the order of a residency's stack. */
-  private void list(int op, int programOp) {
+  private void list(int op) {
     aheadCount = 0;
     int depth = 0;
     push(op, depth++);
@@ -410,7 +444,7 @@ final class Retention {
       }
       cursor[depth - 1] = at;
       if (at < of.length) {
-        isImpossible |= expiresAt[recipes.maker(of[at])] <= programOp;
+        isImpossible |= isExpired[recipes.maker(of[at])];
         push(recipes.maker(of[at]), depth++);
       } else {
         listed[top] = round;

@@ -130,7 +130,7 @@ public final class ScheduleSearch {
   public static Guide plan(Trace trace, long budget, double limit) {
     Guide learned = learn(trace, budget, limit);
     Guide searched = of(trace, budget, limit).full(WORK);
-    Guide known = searched.time() < learned.time() ? searched : learned;
+    Guide known = faster(learned, searched);
     SearchTimer timer = SearchTimer.unlimited();
     return RetentionSearch.of(new TraceUses(trace), budget, timer, 0)
         .flatMap(search -> search.after(known))
@@ -139,26 +139,33 @@ public final class ScheduleSearch {
 
   /**
    * A way to run a step that is not worse than one that is known: the best that is found until the
-   * time is over. Decisions for each use are searched for again and again, longer each time.
+   * time is over. In turns, decisions for each use are searched for, and weights are changed at
+   * random, each time longer and by other random numbers.
    */
   static Guide improve(Trace trace, Guide known, double limit, SearchTimer timer) {
     TraceUses uses = new TraceUses(trace);
+    timer.found(known.time());
+    ScheduleSearch search = new ScheduleSearch(uses, known.budget(), limit, timer);
     Guide best = known;
-    timer.found(best.time());
     for (int round = 0; round < MOST_ROUNDS && !timer.isOver(); round++) {
       Guide start = best;
       best =
           RetentionSearch.of(uses, known.budget(), timer, round)
-              .flatMap(search -> search.after(start))
+              .flatMap(decisions -> decisions.after(start))
               .orElse(best);
       timer.found(best.time());
       if (round == 0) {
-        Guide other = new ScheduleSearch(uses, known.budget(), limit, timer).full(WORK);
-        best = other.time() < best.time() ? other : best;
-        timer.found(best.time());
+        search.full(WORK);
+      } else {
+        search.improve(search.work + (WORK << round), round + 1);
       }
+      best = faster(best, search.best);
     }
     return best;
+  }
+
+  private static Guide faster(Guide guide, Guide other) {
+    return other.time() < guide.time() ? other : guide;
   }
 
   /**
@@ -172,7 +179,7 @@ public final class ScheduleSearch {
 
   private Guide full(long most) {
     searchAll(SearchCandidate.all(uses, budget), FINALISTS, most);
-    improve(most);
+    improve(most, 1);
     return best;
   }
 
@@ -286,10 +293,10 @@ public final class ScheduleSearch {
   }
 
   /** Changes the weights of some storages at random and keeps what is faster. */
-  private void improve(long most) {
+  private void improve(long most, int seed) {
     int[] storages = worthChanging();
     double enough = uses.trace().cost() * (1 + LEAST_GAIN);
-    SplittableRandom random = new SplittableRandom(1);
+    SplittableRandom random = new SplittableRandom(seed);
     int failures = storages.length > 0 && Double.isFinite(best.time()) ? 0 : PATIENCE;
     while (failures < PATIENCE && work < most && best.time() > enough && !timer.isOver()) {
       double[] weights = Arrays.copyOf(bestCandidate.weights(), uses.recipes().storages());
