@@ -118,7 +118,8 @@ final class OptimizerKeys {
           case "rmsprop" -> new Optimizer.RmsProp(rate, s.get(rho).floatValue(), least);
           case "adam" -> adam(s, rate, least);
           case "ftrl" -> ftrl(s, rate);
-          default -> new Optimizer.Sgd(rate);
+          case "sgd" -> new Optimizer.Sgd(rate);
+          default -> throw new IllegalStateException("no optimizer for " + s.get(type));
         });
   }
 
