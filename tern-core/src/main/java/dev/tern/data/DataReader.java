@@ -6,13 +6,13 @@ import java.util.OptionalLong;
 
 /**
  * The rows of a data set in a fixed order, pass after pass. Files, generators and decorators
- * ({@link Readers}) are all DataReaders, so they compose.
+ * ({@link dev.tern.data.readers.Readers}) are all DataReaders, so they compose.
  *
  * <p>{@link #state()} between two batches says which rows were delivered. {@link #restore} in a new
  * reader of the same data continues with exactly the other rows. Rows inside decorators are not
  * delivered yet, so a restored reader reads them again. A consumer that counts rows itself can call
  * {@code start(epoch)} and {@code skip(rows)} instead, except above {@link
- * Readers#mappedUnordered}, whose order only the state knows.
+ * dev.tern.data.readers.Readers#mappedUnordered}, whose order only the state knows.
  *
  * <p>Bad data raises a {@link DataException} that names file, row and byte offset. After an
  * exception the state is the one before the failed call, and {@code start} or {@code restore} begin

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * The order of the batches of a pass, where it depends on the speed of threads: batches that {@link
- * Readers#mappedUnordered} gave, and the orders of the readers below. A reader that is restored
- * with it gives its first batches in this order again.
+ * dev.tern.data.readers.Readers#mappedUnordered} gave, and the orders of the readers below. A
+ * reader that is restored with it gives its first batches in this order again.
  *
  * @param turns for each batch given, the number of older batches that were not given yet; below
  *     twice the number of threads

@@ -18,7 +18,7 @@ import java.util.function.Function;
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
  * from a pool and gives it back. An id without a row reads as the model's {@link
- * dev.tern.embedding.UnknownRow} and is never inserted.
+ * dev.tern.embedding.config.UnknownRow} and is never inserted.
  *
  * <pre>{@code
  * try (Predictor predictor = Predictor.open(Path.of("runs/census"))) {

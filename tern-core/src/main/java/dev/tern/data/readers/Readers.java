@@ -49,7 +49,7 @@ public final class Readers {
    * The rows of {@code source}, mapped by {@code threads} threads, in batches of {@code size} rows
    * (the last may be smaller). A batch comes as soon as it is done and waits for no slower one
    * before it. A restored reader gives exactly the rows that were not delivered: the {@link
-   * PassOrder} in the state holds a small number for each batch since the pass began.
+   * dev.tern.data.PassOrder} in the state holds a small number for each batch since the pass began.
    */
   public static DataReader mappedUnordered(
       DataReader source, Schema schema, BatchMap map, int threads, int size) {
