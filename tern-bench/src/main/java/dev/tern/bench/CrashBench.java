@@ -10,20 +10,34 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * {@code bench crash}: a training run is killed with SIGKILL at random moments, again and again,
- * and resumed each time. After each kill the last checkpoint must be whole and no older than the
- * one before; at the end the weights must be, byte for byte, those of a run never killed. There are
- * more kills than asked for until one came while a checkpoint was written, and one left a
- * checkpoint of changes.
+ * {@code bench crash}: a training run is killed with SIGKILL again and again, and resumed each
+ * time. After each kill the last checkpoint must be whole and no older than the one before. At the
+ * end the weights must equal, byte for byte, the weights of a run that was never killed.
+ *
+ * <p>Each kill waits for one of the three moments of {@link Moment}, in turn. So a slow machine
+ * sees the same kinds of kills as a fast one. More kills than asked for follow until one came while
+ * a checkpoint was written.
  */
 final class CrashBench {
   /** How many times as many kills there may be, until they were of every kind. */
   private static final int MOST_TIMES = 10;
+
+  /** When a process is killed. */
+  private enum Moment {
+    /** A random time after its first step. */
+    ANY,
+    /** After it wrote two checkpoints, so that the last one holds changes only. */
+    WRITTEN,
+    /** While the files of a checkpoint are being written. */
+    WRITING
+  }
 
   private final Arguments arguments;
   private final Path folder;
@@ -65,8 +79,9 @@ final class CrashBench {
   private void measure() throws IOException {
     int least = arguments.positive("--kills");
     int kills = 0;
-    while (kills < least || !wereOfEveryKind() && kills < MOST_TIMES * least) {
-      trainAndKill();
+    while (kills < least || halves == 0 && kills < MOST_TIMES * least) {
+      Moment[] all = Moment.values();
+      trainAndKill(kills < least ? all[kills % all.length] : Moment.WRITING);
       kills++;
       verify(kills);
     }
@@ -90,13 +105,7 @@ final class CrashBench {
     }
   }
 
-  /** Whether there was a checkpoint, one of changes, and a kill while one was written. */
-  private boolean wereOfEveryKind() {
-    return step > 0 && longest > 1 && halves > 0;
-  }
-
-  /** A process that is killed a random time after its first step. */
-  private void trainAndKill() throws IOException {
+  private void trainAndKill(Moment moment) throws IOException {
     String[] options =
         options("killed", Long.toString(Long.MAX_VALUE), text("--steps"), text("--millis"));
     List<String> command = Children.command(List.of("-Xmx1g"), CrashRun.class.getName(), options);
@@ -110,7 +119,7 @@ final class CrashBench {
       while (process.isAlive() && !Files.readString(output).contains("step ")) {
         Thread.sleep(5);
       }
-      Thread.sleep(random.nextInt(arguments.positive("--within")));
+      await(moment, process);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("crash: interrupted", e);
@@ -125,10 +134,39 @@ final class CrashBench {
     require(process.exitValue() == 137, "a process with status " + process.exitValue());
   }
 
+  private void await(Moment moment, Process process) throws IOException, InterruptedException {
+    switch (moment) {
+      case ANY -> Thread.sleep(random.nextInt(arguments.positive("--within")));
+      case WRITTEN -> {
+        for (int seen = 0; seen < 2 && process.isAlive(); seen++) {
+          Set<String> before = checkpoints();
+          while (process.isAlive() && before.containsAll(checkpoints())) {
+            Thread.sleep(1);
+          }
+        }
+      }
+      case WRITING -> {
+        while (process.isAlive() && !isHalfWritten()) {
+          Thread.onSpinWait();
+        }
+      }
+    }
+  }
+
+  private boolean isHalfWritten() throws IOException {
+    return names(folder.resolve("killed")).stream().anyMatch(name -> name.endsWith(".writing"));
+  }
+
+  /** Names of the checkpoints in the run's folder that are whole. */
+  private Set<String> checkpoints() throws IOException {
+    return names(folder.resolve("killed")).stream()
+        .filter(name -> name.startsWith("step-") && !name.endsWith(".writing"))
+        .collect(Collectors.toSet());
+  }
+
   private void verify(int kill) throws IOException {
     Path run = folder.resolve("killed");
-    List<String> names = names(run);
-    boolean half = names.stream().anyMatch(name -> name.endsWith(".writing"));
+    boolean half = isHalfWritten();
     halves += half ? 1 : 0;
     long before = step;
     int parts = 0;
