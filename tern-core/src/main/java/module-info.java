@@ -11,7 +11,6 @@ module dev.tern.core {
 
   exports dev.tern.base;
   exports dev.tern.checkpoint;
-  exports dev.tern.checkpoint.tools;
   exports dev.tern.data;
   exports dev.tern.data.encode;
   exports dev.tern.data.readers;

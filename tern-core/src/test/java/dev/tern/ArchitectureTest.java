@@ -33,7 +33,6 @@ final class ArchitectureTest {
       List.of(
           "predict",
           "train",
-          "checkpoint.tools",
           "checkpoint",
           "internal.checkpoint",
           "model",
@@ -52,7 +51,6 @@ final class ArchitectureTest {
           "data",
           "tensor",
           "internal.eager",
-          "internal.replay",
           "internal.runtime",
           "internal.plan",
           "internal.kernel.ops",

@@ -2,7 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.internal.replay.TraceLog;
+import dev.tern.replay.TraceLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -11,7 +11,7 @@ final class CrashTest {
         List.of(
             "--json",
             "--kills",
-            "6",
+            "3",
             "--rows",
             "4000",
             "--steps",

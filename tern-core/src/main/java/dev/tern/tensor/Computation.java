@@ -5,7 +5,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
-import dev.tern.internal.replay.TraceLogWriter;
+import dev.tern.internal.remat.TraceLogWriter;
 import dev.tern.internal.runtime.Engine;
 import dev.tern.internal.runtime.Execution;
 import java.lang.foreign.MemorySegment;

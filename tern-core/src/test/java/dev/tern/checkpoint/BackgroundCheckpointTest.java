@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.data.readers.Readers;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -27,12 +27,11 @@ final class BackgroundCheckpointTest {
   @TempDir private Path folder;
 
   private static TrainOptions options() {
-    return DeltaCheckpointTest.options().tableOptimizer(Optimizer.rowWiseAdagrad(0.1f));
+    return DeltaRuns.options().tableOptimizer(Optimizer.rowWiseAdagrad(0.1f));
   }
 
   private static Trainer trainer(Device device, TrainOptions options) {
-    return Trainer.create(
-        device, TrainerTest.encoder(DeltaCheckpointTest.ROWS), DeltaCheckpointTest.MODEL, options);
+    return Trainer.create(device, PlantedRuns.encoder(DeltaRuns.ROWS), DeltaRuns.MODEL, options);
   }
 
   @Test
@@ -42,7 +41,7 @@ final class BackgroundCheckpointTest {
     try (Device device = Device.cpu(2, 1L << 27);
         Trainer trainer = trainer(device, options().checkpoints(run, 5))) {
       trainer.fit(
-          Readers.inMemory(DeltaCheckpointTest.ROWS),
+          Readers.inMemory(DeltaRuns.ROWS),
           Optional.empty(),
           progress -> {
             if (progress.step() % 5 == 0) {
@@ -56,12 +55,12 @@ final class BackgroundCheckpointTest {
           });
     }
     assertThat(expected).hasSize(4);
-    assertThat(DeltaCheckpointTest.names(run)).containsExactly("step-24");
+    assertThat(DeltaRuns.names(run)).containsExactly("step-24");
   }
 
   private static byte[] contents(Path checkpoint) {
     try {
-      return TrainerTest.contents(checkpoint);
+      return PlantedRuns.contents(checkpoint);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -75,7 +74,7 @@ final class BackgroundCheckpointTest {
       TrainOptions options = options().checkpoints(file.resolve("run"), 2).deltas(deltas);
       try (Device device = Device.cpu(1, 1L << 27);
           Trainer trainer = trainer(device, options)) {
-        assertThatThrownBy(() -> trainer.fit(Readers.inMemory(DeltaCheckpointTest.ROWS)))
+        assertThatThrownBy(() -> trainer.fit(Readers.inMemory(DeltaRuns.ROWS)))
             .isInstanceOf(UncheckedIOException.class)
             .hasMessageContaining(file.resolve("run").toString())
             .hasMessageContaining("got an error writing it");
@@ -94,7 +93,7 @@ final class BackgroundCheckpointTest {
         Trainer trainer = trainer(device, options().checkpoints(run, 5))) {
       assertThatThrownBy(() ->
               trainer.fit(
-                  Readers.inMemory(DeltaCheckpointTest.ROWS),
+                  Readers.inMemory(DeltaRuns.ROWS),
                   Optional.empty(),
                   progress -> {
                     if (progress.step() == 6) {
@@ -103,7 +102,7 @@ final class BackgroundCheckpointTest {
                   }))
           .hasMessage("no more");
     }
-    assertThat(DeltaCheckpointTest.names(run)).containsExactly("step-5");
+    assertThat(DeltaRuns.names(run)).containsExactly("step-5");
     assertThat(Checkpoint.open(run).step()).isEqualTo(5);
   }
 }

@@ -13,9 +13,9 @@ import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -39,13 +39,13 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class DamagedChainTest {
   private static final TrainOptions OPTIONS =
-      DeltaCheckpointTest.options()
+      DeltaRuns.options()
           .tables(t ->
               t.rows(
-                  DeltaCheckpointTest.COUNTED
+                  DeltaRuns.COUNTED
                       .withMaxRows(20, WhenFull.UNKNOWN)
                       .withRoomMadeBy(new Eviction.LeastRecent(), 20)))
-          .deltas(DeltaCheckpointTest.everySteps(1, 100));
+          .deltas(DeltaRuns.everySteps(1, 100));
   private static final List<String> PARTS = List.of("step-1", "step-2.delta", "step-3.delta");
 
   @TempDir static Path made;
@@ -53,8 +53,8 @@ final class DamagedChainTest {
 
   @BeforeAll
   static void train() throws IOException {
-    DeltaCheckpointTest.run(made, OPTIONS.checkpoints(made, 0), false, 3);
-    assertThat(DeltaCheckpointTest.names(made)).isEqualTo(PARTS);
+    DeltaRuns.run(made, OPTIONS.checkpoints(made, 0), false, 3);
+    assertThat(DeltaRuns.names(made)).isEqualTo(PARTS);
   }
 
   @BeforeEach
@@ -83,27 +83,26 @@ final class DamagedChainTest {
 
   /** Opening and resuming fail with {@code said} in the message, and change nothing. */
   private void assertRefused(String as, String... said) throws IOException {
-    byte[] before = TrainerTest.contents(run);
+    byte[] before = PlantedRuns.contents(run);
     assertThatThrownBy(() -> Checkpoint.openLatest(run))
         .as(as)
         .isInstanceOf(DataException.class)
         .hasMessageContainingAll(said)
         .hasMessageContainingAll(": got ", "expected ", "; ");
-    assertThat(TrainerTest.contents(run)).isEqualTo(before);
+    assertThat(PlantedRuns.contents(run)).isEqualTo(before);
   }
 
   private void assertNotResumed(String as, String... said) throws IOException {
-    byte[] before = TrainerTest.contents(run);
+    byte[] before = PlantedRuns.contents(run);
     try (Device device = Device.cpu(1, 1L << 27)) {
-      assertThatThrownBy(
-              () -> Trainer.resume(device, run, DeltaCheckpointTest.MODEL, OPTIONS).close())
+      assertThatThrownBy(() -> Trainer.resume(device, run, DeltaRuns.MODEL, OPTIONS).close())
           .as(as)
           .isInstanceOf(DataException.class)
           .hasMessageContainingAll(said)
           .hasMessageContainingAll("got ", "expected ", "; ");
       assertThat(DeviceAccess.allocator(device).live()).isZero();
     }
-    assertThat(TrainerTest.contents(run)).isEqualTo(before);
+    assertThat(PlantedRuns.contents(run)).isEqualTo(before);
   }
 
   /** Where its hash is wrong, the manifest or its hash is named. */
@@ -186,7 +185,7 @@ final class DamagedChainTest {
   void changesToAnotherFullCheckpointAreRefused() throws IOException {
     Path other = run.resolveSibling("other-" + run.getFileName());
     TrainOptions options = OPTIONS.seed(2);
-    DeltaCheckpointTest.run(other, options.checkpoints(other, 0), false, 3);
+    DeltaRuns.run(other, options.checkpoints(other, 0), false, 3);
     for (String part : PARTS.subList(0, 2)) {
       AtomicFolder.delete(run.resolve(part));
       copy(other.resolve(part), run.resolve(part));

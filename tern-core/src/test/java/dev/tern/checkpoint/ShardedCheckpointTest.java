@@ -16,9 +16,9 @@ import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -43,13 +43,13 @@ final class ShardedCheckpointTest {
   @TempDir Path folder;
 
   static List<TrainOptions> runs() {
-    return DeltaCheckpointTest.runs();
+    return DeltaRuns.runs();
   }
 
   private Path trained(TrainOptions options, long steps) {
     Path run = folder.resolve("run");
-    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(3, 100));
-    DeltaCheckpointTest.run(run, often, false, steps);
+    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(3, 100));
+    DeltaRuns.run(run, often, false, steps);
     return run;
   }
 
@@ -68,12 +68,12 @@ final class ShardedCheckpointTest {
     Path four = resharded(run, 4, "four");
     assertThat(Files.exists(four.resolve("tables/0.3.safetensors"))).isTrue();
     for (int shards : new int[] {1, 2, 4, 8}) {
-      byte[] expected = TrainerTest.contents(resharded(one, shards, "direct-" + shards));
-      assertThat(TrainerTest.contents(resharded(four, shards, "again-" + shards)))
+      byte[] expected = PlantedRuns.contents(resharded(one, shards, "direct-" + shards));
+      assertThat(PlantedRuns.contents(resharded(four, shards, "again-" + shards)))
           .isEqualTo(expected);
     }
-    assertThat(TrainerTest.contents(folder.resolve("again-1")))
-        .isEqualTo(TrainerTest.contents(one));
+    assertThat(PlantedRuns.contents(folder.resolve("again-1")))
+        .isEqualTo(PlantedRuns.contents(one));
   }
 
   @ParameterizedTest
@@ -83,11 +83,11 @@ final class ShardedCheckpointTest {
     Path four = resharded(run, 4, "four");
     Path again = folder.resolve("again");
     try (Device device = Device.cpu(1, 1L << 27);
-        Trainer trainer = Trainer.resume(device, four, DeltaCheckpointTest.MODEL, options)) {
+        Trainer trainer = Trainer.resume(device, four, DeltaRuns.MODEL, options)) {
       trainer.save(again);
     }
-    assertThat(TrainerTest.contents(again))
-        .isEqualTo(TrainerTest.contents(resharded(run, 1, "one")));
+    assertThat(PlantedRuns.contents(again))
+        .isEqualTo(PlantedRuns.contents(resharded(run, 1, "one")));
   }
 
   @Test
@@ -126,7 +126,7 @@ final class ShardedCheckpointTest {
 
   @Test
   void tablesTakeTheirShardOfFilesInMoreShardsInFewerAndWithChanges() {
-    Path run = trained(DeltaCheckpointTest.options(), 8);
+    Path run = trained(DeltaRuns.options(), 8);
     try (Device device = Device.cpu(1, 1L << 27);
         Network network = Checkpoint.openLatest(run).load(device)) {
       EmbeddingTable whole = network.tables().tables().get(2);
@@ -157,7 +157,7 @@ final class ShardedCheckpointTest {
   }
 
   private void makeFour() {
-    Checkpoint.openLatest(trained(DeltaCheckpointTest.options(), 4)).reshard(four, 4);
+    Checkpoint.openLatest(trained(DeltaRuns.options(), 4)).reshard(four, 4);
   }
 
   private void assertRefused(String... said) {

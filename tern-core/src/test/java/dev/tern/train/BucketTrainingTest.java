@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.checkpoint.DeltaCheckpointTest;
-import dev.tern.checkpoint.tools.TableFormat;
-import dev.tern.checkpoint.tools.TableImport;
-import dev.tern.checkpoint.tools.TableSummary;
+import dev.tern.checkpoint.DeltaRuns;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
@@ -48,8 +45,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whole runs in which ids without a row share buckets. */
 final class BucketTrainingTest {
-  private static final Batch ROWS = TrainerTest.planted(1, 1500);
-  private static final Batch OTHERS = DeltaCheckpointTest.manyIds(9, 100);
+  private static final Batch ROWS = PlantedRuns.planted(1, 1500);
+  private static final Batch OTHERS = DeltaRuns.manyIds(9, 100);
   private static final int BUCKETS = 6;
   private static final ModelConfig MODEL =
       ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8)
@@ -86,7 +83,7 @@ final class BucketTrainingTest {
   private Path trained(TrainOptions options, int threads) {
     Path target = folder.resolve("threads-" + threads);
     try (Device device = Device.cpu(threads, 1L << 27);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options)) {
       trainer.fit(Readers.inMemory(ROWS));
       trainer.save(target);
     }
@@ -96,13 +93,13 @@ final class BucketTrainingTest {
   @ParameterizedTest
   @MethodSource("runs")
   void weightsDependNeitherOnThreadsNorOnAStopBetween(TrainOptions options) throws IOException {
-    byte[] whole = TrainerTest.contents(trained(options, 1));
-    assertThat(TrainerTest.contents(trained(options, 2))).isEqualTo(whole);
-    assertThat(TrainerTest.contents(trained(options, 3))).isEqualTo(whole);
+    byte[] whole = PlantedRuns.contents(trained(options, 1));
+    assertThat(PlantedRuns.contents(trained(options, 2))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(trained(options, 3))).isEqualTo(whole);
     Path run = folder.resolve("run");
-    TrainOptions saved = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(7, 100));
+    TrainOptions saved = options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(7, 100));
     try (Device device = Device.cpu(2, 1L << 27);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, saved)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, saved)) {
       trainer.fit(
           Readers.inMemory(ROWS),
           Optional.empty(),
@@ -120,7 +117,7 @@ final class BucketTrainingTest {
         trainer.fit(Readers.inMemory(ROWS));
         trainer.save(resumed);
       }
-      assertThat(TrainerTest.contents(resumed)).isEqualTo(whole);
+      assertThat(PlantedRuns.contents(resumed)).isEqualTo(whole);
     }
   }
 
@@ -156,7 +153,7 @@ final class BucketTrainingTest {
     Checkpoint.open(checkpoint).reshard(four, 4);
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer fresh =
-            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options(COUNTED))) {
+            Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options(COUNTED))) {
       fresh.save(folder.resolve("fresh"));
       for (int t = 0; t < 3; t++) {
         List<String> learned = buckets(file(checkpoint, t));
@@ -224,7 +221,7 @@ final class BucketTrainingTest {
     float[] scores = new float[OTHERS.size()];
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer =
-            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options(COUNTED))) {
+            Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options(COUNTED))) {
       trainer.fit(Readers.inMemory(ROWS));
       trainer.save(checkpoint);
       Metrics.Result before = trainer.evaluate(Readers.inMemory(OTHERS));
@@ -236,26 +233,6 @@ final class BucketTrainingTest {
       predictor.score(OTHERS, scores);
     }
     assertThat(scores).doesNotContain(Float.NaN);
-  }
-
-  @Test
-  void bucketsStayWhereRowsOfATableAreReplaced() throws IOException {
-    Path checkpoint = trained(options(COUNTED), 1);
-    Path text = Files.writeString(folder.resolve("rows.txt"), "5\t1\t2\t3\t4\t5\n");
-    Path target = folder.resolve("imported");
-    TableImport.write(Checkpoint.open(checkpoint), 1, TableFormat.TEXT, text, target);
-    for (int t = 0; t < 3; t++) {
-      assertThat(buckets(file(target, t))).isEqualTo(buckets(file(checkpoint, t)));
-    }
-    TableSummary summary = TableSummary.of(Checkpoint.open(target), 1, 1);
-    assertThat(summary.rows()).isOne();
-    assertThat(summary.layout().buckets()).isEqualTo(BUCKETS);
-    Path again = folder.resolve("again");
-    try (Device device = Device.cpu(1, 1L << 27);
-        Trainer trainer = Trainer.resume(device, target, MODEL, options(COUNTED))) {
-      trainer.save(again);
-    }
-    assertThat(buckets(file(again, 1))).isEqualTo(buckets(file(checkpoint, 1)));
   }
 
   @Test
@@ -287,7 +264,7 @@ final class BucketTrainingTest {
     try (Device device = Device.cpu(1, 1L << 27)) {
       for (RowPolicy policy : List.of(RowPolicy.ALL, full, unseen)) {
         assertThatThrownBy(
-                () -> Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options(policy)))
+                () -> Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options(policy)))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("train options: got Hashed[buckets=6] where training gives each");
       }
@@ -295,7 +272,7 @@ final class BucketTrainingTest {
           options(COUNTED)
               .tableOptimizer(Optimizer.adagrad(0.1f))
               .tier(FileTier.of(folder, 1 << 24));
-      assertThatThrownBy(() -> Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, tiered))
+      assertThatThrownBy(() -> Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, tiered))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("with a file tier: got Hashed[buckets=6]");
     }
@@ -327,7 +304,7 @@ final class BucketTrainingTest {
     Files.write(file, bytes.replace(from, to).getBytes(StandardCharsets.ISO_8859_1));
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer =
-            Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options(COUNTED))) {
+            Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options(COUNTED))) {
       Path before = folder.resolve("before");
       Path after = folder.resolve("after");
       trainer.save(before);
@@ -338,7 +315,7 @@ final class BucketTrainingTest {
           .hasMessageContaining(message)
           .hasMessageContaining("; ");
       trainer.save(after);
-      assertThat(TrainerTest.contents(after)).isEqualTo(TrainerTest.contents(before));
+      assertThat(PlantedRuns.contents(after)).isEqualTo(PlantedRuns.contents(before));
     }
   }
 }

@@ -32,7 +32,7 @@ final class BudgetedTrainingTest {
   private static final int STEPS = 3;
   private static final long MEMORY = 1L << 28;
   private static final Optimizer ADAM = Optimizer.lazyAdam(0.01f);
-  private static final FeatureEncoder ENCODER = TrainerTest.encoder(TrainerTest.planted(1, 100));
+  private static final FeatureEncoder ENCODER = PlantedRuns.encoder(PlantedRuns.planted(1, 100));
 
   /** Weights and losses after some steps, with the memory that a step had. */
   private record Result(List<Float> numbers, long memory) {}
@@ -52,7 +52,7 @@ final class BudgetedTrainingTest {
         Batch batch = new Batch(ENCODER.schema(), ROWS)) {
       List<Float> numbers = new ArrayList<>();
       for (int i = 1; i <= STEPS; i++) {
-        ENCODER.apply(TrainerTest.planted(i, ROWS), batch);
+        ENCODER.apply(PlantedRuns.planted(i, ROWS), batch);
         optimizer.prepare(i, 0.01f);
         step.find(batch, i);
         numbers.add(step.update(i, 0.01f));

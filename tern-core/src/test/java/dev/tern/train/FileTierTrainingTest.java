@@ -3,7 +3,7 @@ package dev.tern.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.DeltaRuns;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -95,7 +95,7 @@ final class FileTierTrainingTest {
       assertThat(tables).allMatch(table -> table.file().fetched() > 0);
       assertThat(tables.stream().mapToLong(TableStatistics::bytes).sum()).isBetween(1L, MEMORY);
     }
-    return TrainerTest.contents(target);
+    return PlantedRuns.contents(target);
   }
 
   @Test
@@ -118,7 +118,7 @@ final class FileTierTrainingTest {
     byte[] whole = trained(options(), 2, "whole");
     Path run = folder.resolve("run");
     TrainOptions full = options().checkpoints(run, 0);
-    TrainOptions options = changes ? full.deltas(DeltaCheckpointTest.everySteps(7, 4)) : full;
+    TrainOptions options = changes ? full.deltas(DeltaRuns.everySteps(7, 4)) : full;
     try (Device device = device(2);
         Trainer trainer =
             Trainer.create(device, encoder(), MODEL, options.tier(FileTier.of(folder, MEMORY)))) {
@@ -139,7 +139,7 @@ final class FileTierTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(end);
     }
-    assertThat(TrainerTest.contents(end)).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(end)).isEqualTo(whole);
   }
 
   @Test

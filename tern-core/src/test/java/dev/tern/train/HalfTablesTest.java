@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whole runs on tables of F16 and BF16. */
 final class HalfTablesTest {
-  private static final Batch TRAIN = TrainerTest.planted(1, 4000);
-  private static final Batch TEST = TrainerTest.planted(2, 3000);
+  private static final Batch TRAIN = PlantedRuns.planted(1, 4000);
+  private static final Batch TEST = PlantedRuns.planted(2, 3000);
   private static final ModelConfig MODEL =
       ModelConfig.of(ModelConfig.Type.DEEPFM, 9, 16, 8)
           .withDropout(0.1f)
@@ -52,7 +52,7 @@ final class HalfTablesTest {
     try (Device device = Device.cpu(threads, 1L << 27);
         Trainer trainer =
             Trainer.create(
-                device, TrainerTest.encoder(TRAIN), MODEL, options(storage, untouched))) {
+                device, PlantedRuns.encoder(TRAIN), MODEL, options(storage, untouched))) {
       trainer.fit(Readers.inMemory(TRAIN));
       trainer.save(target);
     }
@@ -93,13 +93,13 @@ final class HalfTablesTest {
   })
   void weightsDependNeitherOnThreadsNorOnAStopBetween(DType storage, Untouched untouched, long stop)
       throws IOException {
-    byte[] whole = TrainerTest.contents(trained(storage, untouched, 1));
-    assertThat(TrainerTest.contents(trained(storage, untouched, 2))).isEqualTo(whole);
-    assertThat(TrainerTest.contents(trained(storage, untouched, 3))).isEqualTo(whole);
+    byte[] whole = PlantedRuns.contents(trained(storage, untouched, 1));
+    assertThat(PlantedRuns.contents(trained(storage, untouched, 2))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(trained(storage, untouched, 3))).isEqualTo(whole);
     TrainOptions options =
         options(storage, untouched).checkpoints(folder.resolve("run"), 0).reportEvery(1);
     try (Device device = Device.cpu(2, 1L << 27);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, options)) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.empty(),
@@ -115,7 +115,7 @@ final class HalfTablesTest {
       trainer.fit(Readers.inMemory(TRAIN));
       trainer.save(folder.resolve("resumed"));
     }
-    assertThat(TrainerTest.contents(folder.resolve("resumed"))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(folder.resolve("resumed"))).isEqualTo(whole);
   }
 
   @ParameterizedTest

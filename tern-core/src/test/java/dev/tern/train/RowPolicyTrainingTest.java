@@ -39,8 +39,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whole runs in which not every id has a row for good. */
 final class RowPolicyTrainingTest {
-  private static final Batch TRAIN = TrainerTest.planted(1, 3000);
-  private static final Batch TEST = TrainerTest.planted(2, 1000);
+  private static final Batch TRAIN = PlantedRuns.planted(1, 3000);
+  private static final Batch TEST = PlantedRuns.planted(2, 1000);
   private static final ModelConfig MODEL =
       ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8)
           .withDropout(0.1f)
@@ -79,7 +79,7 @@ final class RowPolicyTrainingTest {
     Path target = folder.resolve("threads-" + threads);
     try (Device device = Device.cpu(threads, 1L << 27);
         Trainer trainer =
-            Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
+            Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, options(policy))) {
       trainer.fit(Readers.inMemory(TRAIN));
       trainer.save(target);
     }
@@ -90,13 +90,13 @@ final class RowPolicyTrainingTest {
   @MethodSource("policies")
   void weightsDependNeitherOnThreadsNorOnAStopBetween(RowPolicy policy) throws IOException {
     Path checkpoint = trained(policy, 1);
-    byte[] whole = TrainerTest.contents(checkpoint);
-    assertThat(TrainerTest.contents(trained(policy, 2))).isEqualTo(whole);
-    assertThat(TrainerTest.contents(trained(policy, 3))).isEqualTo(whole);
+    byte[] whole = PlantedRuns.contents(checkpoint);
+    assertThat(PlantedRuns.contents(trained(policy, 2))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(trained(policy, 3))).isEqualTo(whole);
     Path run = folder.resolve("run");
     TrainOptions options = options(policy).checkpoints(run, 0);
     try (Device device = Device.cpu(2, 1L << 27);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, options)) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.empty(),
@@ -118,7 +118,7 @@ final class RowPolicyTrainingTest {
           });
       trainer.save(folder.resolve("resumed"));
     }
-    assertThat(TrainerTest.contents(folder.resolve("resumed"))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(folder.resolve("resumed"))).isEqualTo(whole);
     assertThat(statistics).hasSize(3);
     assertThat(statistics.stream().mapToLong(s -> s.rejected() + s.evicted()).sum()).isPositive();
     for (TableStatistics table : statistics) {
@@ -152,20 +152,20 @@ final class RowPolicyTrainingTest {
     List<byte[]> ends = new ArrayList<>();
     for (int threads = 1; threads <= 2; threads++) {
       try (Device device = Device.cpu(threads, 1L << 27);
-          Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options)) {
+          Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, options)) {
         trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), clock);
         trainer.save(folder.resolve("whole-" + threads));
         assertThat(trainer.network().tables().statistics().stream())
             .anyMatch(table -> table.evicted() > 10);
       }
-      ends.add(TrainerTest.contents(folder.resolve("whole-" + threads)));
+      ends.add(PlantedRuns.contents(folder.resolve("whole-" + threads)));
       clock.seconds = 1_000_000;
     }
     Path run = folder.resolve("run");
     TrainOptions kept =
         options.checkpoints(run, 0).deltas(new DeltaSchedule(500, Duration.ZERO, 100));
     try (Device device = Device.cpu(2, 1L << 27);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, kept)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, kept)) {
       trainer.fit(
           Readers.inMemory(TRAIN),
           Optional.empty(),
@@ -181,7 +181,7 @@ final class RowPolicyTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.empty(), clock);
       trainer.save(folder.resolve("resumed"));
     }
-    ends.add(TrainerTest.contents(folder.resolve("resumed")));
+    ends.add(PlantedRuns.contents(folder.resolve("resumed")));
     assertThat(ends).allMatch(end -> Arrays.equals(end, ends.getFirst()));
   }
 
@@ -194,7 +194,7 @@ final class RowPolicyTrainingTest {
     for (int threads = 1; threads <= 2; threads++) {
       Path target = folder.resolve("own-" + threads);
       try (Device device = Device.cpu(threads, 1L << 27);
-          Trainer trainer = Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, own)) {
+          Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, own)) {
         trainer.fit(Readers.inMemory(TRAIN));
         trainer.save(target);
         List<TableStatistics> tables = trainer.network().tables().statistics();
@@ -206,7 +206,7 @@ final class RowPolicyTrainingTest {
         assertThat(tables.get(2).rows()).isEqualTo(10);
         assertThat(tables.get(2).rejected()).isPositive();
       }
-      ends.add(TrainerTest.contents(target));
+      ends.add(PlantedRuns.contents(target));
     }
     assertThat(ends.get(1)).isEqualTo(ends.get(0));
     assertThat(scores(folder.resolve("own-1"))).doesNotContain(Float.NaN);
@@ -218,7 +218,7 @@ final class RowPolicyTrainingTest {
           .hasMessageContaining("resume: got tables")
           .hasMessageContaining("\"rowsOf\":{\"ad\"");
       TrainOptions none = own.tables(t -> t.rows("adds", few));
-      assertThatThrownBy(() -> Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, none))
+      assertThatThrownBy(() -> Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, none))
           .hasMessage(
               "network: got rows of table adds, expected names of tables, which are site, ad,"
                   + " tags");
@@ -271,7 +271,7 @@ final class RowPolicyTrainingTest {
       overwrite(file, name);
       try (Device device = Device.cpu(1, 1L << 27);
           Trainer trainer =
-              Trainer.create(device, TrainerTest.encoder(TRAIN), MODEL, options(policy))) {
+              Trainer.create(device, PlantedRuns.encoder(TRAIN), MODEL, options(policy))) {
         var table = trainer.network().tables().tables().get(1);
         assertThatThrownBy(() -> TableFile.read(List.of(file), table, TableShard.WHOLE))
             .as(name)

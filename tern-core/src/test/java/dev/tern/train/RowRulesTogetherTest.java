@@ -156,7 +156,7 @@ final class RowRulesTogetherTest {
       assertThat(tables).anyMatch(t -> t.evicted() > 10 && t.rejected() > 10);
       trainer.save(target);
     }
-    return TrainerTest.contents(target);
+    return PlantedRuns.contents(target);
   }
 
   @ParameterizedTest
@@ -182,7 +182,7 @@ final class RowRulesTogetherTest {
         run(trainer, -1);
         trainer.save(resumed);
       }
-      assertThat(TrainerTest.contents(resumed)).isEqualTo(whole);
+      assertThat(PlantedRuns.contents(resumed)).isEqualTo(whole);
     }
   }
 }

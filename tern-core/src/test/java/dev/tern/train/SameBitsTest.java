@@ -59,18 +59,18 @@ final class SameBitsTest {
 
   private static String digest(ModelConfig.Type type, int threads, Path target)
       throws IOException, NoSuchAlgorithmException {
-    Batch rows = TrainerTest.planted(1, ROWS);
+    Batch rows = PlantedRuns.planted(1, ROWS);
     ModelConfig model =
         ModelConfig.of(type, 8, 70, 33).withDropout(0.1f).withBottom(17, 8).withCrossLayers(2);
     TrainOptions options =
         TrainOptions.of(Optimizer.adam(0.01f)).batch(100).epochs(1).shuffleRows(ROWS);
     try (Device device = Device.cpu(threads, 1L << 28);
-        Trainer trainer = Trainer.create(device, TrainerTest.encoder(rows), model, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(rows), model, options)) {
       trainer.fit(Readers.inMemory(rows));
       trainer.save(target);
     }
     MessageDigest sha = MessageDigest.getInstance("SHA-256");
-    return HexFormat.of().formatHex(sha.digest(TrainerTest.contents(target)));
+    return HexFormat.of().formatHex(sha.digest(PlantedRuns.contents(target)));
   }
 
   /** The lines that a process with vectors of {@code bits} prints. */

@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.checkpoint.DeltaCheckpointTest;
-import dev.tern.checkpoint.tools.TableExport;
-import dev.tern.checkpoint.tools.TableFormat;
-import dev.tern.checkpoint.tools.TableImport;
+import dev.tern.checkpoint.DeltaRuns;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -23,8 +20,6 @@ import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -157,7 +152,7 @@ final class SharedTablesTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(target);
     }
-    return TrainerTest.contents(target);
+    return PlantedRuns.contents(target);
   }
 
   @ParameterizedTest
@@ -172,7 +167,7 @@ final class SharedTablesTrainingTest {
     assertThat(folder.resolve("whole/tables/1.safetensors")).exists();
     assertThat(folder.resolve("whole/tables/2.safetensors")).doesNotExist();
     Path run = folder.resolve("run");
-    TrainOptions kept = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(7, 4));
+    TrainOptions kept = options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(7, 4));
     try (Device device = Device.cpu(2, 1L << 27);
         Trainer trainer = Trainer.create(device, encoder(), MODEL, kept.reportEvery(1))) {
       trainer.fit(
@@ -189,29 +184,7 @@ final class SharedTablesTrainingTest {
       trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(TEST)), _ -> {});
       trainer.save(folder.resolve("resumed"));
     }
-    assertThat(TrainerTest.contents(folder.resolve("resumed"))).isEqualTo(whole);
-  }
-
-  @Test
-  void rowsOfHugeCtrAreThoseOfTheSlotsOfATable() throws IOException {
-    Path saved = folder.resolve("saved");
-    try (Device device = Device.cpu(2, 1L << 27);
-        Trainer trainer = Trainer.create(device, encoder(), MODEL, options())) {
-      trainer.fit(Readers.inMemory(TRAIN));
-      trainer.save(saved);
-    }
-    Checkpoint checkpoint = Checkpoint.open(saved);
-    // Table 1 is that of slot 2, the item, which slot 0 uses too.
-    Path model = folder.resolve("model");
-    long rows = TableExport.write(checkpoint, 1, TableFormat.HUGECTR, model);
-    ByteBuffer slots = ByteBuffer.wrap(Files.readAllBytes(model.resolve("slot_id")));
-    slots.order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(slots.getLong(0)).isEqualTo(2);
-    slots.putLong(0, 0).putLong(8, 1);
-    Files.write(model.resolve("slot_id"), slots.array());
-    Path target = folder.resolve("imported");
-    assertThat(TableImport.write(checkpoint, 1, TableFormat.HUGECTR, model, target))
-        .isEqualTo(rows - 1);
+    assertThat(PlantedRuns.contents(folder.resolve("resumed"))).isEqualTo(whole);
   }
 
   @Test

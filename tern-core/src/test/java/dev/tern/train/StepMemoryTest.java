@@ -73,7 +73,7 @@ final class StepMemoryTest {
     List<Batch> batches = new ArrayList<>();
     for (int i = 0; i < BATCHES; i++) {
       Batch batch = new Batch(encoder.schema(), rows);
-      encoder.apply(TrainerTest.planted(i, rows), batch);
+      encoder.apply(PlantedRuns.planted(i, rows), batch);
       batches.add(batch);
     }
     return batches;
@@ -143,7 +143,7 @@ final class StepMemoryTest {
   }
 
   private void requireNothingAllocated(ModelConfig.Type type, TableOptions tables, int rows) {
-    FeatureEncoder encoder = TrainerTest.encoder(TrainerTest.planted(1, 100));
+    FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100));
     List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);

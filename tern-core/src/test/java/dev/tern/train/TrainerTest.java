@@ -6,12 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
-import dev.tern.data.Slot;
-import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.encode.IdEncoding;
-import dev.tern.data.encode.NumberEncoding;
-import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
@@ -19,17 +13,12 @@ import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,47 +26,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-public final class TrainerTest {
+final class TrainerTest {
   @TempDir Path folder;
 
-  /** Clicks depend on a dense number, on the ids of two slots and on their pair. */
-  public static Batch planted(long seed, int rows) {
-    Schema schema =
-        new Schema(
-            List.of("click"),
-            List.of("age", "price"),
-            List.of(Slot.oneHot("site"), Slot.oneHot("ad"), Slot.ragged("tags")));
-    Batch batch = new Batch(schema, rows);
-    Random random = new Random(seed);
-    for (int i = 0; i < rows; i++) {
-      float age = random.nextFloat(-1, 1);
-      int site = random.nextInt(20);
-      int ad = random.nextInt(30);
-      double logit = age + Math.sin(site) + Math.cos(2 * ad) + ((site + ad) % 2 == 0 ? 0.7 : -0.7);
-      batch.setDense(0, age);
-      batch.setDense(1, i % 10 == 0 ? Float.NaN : random.nextFloat());
-      batch.addId(0, site);
-      batch.addId(1, ad - 7);
-      for (int t = random.nextInt(4); t > 0; t--) {
-        batch.addId(2, random.nextLong(10));
-      }
-      batch.setLabel(0, random.nextDouble() < 1 / (1 + Math.exp(-logit)) ? 1 : 0);
-      batch.endRow();
-    }
-    return batch;
-  }
-
-  public static FeatureEncoder encoder(Batch rows) {
-    return FeatureEncoder.fit(
-        Readers.inMemory(rows),
-        List.of(NumberEncoding.standardize(), NumberEncoding.none()),
-        List.of(IdEncoding.verbatim(), IdEncoding.verbatim(), IdEncoding.verbatim()),
-        TextDictionary.none(),
-        read -> {});
-  }
-
-  private static final Batch TRAIN = planted(1, 6000);
-  private static final Batch TEST = planted(2, 3000);
+  private static final Batch TRAIN = PlantedRuns.planted(1, 6000);
+  private static final Batch TEST = PlantedRuns.planted(2, 3000);
 
   private static DataReader train() {
     return Readers.inMemory(TRAIN);
@@ -95,7 +48,8 @@ public final class TrainerTest {
   @EnumSource(ModelConfig.Type.class)
   void everyModelLearnsPlantedClicks(ModelConfig.Type type) {
     try (Device device = Device.cpu(2, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), small(type), options())) {
+        Trainer trainer =
+            Trainer.create(device, PlantedRuns.encoder(TRAIN), small(type), options())) {
       List<Progress> reports = new ArrayList<>();
       trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), reports::add);
       assertThat(trainer.bestAuc()).isGreaterThan(0.73);
@@ -111,7 +65,8 @@ public final class TrainerTest {
   void anEvaluationAtTheEndOfAnEpochBelongsToThatEpoch() {
     try (Device device = Device.cpu(1, 1L << 28);
         Trainer trainer =
-            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.LR), options())) {
+            Trainer.create(
+                device, PlantedRuns.encoder(TRAIN), small(ModelConfig.Type.LR), options())) {
       List<Integer> epochs = new ArrayList<>();
       trainer.fit(
           train(),
@@ -146,7 +101,8 @@ public final class TrainerTest {
     ModelConfig.Type type =
         optimizer instanceof Optimizer.Ftrl ? ModelConfig.Type.LR : ModelConfig.Type.WDL;
     try (Device device = Device.cpu(1, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), small(type), options)) {
+        Trainer trainer =
+            Trainer.create(device, PlantedRuns.encoder(TRAIN), small(type), options)) {
       trainer.fit(train());
       assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.7);
     }
@@ -159,26 +115,11 @@ public final class TrainerTest {
   private byte[] weightsAfter(int threads, String name, ModelConfig model) throws IOException {
     Path target = folder.resolve(name);
     try (Device device = Device.cpu(threads, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options())) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), model, options())) {
       trainer.fit(train());
       trainer.save(target);
     }
-    return contents(target);
-  }
-
-  /** All files but the manifest, one after the other. */
-  public static byte[] contents(Path checkpoint) throws IOException {
-    TreeMap<String, byte[]> files = new TreeMap<>();
-    try (Stream<Path> below = Files.walk(checkpoint)) {
-      for (Path file : (Iterable<Path>) below.filter(Files::isRegularFile)::iterator) {
-        files.put(checkpoint.relativize(file).toString(), Files.readAllBytes(file));
-      }
-    }
-    ByteArrayOutputStream all = new ByteArrayOutputStream();
-    for (byte[] bytes : files.values()) {
-      all.write(bytes);
-    }
-    return all.toByteArray();
+    return PlantedRuns.contents(target);
   }
 
   @Test
@@ -195,7 +136,7 @@ public final class TrainerTest {
     ModelConfig model = small(ModelConfig.Type.DEEPFM);
     TrainOptions options = options().checkpoints(folder.resolve("run"), 0).reportEvery(1);
     try (Device device = Device.cpu(2, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), model, options)) {
       trainer.fit(
           train(),
           Optional.empty(),
@@ -212,7 +153,7 @@ public final class TrainerTest {
       trainer.fit(train());
       trainer.save(folder.resolve("resumed"));
     }
-    assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(folder.resolve("resumed"))).isEqualTo(whole);
   }
 
   /** Models with statistics that move from step to step, learned slopes, crosses of low rank. */
@@ -231,7 +172,7 @@ public final class TrainerTest {
     assertThat(weightsAfter(3, "three", model)).isEqualTo(whole);
     TrainOptions options = options().checkpoints(folder.resolve("run"), 0).reportEvery(1);
     try (Device device = Device.cpu(2, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), model, options)) {
       trainer.fit(
           train(),
           Optional.empty(),
@@ -248,7 +189,7 @@ public final class TrainerTest {
       trainer.save(folder.resolve("resumed"));
       assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.72);
     }
-    assertThat(contents(folder.resolve("resumed"))).isEqualTo(whole);
+    assertThat(PlantedRuns.contents(folder.resolve("resumed"))).isEqualTo(whole);
   }
 
   @Test
@@ -265,7 +206,10 @@ public final class TrainerTest {
     try (Device device = Device.cpu(1, 1L << 28);
         Trainer trainer =
             Trainer.create(
-                device, encoder(TRAIN), small(ModelConfig.Type.LR), options().reportEvery(10))) {
+                device,
+                PlantedRuns.encoder(TRAIN),
+                small(ModelConfig.Type.LR),
+                options().reportEvery(10))) {
       trainer.fit(slow, Optional.of(Readers.inMemory(TEST)), reports::add);
     }
     assertThat(reports)
@@ -284,14 +228,14 @@ public final class TrainerTest {
     ModelConfig model = small(ModelConfig.Type.DEEPFM);
     TrainOptions options = options().checkpoints(folder.resolve("whole"), 0);
     try (Device device = Device.cpu(2, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), model, options)) {
       trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), Progress.Listener.none());
     }
-    Batch broken = planted(2, 3000);
+    Batch broken = PlantedRuns.planted(2, 3000);
     broken.labels()[2999] = 2;
     options = options().checkpoints(folder.resolve("run"), 0);
     try (Device device = Device.cpu(2, 1L << 28);
-        Trainer trainer = Trainer.create(device, encoder(TRAIN), model, options)) {
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(TRAIN), model, options)) {
       assertThatThrownBy(() ->
               trainer.fit(train(), Optional.of(Readers.inMemory(broken)), Progress.Listener.none()))
           .hasMessageContaining("got the label 2.0");
@@ -311,9 +255,9 @@ public final class TrainerTest {
     }
     assertThat(evaluated).containsExactly(0, 1, 2);
     for (String name : List.of("best", "step-141")) {
-      assertThat(contents(folder.resolve("run").resolve(name)))
+      assertThat(PlantedRuns.contents(folder.resolve("run").resolve(name)))
           .as(name)
-          .isEqualTo(contents(folder.resolve("whole").resolve(name)));
+          .isEqualTo(PlantedRuns.contents(folder.resolve("whole").resolve(name)));
     }
   }
 
@@ -328,7 +272,8 @@ public final class TrainerTest {
             .checkpoints(folder.resolve("run"), 0);
     try (Device device = Device.cpu(1, 1L << 28);
         Trainer trainer =
-            Trainer.create(device, encoder(TRAIN), small(ModelConfig.Type.DEEPFM), options)) {
+            Trainer.create(
+                device, PlantedRuns.encoder(TRAIN), small(ModelConfig.Type.DEEPFM), options)) {
       trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), Progress.Listener.none());
       assertThat(trainer.step()).isLessThan(50 * 47);
       Checkpoint best = Checkpoint.open(folder.resolve("run"));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Training loops of one's own: the steps of {@link Trainer#fit}, and what goes wrong in them. */
 final class TrainingLoopTest {
   private static final int EPOCHS = 2;
-  private static final Batch ROWS = TrainerTest.planted(1, 1000);
+  private static final Batch ROWS = PlantedRuns.planted(1, 1000);
   private static final ModelConfig MODEL = ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 8);
 
   @TempDir Path folder;
@@ -40,7 +40,7 @@ final class TrainingLoopTest {
   }
 
   private static Trainer trainer(Device device) {
-    return Trainer.create(device, TrainerTest.encoder(ROWS), MODEL, options());
+    return Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, options());
   }
 
   private static Device device() {
@@ -53,7 +53,7 @@ final class TrainingLoopTest {
 
   private byte[] saved(Trainer trainer, String name) throws IOException {
     trainer.save(folder.resolve(name));
-    return TrainerTest.contents(folder.resolve(name));
+    return PlantedRuns.contents(folder.resolve(name));
   }
 
   private byte[] fitted() throws IOException {
@@ -188,7 +188,7 @@ final class TrainingLoopTest {
     try (Device device = device();
         Trainer trainer = trainer(device)) {
       requireRefused(trainer, ROWS, "train: got a batch of raw rows" + encode);
-      Batch other = encoded(TrainerTest.encoder(ROWS), ROWS);
+      Batch other = encoded(PlantedRuns.encoder(ROWS), ROWS);
       requireRefused(trainer, other, "train: got a batch of raw rows" + encode);
       Batch columns = new Batch(new Schema(List.of("y"), List.of("x"), List.of()), 1);
       requireRefused(trainer, columns, "train: got a batch of other columns" + encode);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.DeltaRuns;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,9 +39,9 @@ final class HugeCtrRowsTest {
         Trainer trainer =
             Trainer.create(
                 device,
-                TrainerTest.encoder(DeltaCheckpointTest.ROWS),
-                DeltaCheckpointTest.MODEL,
-                DeltaCheckpointTest.options())) {
+                PlantedRuns.encoder(DeltaRuns.ROWS),
+                DeltaRuns.MODEL,
+                DeltaRuns.options())) {
       trainer.save(checkpoint);
     }
   }

@@ -14,9 +14,9 @@ import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -43,7 +43,7 @@ final class RowPairsTest {
     TrainOptions options = TrainOptions.of(Optimizer.adam(0.01f)).batch(100).shuffleRows(0);
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = Trainer.create(device, encoder, model, options)) {
-      trainer.fit(Readers.inMemory(TrainerTest.planted(5, 100)));
+      trainer.fit(Readers.inMemory(PlantedRuns.planted(5, 100)));
       trainer.save(target);
     }
     return Checkpoint.open(target);
@@ -65,17 +65,17 @@ final class RowPairsTest {
 
   @Test
   void idsOfOtherVocabulariesStandForOtherValuesAndAreNotCompared() {
-    Checkpoint first = trained("first", vocabulary(TrainerTest.planted(5, 200)), MODEL);
-    Checkpoint other = trained("other", vocabulary(TrainerTest.planted(6, 200)), MODEL);
+    Checkpoint first = trained("first", vocabulary(PlantedRuns.planted(5, 200)), MODEL);
+    Checkpoint other = trained("other", vocabulary(PlantedRuns.planted(6, 200)), MODEL);
     requireRefused(first, other, "other encoders");
-    Checkpoint again = trained("again", vocabulary(TrainerTest.planted(5, 200)), MODEL);
+    Checkpoint again = trained("again", vocabulary(PlantedRuns.planted(5, 200)), MODEL);
     assertThat(TableDifference.of(first, again, 0).same()).isPositive();
   }
 
   @Test
   void idsOfRunsThatScaleNumbersOtherwiseAreCompared() {
-    Batch rows = TrainerTest.planted(5, 200);
-    Batch others = TrainerTest.planted(6, 200);
+    Batch rows = PlantedRuns.planted(5, 200);
+    Batch others = PlantedRuns.planted(6, 200);
     FeatureEncoder one = scaled(rows);
     assertThat(scaled(others).toJson()).isNotEqualTo(one.toJson());
     Checkpoint first = trained("first", one, MODEL);
@@ -94,7 +94,7 @@ final class RowPairsTest {
 
   @Test
   void tablesOfOtherModelsAreNotCompared() {
-    FeatureEncoder encoder = TrainerTest.encoder(TrainerTest.planted(5, 200));
+    FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(5, 200));
     Checkpoint first = trained("first", encoder, MODEL);
     ModelConfig wider = ModelConfig.of(ModelConfig.Type.DEEPFM, 2, 5);
     requireRefused(first, trained("wider", encoder, wider), "the model ModelConfig[type=DEEPFM,");

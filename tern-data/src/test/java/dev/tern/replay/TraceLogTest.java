@@ -1,10 +1,11 @@
-package dev.tern.internal.replay;
+package dev.tern.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.remat.Trace;
+import dev.tern.internal.remat.TraceLogWriter;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

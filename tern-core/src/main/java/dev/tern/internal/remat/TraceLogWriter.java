@@ -1,7 +1,6 @@
-package dev.tern.internal.replay;
+package dev.tern.internal.remat;
 
 import dev.tern.internal.json.Json;
-import dev.tern.internal.remat.Trace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -16,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the logs that {@link TraceLog} reads, not compressed. Value {@code i} is named {@code
- * t<i>}.
+ * Writes a step as the log that {@code tern replay} reads, not compressed. Value {@code i} is named
+ * {@code t<i>}.
  *
  * <p>The format has no word for an op that cannot run again: it is written as a call without
  * results, for its time, and its results as constants, which stay to the end. Nor has it one for

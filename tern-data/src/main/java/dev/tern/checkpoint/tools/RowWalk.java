@@ -1,12 +1,13 @@
-package dev.tern.internal.checkpoint;
+package dev.tern.checkpoint.tools;
 
 import dev.tern.embedding.config.RowSource;
+import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Walks over the rows of a source, one at a time. */
-public final class RowWalk implements AutoCloseable {
+final class RowWalk implements AutoCloseable {
   private static final int BLOCK = 256;
 
   private final RowShape shape;
@@ -17,14 +18,14 @@ public final class RowWalk implements AutoCloseable {
   private int count;
   private int at;
 
-  public RowWalk(RowShape shape, RowSource source) {
+  RowWalk(RowShape shape, RowSource source) {
     this.shape = shape;
     this.source = source;
     values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read");
   }
 
   /** Goes to the next row; the first call goes to the first. Returns whether there is one. */
-  public boolean next() {
+  boolean next() {
     if (++at >= count) {
       count = source.next(ids, values);
       at = 0;
@@ -32,21 +33,21 @@ public final class RowWalk implements AutoCloseable {
     return count > 0;
   }
 
-  public long id() {
+  long id() {
     return ids[at];
   }
 
-  public float weight(int column) {
+  float weight(int column) {
     return Memory.getFloat(row() + 4L * column);
   }
 
   /** Metadata of the row: 0 is the step in which it was seen last, 1 how often it was seen. */
-  public int metadata(int number) {
+  int metadata(int number) {
     return Memory.getInt(row() + 4L * (shape.width() + shape.state() + number));
   }
 
   /** The L2 norm of the weights. */
-  public double norm() {
+  double norm() {
     double sum = 0;
     for (int j = 0; j < shape.width(); j++) {
       sum = Math.fma((double) weight(j), weight(j), sum);
@@ -55,7 +56,7 @@ public final class RowWalk implements AutoCloseable {
   }
 
   /** Address of the packed row; its weights come first. */
-  public long row() {
+  long row() {
     return values.address() + at * shape.packedBytes();
   }
 

@@ -1,4 +1,4 @@
-package dev.tern.internal.replay;
+package dev.tern.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.tern.internal.replay;
+package dev.tern.replay;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;

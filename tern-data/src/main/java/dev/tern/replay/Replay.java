@@ -1,4 +1,4 @@
-package dev.tern.internal.replay;
+package dev.tern.replay;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;

@@ -4,7 +4,6 @@ import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.RowShape;
-import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.RowWriter;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.checkpoint.SavedTable;

@@ -2,7 +2,6 @@ package dev.tern.checkpoint.tools;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.internal.checkpoint.RowShape;
-import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.json.Json;
 import java.util.ArrayList;

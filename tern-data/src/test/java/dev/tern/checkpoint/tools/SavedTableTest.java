@@ -6,22 +6,21 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.checkpoint.DeltaCheckpointTest;
+import dev.tern.checkpoint.DeltaRuns;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.checkpoint.LongColumn;
 import dev.tern.internal.checkpoint.RowShape;
-import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.SafeTensors;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
-import dev.tern.train.TrainerTest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -47,10 +46,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tables of checkpoints looked into, compared, moved and merged. */
 final class SavedTableTest {
   private static final TrainOptions OPTIONS =
-      DeltaCheckpointTest.options()
+      DeltaRuns.options()
           .tables(t ->
               t.rows(
-                  DeltaCheckpointTest.COUNTED
+                  DeltaRuns.COUNTED
                       .withMaxRows(20, WhenFull.UNKNOWN)
                       .withRoomMadeBy(new Eviction.LeastFrequent(), 20)));
 
@@ -59,13 +58,13 @@ final class SavedTableTest {
   /** A run of {@code steps} steps whose checkpoint has several parts. */
   private Path trained(TrainOptions options, long steps) {
     Path run = folder.resolve("run-" + steps);
-    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(1, 100));
-    DeltaCheckpointTest.run(run, often, false, steps);
+    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(1, 100));
+    DeltaRuns.run(run, often, false, steps);
     return run;
   }
 
   static List<TrainOptions> runs() {
-    return DeltaCheckpointTest.runs();
+    return DeltaRuns.runs();
   }
 
   @ParameterizedTest
@@ -73,16 +72,12 @@ final class SavedTableTest {
   void mergedPartsAreTheBytesOfTheFullCheckpoint(TrainOptions options) throws IOException {
     Path run = folder.resolve("run");
     Path full = folder.resolve("full");
-    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaCheckpointTest.everySteps(1, 100));
+    TrainOptions often = options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(1, 100));
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer =
-            Trainer.create(
-                device,
-                TrainerTest.encoder(DeltaCheckpointTest.ROWS),
-                DeltaCheckpointTest.MODEL,
-                often)) {
+            Trainer.create(device, PlantedRuns.encoder(DeltaRuns.ROWS), DeltaRuns.MODEL, often)) {
       trainer.fit(
-          Readers.inMemory(DeltaCheckpointTest.ROWS),
+          Readers.inMemory(DeltaRuns.ROWS),
           Optional.empty(),
           progress -> {
             if (progress.step() == 6) {
@@ -93,7 +88,7 @@ final class SavedTableTest {
     }
     Path merged = folder.resolve("merged");
     Checkpoint.openLatest(run).compact(merged);
-    assertThat(TrainerTest.contents(merged)).isEqualTo(TrainerTest.contents(full));
+    assertThat(PlantedRuns.contents(merged)).isEqualTo(PlantedRuns.contents(full));
     assertThatThrownBy(() -> Checkpoint.openLatest(run).compact(merged))
         .isInstanceOf(DataException.class)
         .hasMessageContaining("give another name");
@@ -125,11 +120,11 @@ final class SavedTableTest {
       assertThatThrownBy(() -> writing.to(target))
           .isInstanceOf(DataException.class)
           .hasMessageContaining(target + ": got a path that new.replaced stands for");
-      assertThat(DeltaCheckpointTest.names(parent)).containsExactly("new.replaced", "new.writing");
+      assertThat(DeltaRuns.names(parent)).containsExactly("new.replaced", "new.writing");
       assertThat(old).hasContent("old");
       Files.move(replaced, parent.resolve("moved"));
       writing.to(target);
-      assertThat(DeltaCheckpointTest.names(parent)).containsExactly("moved", "new", "new.writing");
+      assertThat(DeltaRuns.names(parent)).containsExactly("moved", "new", "new.writing");
       assertThat(mine).hasContent("mine");
     }
   }
@@ -243,11 +238,7 @@ final class SavedTableTest {
     Path empty = folder.resolve("empty");
     try (Device device = Device.cpu(1, 1L << 27);
         Trainer trainer =
-            Trainer.create(
-                device,
-                TrainerTest.encoder(DeltaCheckpointTest.ROWS),
-                DeltaCheckpointTest.MODEL,
-                OPTIONS)) {
+            Trainer.create(device, PlantedRuns.encoder(DeltaRuns.ROWS), DeltaRuns.MODEL, OPTIONS)) {
       trainer.save(empty);
     }
     TableSummary summary = TableSummary.of(Checkpoint.open(empty), 2, 3);
@@ -342,7 +333,7 @@ final class SavedTableTest {
       assertThat(difference.added() + difference.removed() + difference.changed()).isZero();
     }
     try (Device device = Device.cpu(1, 1L << 27)) {
-      Trainer.resume(device, target, DeltaCheckpointTest.MODEL, OPTIONS).close();
+      Trainer.resume(device, target, DeltaRuns.MODEL, OPTIONS).close();
     }
     assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, exported))
         .isInstanceOf(DataException.class)
@@ -358,7 +349,7 @@ final class SavedTableTest {
           Arguments.of(
               format,
               OPTIONS
-                  .tables(t -> t.rows(DeltaCheckpointTest.COUNTED.withEviction(score)))
+                  .tables(t -> t.rows(DeltaRuns.COUNTED.withEviction(score)))
                   .tableOptimizer(new Optimizer.Adagrad(0.1f, 0.25f, 1e-8f)),
               0.25f));
       imports.add(
@@ -489,7 +480,7 @@ final class SavedTableTest {
 
   @Test
   void changesAreNotTakenForATableNorWrittenWhereNothingSaysWhatWent() {
-    Checkpoint first = Checkpoint.openLatest(trained(DeltaCheckpointTest.options(), 3));
+    Checkpoint first = Checkpoint.openLatest(trained(DeltaRuns.options(), 3));
     Path changes = folder.resolve("changes");
     TableExport.writeChanges(first, first, 1, TableFormat.SAFETENSORS, changes);
     assertThatThrownBy(() ->
@@ -519,7 +510,7 @@ final class SavedTableTest {
     assertThatThrownBy(() -> TableExport.write(checkpoint, 1, format, target))
         .isInstanceOf(DataException.class)
         .hasMessageContaining(table.toString());
-    assertThat(DeltaCheckpointTest.names(folder)).containsExactly("run-5");
+    assertThat(DeltaRuns.names(folder)).containsExactly("run-5");
   }
 
   private static List<Long> longs(Path file) throws IOException {

@@ -1,6 +1,5 @@
 package dev.tern.checkpoint.tools;
 
-import dev.tern.internal.checkpoint.RowWalk;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Writer;

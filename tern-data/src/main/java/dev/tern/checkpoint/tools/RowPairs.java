@@ -3,7 +3,6 @@ package dev.tern.checkpoint.tools;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.internal.checkpoint.RowShape;
-import dev.tern.internal.checkpoint.RowWalk;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.memory.Memory;
 
