@@ -39,9 +39,9 @@ final class AccuracyBench {
     defaults.put("--threads", "2");
     defaults.put("--only", "");
     Arguments arguments = Arguments.parse("accuracy", args, defaults);
-    Main.vectorsAtOnce();
+    Machine.vectorsAtOnce();
     if (!arguments.json()) {
-      System.out.println(Main.machine() + ", vectors of " + VectorSupport.lanes() + " floats");
+      System.out.println(Machine.line() + ", vectors of " + VectorSupport.lanes() + " floats");
     }
     List<String> only = arguments.list("--only");
     List<Op.Unary> wrong = new ArrayList<>();

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 
 /** Options of a suite: {@code --name value}, or {@code --json} alone. */
-final class Arguments {
+public final class Arguments {
   private final Map<String, String> values = new LinkedHashMap<>();
 
   private Arguments() {}
 
   /** Checks {@code args} against the options a suite knows and their defaults. */
-  static Arguments parse(String suite, List<String> args, Map<String, String> defaults) {
+  public static Arguments parse(String suite, List<String> args, Map<String, String> defaults) {
     Arguments parsed = new Arguments();
     parsed.values.putAll(defaults);
     for (int i = 0; i < args.size(); i++) {
@@ -36,15 +36,15 @@ final class Arguments {
     return parsed;
   }
 
-  boolean json() {
+  public boolean json() {
     return values.containsKey("--json");
   }
 
-  String text(String name) {
+  public String text(String name) {
     return values.getOrDefault(name, "");
   }
 
-  int integer(String name) {
+  public int integer(String name) {
     try {
       return Integer.parseInt(text(name));
     } catch (NumberFormatException e) {
@@ -53,7 +53,7 @@ final class Arguments {
     }
   }
 
-  int positive(String name) {
+  public int positive(String name) {
     int value = integer(name);
     if (value < 1) {
       throw new IllegalArgumentException(name + ": got " + value + ", expected at least 1");
@@ -71,7 +71,7 @@ final class Arguments {
   }
 
   /** A list of whole numbers of 1 or more. */
-  List<Integer> positives(String name) {
+  public List<Integer> positives(String name) {
     List<Integer> numbers = new ArrayList<>();
     for (String item : list(name)) {
       if (!item.matches("0*[1-9][0-9]{0,8}")) {
@@ -83,7 +83,7 @@ final class Arguments {
     return numbers;
   }
 
-  List<String> list(String name) {
+  public List<String> list(String name) {
     List<String> items = new ArrayList<>();
     for (String item : text(name).split(",", -1)) {
       if (!item.isBlank()) {

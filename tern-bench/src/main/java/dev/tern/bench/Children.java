@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Fresh processes of this JVM, with its class path and options. */
-final class Children {
+public final class Children {
   private Children() {}
 
   /** The command that runs {@code main}; {@code options} of java go after those of this process. */
-  static List<String> command(List<String> options, String main, String... arguments) {
+  public static List<String> command(List<String> options, String main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--add-modules");
@@ -31,7 +31,8 @@ final class Children {
   }
 
   /** What it prints. */
-  static String output(List<String> options, String main, String... arguments) throws IOException {
+  public static String output(List<String> options, String main, String... arguments)
+      throws IOException {
     List<String> command = command(options, main, arguments);
     Process process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

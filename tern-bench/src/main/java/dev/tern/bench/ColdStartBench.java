@@ -38,7 +38,7 @@ final class ColdStartBench {
     defaults.put("--seconds", "30");
     Arguments arguments = Arguments.parse("coldstart", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     for (String model : arguments.list("--models")) {
       for (String threads : arguments.list("--threads")) {

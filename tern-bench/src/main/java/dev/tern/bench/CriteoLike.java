@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * The very rows that {@code peers/train.py} draws: 26 slots with power-law ids, 13 dense numbers, a
  * label. See the head of that script for the formulas.
  */
-final class CriteoLike {
+public final class CriteoLike {
   static final int DENSE = 13;
   private static final int DENSE_STREAM = 30;
   private static final int LABEL_STREAM = 31;
@@ -31,7 +31,7 @@ final class CriteoLike {
    * @param listing file with the slots' sizes, {@code criteo_cardinalities.json}
    * @param rowsTotal rows of all slots together, to which the listed sizes are scaled
    */
-  CriteoLike(Path listing, long rowsTotal, long seed) {
+  public CriteoLike(Path listing, long rowsTotal, long seed) {
     this.seed = seed;
     sizes = sizes(listing, rowsTotal);
     List<String> dense = new ArrayList<>();
@@ -71,16 +71,16 @@ final class CriteoLike {
     return sizes;
   }
 
-  long[] sizes() {
+  public long[] sizes() {
     return sizes.clone();
   }
 
-  Schema schema() {
+  public Schema schema() {
     return schema;
   }
 
   /** {@code count} batches of {@code batch} rows. */
-  List<Batch> batches(int count, int batch) {
+  public List<Batch> batches(int count, int batch) {
     List<Batch> batches = new ArrayList<>();
     for (int b = 0; b < count; b++) {
       Batch rows = new Batch(schema, batch);

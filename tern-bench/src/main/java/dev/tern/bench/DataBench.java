@@ -78,7 +78,7 @@ final class DataBench {
     // parquet-java logs every page where nothing says which levels count: most of its time.
     System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     try {
       String parent = arguments.text("--folder");

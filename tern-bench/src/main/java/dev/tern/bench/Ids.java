@@ -3,7 +3,7 @@ package dev.tern.bench;
 import java.util.SplittableRandom;
 
 /** Streams of ids below a bound, uniform or Zipf-like, the same for the same seed. */
-final class Ids {
+public final class Ids {
   private final SplittableRandom random;
   private final int bound;
   private final double exponent;
@@ -14,16 +14,16 @@ final class Ids {
     random = new SplittableRandom(seed);
   }
 
-  static Ids uniform(int bound, long seed) {
+  public static Ids uniform(int bound, long seed) {
     return new Ids(bound, 0, seed);
   }
 
   /** Rank r is drawn in proportion to about {@code r ^ -exponent}; the exponent is above 1. */
-  static Ids zipf(int bound, double exponent, long seed) {
+  public static Ids zipf(int bound, double exponent, long seed) {
     return new Ids(bound, exponent, seed);
   }
 
-  long next() {
+  public long next() {
     if (exponent == 0) {
       return scatter(random.nextInt(bound), bound);
     }
@@ -34,7 +34,7 @@ final class Ids {
   }
 
   /** A permutation of the numbers below {@code bound}, so that frequent ids are not neighbours. */
-  static long scatter(int rank, int bound) {
+  public static long scatter(int rank, int bound) {
     return rank * 1_000_003L % bound;
   }
 }

@@ -37,10 +37,10 @@ final class LayersBench {
     defaults.put("--round-ms", "40");
     defaults.put("--only", "");
     defaults.put("--peer-python", "");
-    defaults.put("--peers", Main.peers());
+    defaults.put("--peers", Machine.peers());
     Arguments arguments = Arguments.parse("layers", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     for (String threads : arguments.list("--threads")) {
       new LayersBench(arguments).measure(Integer.parseInt(threads));

@@ -1,8 +1,17 @@
 package dev.tern.bench;
 
-import java.nio.file.Path;
+import dev.tern.bench.fuzz.FuzzBench;
+import dev.tern.bench.memory.AllocatorBench;
+import dev.tern.bench.memory.BudgetBench;
+import dev.tern.bench.memory.CheckedBench;
+import dev.tern.bench.memory.ResidencyBench;
+import dev.tern.bench.tables.CrashBench;
+import dev.tern.bench.tables.RowPolicyBench;
+import dev.tern.bench.tables.SnapshotBench;
+import dev.tern.bench.tables.SoakBench;
+import dev.tern.bench.tables.TableBench;
+import dev.tern.bench.tables.TierBench;
 import java.util.List;
-import java.util.Locale;
 
 /** {@code bench SUITE [options]}: runs one suite and prints its results. */
 public final class Main {
@@ -67,31 +76,5 @@ public final class Main {
       System.err.println(e.getMessage());
       System.exit(2);
     }
-  }
-
-  /** Where the scripts of the peers lie; the launcher says where the source tree is. */
-  static String peers() {
-    return Path.of(System.getProperty("tern.root", ""), "tern-bench", "peers").toString();
-  }
-
-  /**
-   * Has kernels run in their vector form from the first call on, not only once compiled, for checks
-   * of what they compute: how fast they are then is not what users get. To be called before the
-   * first kernel is made.
-   */
-  static void vectorsAtOnce() {
-    if (System.getProperty("tern.kernels") == null) {
-      System.setProperty("tern.kernels", "eager");
-    }
-  }
-
-  static String machine() {
-    return String.format(
-        Locale.ROOT,
-        "# %s, %d cores, JDK %s, %s",
-        System.getProperty("os.arch"),
-        Runtime.getRuntime().availableProcessors(),
-        Runtime.version(),
-        System.getProperty("os.name"));
   }
 }

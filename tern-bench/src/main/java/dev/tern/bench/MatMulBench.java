@@ -58,10 +58,10 @@ final class MatMulBench {
     defaults.put("--round-ms", "40");
     defaults.put("--only", "");
     defaults.put("--peer-python", "");
-    defaults.put("--peers", Main.peers());
+    defaults.put("--peers", Machine.peers());
     Arguments arguments = Arguments.parse("matmul", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     for (String threads : arguments.list("--threads")) {
       new MatMulBench(arguments.json()).measure(arguments, Integer.parseInt(threads));

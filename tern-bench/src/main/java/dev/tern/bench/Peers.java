@@ -3,14 +3,14 @@ package dev.tern.bench;
 import java.util.Optional;
 
 /** The peer that may be there. */
-final class Peers implements AutoCloseable {
+public final class Peers implements AutoCloseable {
   private final Optional<Peer> peer;
 
   /**
    * @param python the peer's Python, or nothing for no peer
    * @param scripts folder of the peer's scripts
    */
-  Peers(String python, String scripts, int threads, double roundMillis) {
+  public Peers(String python, String scripts, int threads, double roundMillis) {
     peer =
         python.isEmpty()
             ? Optional.empty()
@@ -18,7 +18,7 @@ final class Peers implements AutoCloseable {
   }
 
   /** Times {@code work}, beside the peer's {@code request} where there is a peer. */
-  Rounds.Times time(Rounds rounds, Runnable work, String request) {
+  public Rounds.Times time(Rounds rounds, Runnable work, String request) {
     return peer.map(p -> rounds.time(work, () -> p.round(request)))
         .orElseGet(() -> rounds.time(work));
   }

@@ -37,10 +37,10 @@ final class PointwiseBench {
     defaults.put("--round-ms", "30");
     defaults.put("--only", "");
     defaults.put("--peer-python", "");
-    defaults.put("--peers", Main.peers());
+    defaults.put("--peers", Machine.peers());
     Arguments arguments = Arguments.parse("pointwise", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     for (String threads : arguments.list("--threads")) {
       new PointwiseBench(arguments).measure(Integer.parseInt(threads));

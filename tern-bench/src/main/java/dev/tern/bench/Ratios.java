@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /** What a suite's ratios to the peer come to. */
-final class Ratios {
+public final class Ratios {
   private Ratios() {}
 
   /** Prints geometric mean and least, where there are any. */
-  static void print(String bench, int threads, List<Double> ratios, boolean json) {
+  public static void print(String bench, int threads, List<Double> ratios, boolean json) {
     if (ratios.isEmpty()) {
       return;
     }

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * @param peerRuns what the peer measured of itself, empty if none ran; as many as {@code runs} and
  *     in turn with them, or else not in turn
  */
-record Result(
+public record Result(
     String bench,
     String name,
     int threads,
@@ -34,7 +34,7 @@ record Result(
    * For rates: above 1, Tern is faster. Of rounds in turn the median of each round's own ratio, as
    * both of a pair ran at the same pace of a shared machine; else the ratio of the medians.
    */
-  double ratio() {
+  public double ratio() {
     if (runs.size() != peerRuns.size()) {
       return value() / peerValue();
     }
@@ -45,7 +45,7 @@ record Result(
     return median(pairs);
   }
 
-  static double median(List<Double> runs) {
+  public static double median(List<Double> runs) {
     List<Double> sorted = runs.stream().sorted().toList();
     int half = sorted.size() / 2;
     return sorted.size() % 2 == 1
@@ -70,7 +70,7 @@ record Result(
         number(Collections.max(runs)));
   }
 
-  String toJson() {
+  public String toJson() {
     String own =
         String.format(
             Locale.ROOT,
@@ -95,7 +95,7 @@ record Result(
     return own + beside + "}";
   }
 
-  String toText() {
+  public String toText() {
     String own =
         String.format(
             Locale.ROOT,

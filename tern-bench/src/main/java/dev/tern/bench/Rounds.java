@@ -8,7 +8,7 @@ import java.util.List;
  * shared machine. Where the rounds of either swing, there are up to {@value #MOST_TIMES} times as
  * many: the neighbours on such a machine slow it down for spells as long as several rounds.
  */
-final class Rounds {
+public final class Rounds {
   private static final int LEAST = 5;
   private static final int SETTLE_MILLIS = 20;
 
@@ -25,7 +25,7 @@ final class Rounds {
    * @param count rounds that count
    * @param millis length of a round
    */
-  Rounds(int count, double millis) {
+  public Rounds(int count, double millis) {
     if (count < LEAST) {
       throw new IllegalArgumentException("--rounds: got " + count + ", expected at least " + LEAST);
     }
@@ -34,7 +34,7 @@ final class Rounds {
   }
 
   /** Nanoseconds a call, a round each. */
-  record Times(List<Double> own, List<Double> peer) {}
+  public record Times(List<Double> own, List<Double> peer) {}
 
   /** One round of the peer: nanoseconds a call. */
   @FunctionalInterface

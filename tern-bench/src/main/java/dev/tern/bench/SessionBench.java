@@ -34,7 +34,7 @@ final class SessionBench {
     defaults.put("--threads", "1");
     Arguments arguments = Arguments.parse("session", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     int threads = arguments.positive("--threads");
     int runs = arguments.positive("--runs");

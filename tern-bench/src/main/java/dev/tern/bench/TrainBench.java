@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit;
  * and {@code --warmup-seconds}, in which the JIT compiles what a step runs. Nor do the first
  * {@value #WAKING} after each turn of the peer. A run whose loss did not fall is an error.
  */
-final class TrainBench {
+public final class TrainBench {
   private static final int DISTINCT_BATCHES = 32;
 
   /** More than are read: the run is stopped. */
@@ -75,7 +75,7 @@ final class TrainBench {
     defaults.put("--peer-modes", "eager,compile");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
-      System.out.println(Main.machine());
+      System.out.println(Machine.line());
     }
     for (String model : arguments.list("--models")) {
       for (String threads : arguments.list("--threads")) {
@@ -91,7 +91,7 @@ final class TrainBench {
     defaults.put("--threads", "2");
     defaults.put("--optimizer", "adam");
     defaults.put("--seed", "1");
-    defaults.put("--peers", Main.peers());
+    defaults.put("--peers", Machine.peers());
     return defaults;
   }
 
@@ -106,7 +106,7 @@ final class TrainBench {
     };
   }
 
-  static ModelConfig model(String name) {
+  public static ModelConfig model(String name) {
     return switch (name) {
       case "lr" -> ModelConfig.of(ModelConfig.Type.LR, 16);
       case "fm" -> ModelConfig.of(ModelConfig.Type.FM, 16);
@@ -294,7 +294,7 @@ final class TrainBench {
   }
 
   /** Takes the rows as they are. */
-  static FeatureEncoder encoder(CriteoLike data) {
+  public static FeatureEncoder encoder(CriteoLike data) {
     return FeatureEncoder.fit(
         Readers.inMemory(data.schema(), List.of()),
         Collections.nCopies(CriteoLike.DENSE, NumberEncoding.none()),
@@ -304,7 +304,7 @@ final class TrainBench {
   }
 
   /** Gives every id its row, as the peer's tables have. */
-  static void fill(Trainer trainer, long[] sizes) {
+  public static void fill(Trainer trainer, long[] sizes) {
     long[] block = new long[1 << 16];
     Lookup lookup = new Lookup();
     for (int s = 0; s < sizes.length; s++) {

@@ -95,7 +95,7 @@ public abstract class PositionedReader implements DataReader {
   }
 
   /** A batch of {@code pool}, filled by {@link #readInto}; empty at the end of the pass. */
-  protected final Optional<Batch> readFrom(BatchPool pool) {
+  public final Optional<Batch> readFrom(BatchPool pool) {
     Batch batch = pool.take();
     try {
       if (readInto(batch)) {

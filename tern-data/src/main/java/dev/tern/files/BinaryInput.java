@@ -15,9 +15,9 @@ import java.nio.file.Path;
  * Little-endian numbers from a file through one buffer. {@link #has} brings bytes into the buffer;
  * every read or peek must lie within what it last promised.
  */
-final class BinaryInput implements AutoCloseable {
+public final class BinaryInput implements AutoCloseable {
   /** The most bytes {@link #has} can be asked for. */
-  static final int MAX_CONTIGUOUS = 1 << 30;
+  public static final int MAX_CONTIGUOUS = 1 << 30;
 
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -40,7 +40,7 @@ final class BinaryInput implements AutoCloseable {
     buffer = new byte[Math.clamp(size, Long.BYTES, BUFFER)];
   }
 
-  static BinaryInput open(Path file) {
+  public static BinaryInput open(Path file) {
     if (Files.isDirectory(file)) {
       throw new DataException(file + ": got a folder, expected a file; name the files in it");
     }
@@ -53,7 +53,7 @@ final class BinaryInput implements AutoCloseable {
   }
 
   /** The fault of a file that cannot be opened or read. */
-  static DataException unreadable(Path file, IOException e) {
+  public static DataException unreadable(Path file, IOException e) {
     String got =
         e instanceof NoSuchFileException
             ? "got no such file, expected data; check the path"
@@ -64,38 +64,38 @@ final class BinaryInput implements AutoCloseable {
   }
 
   /** Bytes of the file. */
-  long size() {
+  public long size() {
     return size;
   }
 
   /** Where in the file the next read is. */
-  long offset() {
+  public long offset() {
     return base + position;
   }
 
   /** Bytes from the next read to the end of the file. */
-  long remaining() {
+  public long remaining() {
     return size - offset();
   }
 
   /** Brings the next {@code count} bytes into the buffer; false where the file ends before. */
-  boolean has(int count) {
+  public boolean has(int count) {
     return limit - position >= count || fill(count);
   }
 
   /** Brings the next {@code most} bytes, or what is left of them; returns how many are there. */
-  int bring(int most) {
+  public int bring(int most) {
     int count = (int) Math.min(most, remaining());
     return has(count) ? count : limit - position;
   }
 
   /** The buffer, in which {@link #position} is the next read; valid until more is brought. */
-  byte[] bytes() {
+  public byte[] bytes() {
     return buffer;
   }
 
   /** Index in {@link #bytes} of the next read. */
-  int position() {
+  public int position() {
     return position;
   }
 
@@ -125,24 +125,24 @@ final class BinaryInput implements AutoCloseable {
     return true;
   }
 
-  int readInt() {
+  public int readInt() {
     int value = (int) INT.get(buffer, position);
     position += 4;
     return value;
   }
 
-  long readLong() {
+  public long readLong() {
     long value = (long) LONG.get(buffer, position);
     position += 8;
     return value;
   }
 
-  float readFloat() {
+  public float readFloat() {
     return Float.intBitsToFloat(readInt());
   }
 
   /** One id of {@code type}. */
-  long readKey(KeyType type) {
+  public long readKey(KeyType type) {
     return switch (type) {
       case U32 -> Integer.toUnsignedLong(readInt());
       case I32 -> readInt();
@@ -150,24 +150,24 @@ final class BinaryInput implements AutoCloseable {
     };
   }
 
-  byte readByte() {
+  public byte readByte() {
     byte value = buffer[position];
     position++;
     return value;
   }
 
   /** The byte {@code ahead} bytes after the next read, of bytes that {@link #has} brought. */
-  byte peekByte(int ahead) {
+  public byte peekByte(int ahead) {
     return buffer[position + ahead];
   }
 
   /** The int {@code ahead} bytes after the next read, of bytes that {@link #has} brought. */
-  int peekInt(int ahead) {
+  public int peekInt(int ahead) {
     return (int) INT.get(buffer, position + ahead);
   }
 
   /** The long {@code ahead} bytes after the next read, of bytes that {@link #has} brought. */
-  long peekLong(int ahead) {
+  public long peekLong(int ahead) {
     return (long) LONG.get(buffer, position + ahead);
   }
 
@@ -175,7 +175,7 @@ final class BinaryInput implements AutoCloseable {
    * Sum modulo 256 of {@code count} bytes that {@link #has} brought, {@code ahead} bytes after the
    * next read. Eight bytes at a time, in two sets of 16-bit lanes emptied before they overflow.
    */
-  byte sum(int ahead, int count) {
+  public byte sum(int ahead, int count) {
     long lanes = 0x00FF00FF00FF00FFL;
     int p = position + ahead;
     int end = p + count;
@@ -196,7 +196,7 @@ final class BinaryInput implements AutoCloseable {
   }
 
   /** Moves the next read to {@code offset}. */
-  void seek(long offset) {
+  public void seek(long offset) {
     if (offset >= base && offset <= base + limit) {
       position = (int) (offset - base);
     } else {

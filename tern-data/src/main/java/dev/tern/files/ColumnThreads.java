@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntConsumer;
 
 /** Threads that share out the tasks of one job at a time; whoever gives the job takes part. */
-final class ColumnThreads implements AutoCloseable {
+public final class ColumnThreads implements AutoCloseable {
   private final ExecutorService others;
   private final int size;
 
   /** {@code threads} threads, the caller's being one. */
-  ColumnThreads(int threads) {
+  public ColumnThreads(int threads) {
     size = threads - 1;
     others =
         Executors.newFixedThreadPool(
@@ -28,7 +28,7 @@ final class ColumnThreads implements AutoCloseable {
    * done. Throws what a loop would, which is what the task of the lowest number throws; of those
    * after it, none begins once it has thrown.
    */
-  void run(int count, IntConsumer task) {
+  public void run(int count, IntConsumer task) {
     if (size == 0) {
       for (int i = 0; i < count; i++) {
         task.accept(i);

@@ -22,13 +22,13 @@ public record Columns(
     sparse = List.copyOf(sparse);
   }
 
-  /** The columns a {@link CsvWriter} of {@code schema} writes: numbers and integer ids. */
+  /** The columns a {@code CsvWriter} of {@code schema} writes: numbers and integer ids. */
   public static Columns of(Schema schema) {
     List<SparseColumn> sparse =
         schema.slots().stream()
             .map(slot ->
                 new SparseColumn(
-                    slot.name(), false, slot.hotness() == 1 ? "" : CsvWriter.SEPARATOR))
+                    slot.name(), false, slot.hotness() == 1 ? "" : SparseColumn.SEPARATOR))
             .toList();
     return new Columns(schema.labels(), Set.of(), schema.dense(), sparse);
   }

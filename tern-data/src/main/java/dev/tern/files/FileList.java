@@ -81,7 +81,7 @@ public final class FileList {
   }
 
   /** {@code paths} with each file list among them replaced by the files it names. */
-  static List<Path> expand(List<Path> paths) {
+  public static List<Path> expand(List<Path> paths) {
     List<Path> files = new ArrayList<>();
     for (Path path : paths) {
       if (isList(path)) {

@@ -19,10 +19,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of several files of one format, one file after the other, in recycled batches. */
-final class FileSequence extends PositionedReader {
+public final class FileSequence extends PositionedReader {
   /** Opens one file of the sequence, which reports faults it can go on after. */
   @FunctionalInterface
-  interface Opener {
+  public interface Opener {
     RowSource open(Path file, Faults faults);
   }
 
@@ -58,7 +58,7 @@ final class FileSequence extends PositionedReader {
    *
    * @param rowCount rows of all files, where it is known
    */
-  static DataReader open(
+  public static DataReader open(
       Schema schema, List<Path> files, OptionalLong rowCount, ReadPolicy policy, Opener opener) {
     long room = rowCount.orElseGet(() -> roomOf(files));
     return open(schema, files, rowCount, room, policy, opener);
@@ -70,7 +70,7 @@ final class FileSequence extends PositionedReader {
    * @param rowCount rows that all files say they have
    * @param room rows that they may have by their sizes: batches have room for no more
    */
-  static DataReader open(
+  public static DataReader open(
       Schema schema,
       List<Path> files,
       OptionalLong rowCount,
@@ -83,7 +83,7 @@ final class FileSequence extends PositionedReader {
   }
 
   /** The files a user named, of which there must be one. */
-  static List<Path> requireFiles(List<Path> files) {
+  public static List<Path> requireFiles(List<Path> files) {
     if (files.isEmpty()) {
       throw new IllegalArgumentException("data: got no files, expected at least one");
     }
@@ -95,7 +95,7 @@ final class FileSequence extends PositionedReader {
    * fault: reported, or thrown if it is the last and none passed, for there is nothing to read
    * then.
    */
-  static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
+  public static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
     List<T> sound = new ArrayList<>();
     for (int i = 0; i < candidates.size(); i++) {
       try {
@@ -112,7 +112,7 @@ final class FileSequence extends PositionedReader {
   }
 
   /** {@code rows} and {@code more} rows, those that {@code file} says it has. */
-  static long addRows(Path file, long rows, long more) {
+  public static long addRows(Path file, long rows, long more) {
     if (more > Long.MAX_VALUE - rows) {
       throw new DataException(
           ("%s: got %s rows, and %s in files before it, expected fewer than 2^63 in all; the file"
@@ -136,7 +136,7 @@ final class FileSequence extends PositionedReader {
   }
 
   /** Bytes of {@code file}, 0 where it cannot be asked; opening it will say why. */
-  static long bytes(Path file) {
+  public static long bytes(Path file) {
     try {
       return Files.size(file);
     } catch (IOException e) {

@@ -18,12 +18,12 @@ public enum KeyType {
     this.bytes = bytes;
   }
 
-  int bytes() {
+  public int bytes() {
     return bytes;
   }
 
   /** True where this width can hold {@code id}. */
-  boolean holds(long id) {
+  public boolean holds(long id) {
     return switch (this) {
       case U32 -> id >>> 32 == 0;
       case I32 -> id == (int) id;

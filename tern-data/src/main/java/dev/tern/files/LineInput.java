@@ -6,7 +6,7 @@ import java.nio.file.Path;
  * Cuts a text file into lines, as positions in one buffer. Lines that hold nothing but a comment,
  * from {@code #} on, are passed over.
  */
-final class LineInput implements AutoCloseable {
+public final class LineInput implements AutoCloseable {
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
 
   private final TextBytes text;
@@ -26,7 +26,7 @@ final class LineInput implements AutoCloseable {
     position = text.start();
   }
 
-  static LineInput open(Path file) {
+  public static LineInput open(Path file) {
     return new LineInput(TextBytes.open(file, "look for ends of lines that are missing"));
   }
 
@@ -34,7 +34,7 @@ final class LineInput implements AutoCloseable {
    * Goes to the next line; false at the end of the file. Empty lines at the end are none; those
    * before another line count as one that is empty.
    */
-  boolean next() {
+  public boolean next() {
     long emptyLine = 0;
     while (advance()) {
       if (start == end) {
@@ -96,12 +96,12 @@ final class LineInput implements AutoCloseable {
     return p;
   }
 
-  static boolean isSpace(byte value) {
+  public static boolean isSpace(byte value) {
     return value == ' ' || value == '\t';
   }
 
   /** Skips lines, at most {@code most}; returns how many. */
-  long skip(long most) {
+  public long skip(long most) {
     long skipped = 0;
     while (skipped < most && next()) {
       skipped++;
@@ -110,27 +110,27 @@ final class LineInput implements AutoCloseable {
   }
 
   /** The buffer, until the next line. A space or the end of a line stands at {@link #end}. */
-  byte[] bytes() {
+  public byte[] bytes() {
     return buffer;
   }
 
   /** First byte of the current line that is no space. */
-  int start() {
+  public int start() {
     return start;
   }
 
   /** Where the current line ends, spaces at its end left out. */
-  int end() {
+  public int end() {
     return end;
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */
-  String where(int at) {
+  public String where(int at) {
     return text.where(line, at);
   }
 
   /** The text {@code [from, to)} of the buffer in quotes, for messages. */
-  String quoted(int from, int to) {
+  public String quoted(int from, int to) {
     return text.quoted(from, to);
   }
 

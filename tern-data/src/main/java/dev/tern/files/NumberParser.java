@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * double; that double rounds to the nearest float unless it lies midway between two floats. All
  * else goes to the JDK's parser.
  */
-final class NumberParser {
+public final class NumberParser {
   private static final double[] POWERS = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22
@@ -36,17 +36,17 @@ final class NumberParser {
   private long integer;
 
   /** The float last parsed. */
-  float number() {
+  public float number() {
     return number;
   }
 
   /** The integer last parsed. */
-  long integer() {
+  public long integer() {
     return integer;
   }
 
   /** Parses all of {@code bytes[from, to)} as a float; false where it is not one. */
-  boolean parseFloat(byte[] bytes, int from, int to) {
+  public boolean parseFloat(byte[] bytes, int from, int to) {
     if (parseDigits(bytes, from, to)) {
       number = integer;
       return true;
@@ -163,7 +163,7 @@ final class NumberParser {
    * Parses all of {@code bytes[from, to)} as a decimal integer of 64 bits, signed or, from
    * 2<sup>63</sup> on, unsigned; false where it is not one.
    */
-  boolean parseInteger(byte[] bytes, int from, int to) {
+  public boolean parseInteger(byte[] bytes, int from, int to) {
     if (parseDigits(bytes, from, to)) {
       return true;
     }
@@ -220,7 +220,7 @@ final class NumberParser {
    * or {@code from} where there are none or they need more bits. Behind them stand a byte that is
    * no digit and seven more.
    */
-  int parseWhole(byte[] bytes, int from) {
+  public int parseWhole(byte[] bytes, int from) {
     long value = 0;
     int p = from;
     int count;

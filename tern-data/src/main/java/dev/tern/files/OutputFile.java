@@ -19,7 +19,7 @@ import java.util.Objects;
  * to disk and renames to the target. Closed before that, nothing is left behind, folders made for
  * it included.
  */
-final class OutputFile implements AutoCloseable {
+public final class OutputFile implements AutoCloseable {
   private final Path target;
   private final Path part;
   private final FileChannel channel;
@@ -35,7 +35,7 @@ final class OutputFile implements AutoCloseable {
   }
 
   /** Starts a file that will stand at {@code target}; folders above it are made. */
-  static OutputFile create(Path target) {
+  public static OutputFile create(Path target) {
     Path absolute = target.toAbsolutePath();
     Path folder = Objects.requireNonNullElse(absolute.getParent(), absolute);
     if (Files.exists(absolute) && !Files.isRegularFile(absolute)) {
@@ -70,23 +70,23 @@ final class OutputFile implements AutoCloseable {
   }
 
   /** Bytes written. */
-  long position() {
+  public long position() {
     return position;
   }
 
   /** Appends what {@code buffer} holds and clears it. */
-  void write(RecordBuffer buffer) {
+  public void write(RecordBuffer buffer) {
     write(buffer.bytes(), 0, buffer.size());
     buffer.clear();
   }
 
-  void write(byte[] bytes, int from, int to) {
+  public void write(byte[] bytes, int from, int to) {
     put(ByteBuffer.wrap(bytes, from, to - from), position);
     position += to - from;
   }
 
   /** Overwrites bytes written before, from {@code offset}. */
-  void patch(long offset, RecordBuffer buffer) {
+  public void patch(long offset, RecordBuffer buffer) {
     if (offset + buffer.size() > position) {
       throw new IllegalArgumentException(
           "%s: got a patch up to byte %s of %s"
@@ -113,7 +113,7 @@ final class OutputFile implements AutoCloseable {
   }
 
   /** Makes the file appear under its name, replacing one that was there. */
-  void finish() {
+  public void finish() {
     requireUnfinished();
     try {
       channel.force(true);

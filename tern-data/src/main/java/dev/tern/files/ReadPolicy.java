@@ -61,16 +61,16 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
   }
 
   /** Threads to read with: one where bad records are dropped, so that they are found in order. */
-  int readers() {
+  public int readers() {
     return strict() ? threads : 1;
   }
 
   /** Whether the first fault stops. */
-  boolean strict() {
+  public boolean strict() {
     return faults.equals(Faults.STRICT);
   }
 
-  boolean accepts(float label) {
+  public boolean accepts(float label) {
     return switch (labels) {
       case BINARY -> label == 0 || label == 1;
       case FINITE -> Float.isFinite(label);
@@ -79,17 +79,17 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
   }
 
   /** What rows of a file of {@code schema} hold. */
-  Schema delivered(Schema schema) {
+  public Schema delivered(Schema schema) {
     return labels == Labels.NONE ? new Schema(List.of(), schema.dense(), schema.slots()) : schema;
   }
 
   /** Those of {@code columns} to read. */
-  Columns read(Columns columns) {
+  public Columns read(Columns columns) {
     return labels == Labels.NONE ? columns.withoutLabels() : columns;
   }
 
   /** The fault of a dense number that is infinite; {@code where} names file, record and column. */
-  static DataException infinite(String where, String got) {
+  public static DataException infinite(String where, String got) {
     return new DataException(
         where
             + ": got "
@@ -99,7 +99,7 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
   }
 
   /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
-  DataException badLabel(String where, String got) {
+  public DataException badLabel(String where, String got) {
     return new DataException(
         "%s: got label %s%s"
             .formatted(

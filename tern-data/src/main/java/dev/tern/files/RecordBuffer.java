@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /** Bytes being put together before they are written: little-endian numbers and ASCII text. */
-final class RecordBuffer {
+public final class RecordBuffer {
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle LONG =
@@ -18,42 +18,42 @@ final class RecordBuffer {
   private byte[] bytes = new byte[1 << 16];
   private int size;
 
-  byte[] bytes() {
+  public byte[] bytes() {
     return bytes;
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
-  void clear() {
+  public void clear() {
     size = 0;
   }
 
-  void putByte(int value) {
+  public void putByte(int value) {
     reserve(1);
     bytes[size] = (byte) value;
     size++;
   }
 
-  void putInt(int value) {
+  public void putInt(int value) {
     reserve(4);
     INT.set(bytes, size, value);
     size += 4;
   }
 
-  void putLong(long value) {
+  public void putLong(long value) {
     reserve(8);
     LONG.set(bytes, size, value);
     size += 8;
   }
 
-  void putFloat(float value) {
+  public void putFloat(float value) {
     putInt(Float.floatToRawIntBits(value));
   }
 
   /** Puts {@code id} in the width of {@code type}, which must hold it. */
-  void putKey(KeyType type, long id) {
+  public void putKey(KeyType type, long id) {
     if (type == KeyType.I64) {
       putLong(id);
     } else {
@@ -62,7 +62,7 @@ final class RecordBuffer {
   }
 
   /** Puts text of ASCII characters. */
-  void putAscii(String text) {
+  public void putAscii(String text) {
     int length = text.length();
     reserve(length);
     for (int i = 0; i < length; i++) {
@@ -71,14 +71,14 @@ final class RecordBuffer {
     size += length;
   }
 
-  void putBytes(byte[] source) {
+  public void putBytes(byte[] source) {
     reserve(source.length);
     System.arraycopy(source, 0, bytes, size, source.length);
     size += source.length;
   }
 
   /** Puts {@code value} as decimal digits. */
-  void putDecimal(long value) {
+  public void putDecimal(long value) {
     if (value == Long.MIN_VALUE) {
       putAscii("-9223372036854775808");
       return;
@@ -102,7 +102,7 @@ final class RecordBuffer {
   }
 
   /** Puts {@code value}, taken as unsigned, as decimal digits. */
-  void putUnsigned(long value) {
+  public void putUnsigned(long value) {
     if (value >= 0) {
       putDecimal(value);
       return;
@@ -119,7 +119,7 @@ final class RecordBuffer {
   }
 
   /** Puts {@code value} in the fewest decimal digits that read back to the same bits. */
-  void putNumber(float value) {
+  public void putNumber(float value) {
     boolean integer = value == Math.rint(value) && Math.abs(value) <= EXACT_INTEGER;
     if (integer && Float.floatToRawIntBits(value) != Float.floatToRawIntBits(-0f)) {
       putDecimal((long) value);
@@ -129,12 +129,12 @@ final class RecordBuffer {
   }
 
   /** Overwrites the int at {@code index}. */
-  void setInt(int index, int value) {
+  public void setInt(int index, int value) {
     INT.set(bytes, index, value);
   }
 
   /** Sum modulo 256 of the bytes from index {@code from} on. */
-  byte sum(int from) {
+  public byte sum(int from) {
     int total = 0;
     for (int i = from; i < size; i++) {
       total += bytes[i];

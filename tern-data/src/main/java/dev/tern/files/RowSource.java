@@ -3,7 +3,7 @@ package dev.tern.files;
 import dev.tern.data.Batch;
 
 /** The rows of one open file. */
-interface RowSource extends AutoCloseable {
+public interface RowSource extends AutoCloseable {
   /**
    * Appends rows until {@code batch} holds {@code limit} of them; fewer only at the end of the
    * file. A fault that leaves the next record findable goes to {@link Faults}; any other is thrown

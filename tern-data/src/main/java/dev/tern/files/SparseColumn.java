@@ -12,6 +12,9 @@ import java.util.Objects;
  *     bytes is one id, the hash of "", in a text column of one value, and no ids in all others
  */
 public record SparseColumn(String name, boolean text, String separator) {
+  /** What {@code CsvWriter} puts between the ids of one field. */
+  public static final String SEPARATOR = "|";
+
   public SparseColumn {
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(separator, "separator");

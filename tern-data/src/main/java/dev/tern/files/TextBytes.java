@@ -19,7 +19,7 @@ import java.util.zip.ZipException;
  * <p>Behind {@link #limit} stands an end of line and the buffer has room for a word, so that
  * scanners need not look where it ends at each byte.
  */
-final class TextBytes implements AutoCloseable {
+public final class TextBytes implements AutoCloseable {
   private static final int BUFFER = 1 << 18;
   private static final int MAX_RECORD = 1 << 26;
   private static final int SPARE = Long.BYTES;
@@ -47,7 +47,7 @@ final class TextBytes implements AutoCloseable {
    *
    * @param advice what to do where a record does not end, for messages
    */
-  static TextBytes open(Path file, String advice) {
+  public static TextBytes open(Path file, String advice) {
     try {
       PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
       try {
@@ -70,7 +70,7 @@ final class TextBytes implements AutoCloseable {
   }
 
   /** A file is looked into on opening and read once a pass, which takes its rows from a pipe. */
-  static void requireRereadable(Path file) {
+  public static void requireRereadable(Path file) {
     if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
       throw new DataException(
           file
@@ -80,22 +80,22 @@ final class TextBytes implements AutoCloseable {
   }
 
   /** The buffer; another after {@link #fill}. */
-  byte[] bytes() {
+  public byte[] bytes() {
     return buffer;
   }
 
   /** Where the bytes that were read end. */
-  int limit() {
+  public int limit() {
     return limit;
   }
 
   /** Whether the file ends at {@link #limit}. */
-  boolean drained() {
+  public boolean drained() {
     return drained;
   }
 
   /** Where the text starts in the buffer of a file just opened. */
-  int start() {
+  public int start() {
     boolean marked =
         limit >= 3
             && buffer[0] == (byte) 0xEF
@@ -110,7 +110,7 @@ final class TextBytes implements AutoCloseable {
    *
    * @param line its first line, for messages
    */
-  boolean fill(int from, long line) {
+  public boolean fill(int from, long line) {
     if (drained) {
       return false;
     }
@@ -149,7 +149,7 @@ final class TextBytes implements AutoCloseable {
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */
-  String where(long line, int at) {
+  public String where(long line, int at) {
     return file
         + ": line "
         + line
@@ -159,7 +159,7 @@ final class TextBytes implements AutoCloseable {
   }
 
   /** The text {@code [from, to)} in quotes, cut where it is long, for messages. */
-  String quoted(int from, int to) {
+  public String quoted(int from, int to) {
     int length = Math.min(to - from, SHOWN);
     String text = new String(buffer, from, length, StandardCharsets.UTF_8);
     return '"' + text + (length < to - from ? "..." : "") + '"';

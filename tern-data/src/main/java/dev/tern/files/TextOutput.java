@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
 
 /** A text file in the making, compressed by gzip where its name ends in {@code .gz}. */
-final class TextOutput implements AutoCloseable {
+public final class TextOutput implements AutoCloseable {
   private static final int FLUSH = 1 << 20;
 
   private final OutputFile out;
@@ -21,7 +21,7 @@ final class TextOutput implements AutoCloseable {
   }
 
   /** Starts a file that will stand at {@code file}. */
-  static TextOutput create(Path file) {
+  public static TextOutput create(Path file) {
     OutputFile out = OutputFile.create(file);
     boolean compressed = file.toString().endsWith(".gz");
     return new TextOutput(out, compressed ? Optional.of(gzip(out)) : Optional.empty());
@@ -49,12 +49,12 @@ final class TextOutput implements AutoCloseable {
   }
 
   /** Where lines are put together. */
-  RecordBuffer text() {
+  public RecordBuffer text() {
     return text;
   }
 
   /** Ends a line, and writes what there is now and then. */
-  void endLine() {
+  public void endLine() {
     text.putByte('\n');
     if (text.size() > FLUSH) {
       flush();
@@ -75,7 +75,7 @@ final class TextOutput implements AutoCloseable {
   }
 
   /** Writes what is left and makes the file appear under its name. */
-  void finish() {
+  public void finish() {
     flush();
     try {
       if (gzip.isPresent()) {

@@ -7,10 +7,10 @@ import dev.tern.data.Slot;
 import java.nio.file.Path;
 
 /** What all writers ask of the rows they are given. */
-final class WriterChecks {
+public final class WriterChecks {
   private WriterChecks() {}
 
-  static void requireSameShape(Schema expected, Batch batch) {
+  public static void requireSameShape(Schema expected, Batch batch) {
     Schema got = batch.schema();
     if (got.labelDim() != expected.labelDim()
         || got.denseDim() != expected.denseDim()
@@ -31,7 +31,7 @@ final class WriterChecks {
   }
 
   /** The fault of a row with {@code count} ids in a slot whose rows all hold the same number. */
-  static DataException badHotness(Path file, long row, Slot slot, int count) {
+  public static DataException badHotness(Path file, long row, Slot slot, int count) {
     return new DataException(
         ("%s: row %s: got %s ids in slot %s, expected %s; write it as a slot of varying "
                 + "hotness, or mend the data")
@@ -39,7 +39,7 @@ final class WriterChecks {
   }
 
   /** The fault of an id that keys of {@code type} cannot hold. */
-  static DataException badKey(Path file, long row, Slot slot, long id, KeyType type) {
+  public static DataException badKey(Path file, long row, Slot slot, long id, KeyType type) {
     return new DataException(
         ("%s: row %s, slot %s: got id %s, expected one that a %s key holds; write I64 "
                 + "keys, or encode the ids first")

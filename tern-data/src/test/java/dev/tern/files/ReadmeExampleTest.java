@@ -10,6 +10,8 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
+import dev.tern.files.text.CsvOptions;
+import dev.tern.files.text.CsvReader;
 import dev.tern.model.Features;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;

@@ -14,16 +14,16 @@ import java.util.OptionalLong;
 import java.util.SplittableRandom;
 
 /** Rows as plain lists, for tests: of readers, for writers, at random. */
-record Rows(Schema schema, List<Row> list) {
+public record Rows(Schema schema, List<Row> list) {
   /** One row; equal when all bits are. */
-  record Row(List<Float> labels, List<Float> dense, List<List<Long>> ids) {}
+  public record Row(List<Float> labels, List<Float> dense, List<List<Long>> ids) {}
 
-  static Row row(float label, List<Float> dense, List<List<Long>> ids) {
+  public static Row row(float label, List<Float> dense, List<List<Long>> ids) {
     return new Row(List.of(label), dense, ids);
   }
 
   /** Reads all that is left of the pass. */
-  static List<Row> read(DataReader reader) {
+  public static List<Row> read(DataReader reader) {
     List<Row> rows = new ArrayList<>();
     for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
       try (Batch batch = next.get()) {
@@ -58,7 +58,7 @@ record Rows(Schema schema, List<Row> list) {
   }
 
   /** All rows in one batch. */
-  Batch batch() {
+  public Batch batch() {
     Batch batch = new Batch(schema, Math.max(1, list.size()));
     for (Row row : list) {
       for (int i = 0; i < row.labels().size(); i++) {
@@ -78,7 +78,7 @@ record Rows(Schema schema, List<Row> list) {
   }
 
   /** Writes all rows, in batches of {@code size}, and finishes. */
-  void write(DataWriter writer, int size) {
+  public void write(DataWriter writer, int size) {
     try (writer) {
       for (int from = 0; from < list.size(); from += size) {
         List<Row> part = list.subList(from, Math.min(list.size(), from + size));
@@ -91,7 +91,8 @@ record Rows(Schema schema, List<Row> list) {
   }
 
   /** Labels, numbers and slots named label0, dense0, slot0...; hotness 0 varies from 0 to 4. */
-  static Rows random(long seed, int count, int labels, int dense, int[] hotness, long maxId) {
+  public static Rows random(
+      long seed, int count, int labels, int dense, int[] hotness, long maxId) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Slot> slots = new ArrayList<>();
     for (int s = 0; s < hotness.length; s++) {

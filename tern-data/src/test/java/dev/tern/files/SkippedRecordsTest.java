@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
+import dev.tern.files.parquet.ParquetRows;
+import dev.tern.files.text.CsvOptions;
+import dev.tern.files.text.CsvReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.files.CsvOptions;
+import dev.tern.files.text.CsvOptions;
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;

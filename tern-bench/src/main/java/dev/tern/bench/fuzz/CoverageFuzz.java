@@ -1,0 +1,100 @@
+package dev.tern.bench.fuzz;
+
+import dev.tern.bench.Children;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+
+/**
+ * {@code bench fuzz --coverage N}: N inputs to the readers by Jazzer, which goes on from those that
+ * reached code that none had reached before. It runs in a process of its own, as it rewrites the
+ * classes of the readers to see what they do.
+ */
+final class CoverageFuzz {
+  private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
+
+  /** One input of each kind that reached code of its own; a test reads them all. */
+  private static final Path KEPT =
+      Path.of(System.getProperty("tern.root", "."))
+          .resolve("tern-bench/src/test/resources/dev/tern/bench/fuzz/readers.zip");
+
+  /** Room for every sound file; larger ones take longer and reach nothing more. */
+  private static final int MOST_BYTES = 4 << 10;
+
+  /** By the clock, which runs on while the process is stopped: a hang, not slowness. */
+  private static final int MOST_SECONDS = 1200;
+
+  private static final int FINDINGS = 20;
+
+  /** Traces of the many faults that files have take time; so few places tell findings apart. */
+  private static final List<String> OPTIONS = List.of("-Xmx768m", "-XX:MaxJavaStackTraceDepth=8");
+
+  private CoverageFuzz() {}
+
+  /**
+   * Runs and adds what was found to a corpus.
+   *
+   * @param corpus a folder, of inputs of an earlier run or of none
+   */
+  static void run(int executions, int seed, Path corpus) {
+    try {
+      Files.createDirectories(corpus);
+      for (Map.Entry<String, byte[]> input : ReaderTarget.seeds().entrySet()) {
+        Files.write(corpus.resolve(input.getKey()), input.getValue());
+      }
+      ReaderTarget.fuzzerTearDown();
+      unpack(KEPT, corpus);
+      List<String> command = new ArrayList<>(Children.command(OPTIONS, JAZZER, arguments(corpus)));
+      command.add("-runs=" + executions);
+      command.add("-seed=" + seed);
+      Process process = new ProcessBuilder(command).inheritIO().start();
+      int status = process.waitFor();
+      if (status != 0) {
+        throw new IllegalStateException(
+            "fuzz: got status " + status + " of Jazzer, expected 0; what it found is in " + corpus);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("fuzz: interrupted", e);
+    }
+  }
+
+  /** Adds the inputs that earlier runs kept, where this is their source tree. */
+  private static void unpack(Path kept, Path corpus) throws IOException {
+    if (!Files.exists(kept)) {
+      return;
+    }
+    try (ZipFile zip = new ZipFile(kept.toFile())) {
+      for (ZipEntry entry : Collections.list(zip.entries())) {
+        try (InputStream in = zip.getInputStream(entry)) {
+          Files.write(corpus.resolve(entry.getName()), in.readAllBytes());
+        }
+      }
+    }
+  }
+
+  private static String[] arguments(Path corpus) {
+    return new String[] {
+      "--target_class=" + ReaderTarget.class.getName(),
+      "--instrumentation_includes=dev.tern.files.**:dev.tern.data.**",
+      // Lists of files may name any file.
+      "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal",
+      "--keep_going=" + FINDINGS,
+      "-max_len=" + MOST_BYTES,
+      "-timeout=" + MOST_SECONDS,
+      "-rss_limit_mb=0",
+      "-artifact_prefix=" + corpus.resolveSibling(corpus.getFileName() + "-found-"),
+      corpus.toString()
+    };
+  }
+}

@@ -1,0 +1,235 @@
+package dev.tern.files.parquet;
+
+import dev.tern.base.DataException;
+import dev.tern.files.BinaryInput;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.apache.parquet.format.ColumnChunk;
+import org.apache.parquet.format.ColumnMetaData;
+import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.RowGroup;
+
+/** An open Parquet file: its footer, checked, and reads at any offset. */
+final class ParquetFile implements AutoCloseable {
+  static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
+  static final String REWRITE = "; the file is damaged or no Parquet file, write or copy it again";
+  private static final int TAIL = 8;
+  private static final int MAX_FOOTER = 128 << 20;
+
+  private final Path path;
+  private final FileChannel channel;
+  private final long size;
+  private final FileMetaData footer;
+  private final List<ParquetField> fields;
+
+  private ParquetFile(Path path, FileChannel channel) throws IOException {
+    this.path = path;
+    this.channel = channel;
+    size = channel.size();
+    try {
+      footer = readFooter();
+      fields = ParquetField.parse(footer.getSchema());
+      checkRowGroups();
+    } catch (DataException e) {
+      throw located(e);
+    }
+  }
+
+  /** Opens a file and reads its footer. */
+  static ParquetFile open(Path path) {
+    if (!Files.isRegularFile(path)) {
+      throw new DataException(
+          path
+              + ": got "
+              + (Files.exists(path) ? "a folder or device" : "no such file")
+              + ", expected a Parquet file; check the path");
+    }
+    try {
+      FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+      try {
+        return new ParquetFile(path, channel);
+      } catch (Throwable e) {
+        channel.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(path, e);
+    }
+  }
+
+  private DataException located(DataException e) {
+    return new DataException(path + ": footer: " + e.getMessage() + REWRITE, e);
+  }
+
+  private FileMetaData readFooter() {
+    if (size < MAGIC.length + TAIL) {
+      throw new DataException("got a file of " + size + " bytes, expected at least 12");
+    }
+    ByteBuffer tail = ByteBuffer.wrap(new byte[TAIL]).order(ByteOrder.LITTLE_ENDIAN);
+    read(size - TAIL, tail.array(), 0, TAIL);
+    String magic = new String(tail.array(), 4, 4, StandardCharsets.ISO_8859_1);
+    if (magic.equals("PARE")) {
+      throw new DataException("got an encrypted file, expected a plain one; decrypt it first");
+    }
+    if (!magic.equals("PAR1")) {
+      throw new DataException("got a file that does not end with PAR1, expected that");
+    }
+    int length = tail.getInt(0);
+    if (length < 1 || length > Math.min(MAX_FOOTER, size - MAGIC.length - TAIL)) {
+      throw new DataException(
+          "got a footer of "
+              + Integer.toUnsignedLong(length)
+              + " bytes in a file of "
+              + size
+              + ", expected at most "
+              + MAX_FOOTER);
+    }
+    byte[] bytes = new byte[length];
+    read(size - TAIL - length, bytes, 0, length);
+    return ParquetThrift.footer(bytes, 0, length);
+  }
+
+  private void checkRowGroups() {
+    long rows = 0;
+    int leaves = fields.isEmpty() ? 0 : leafCount();
+    for (RowGroup group : footer.getRow_groups()) {
+      if (group.getNum_rows() < 0 || group.getColumnsSize() != leaves) {
+        throw new DataException(
+            "got a row group of "
+                + group.getNum_rows()
+                + " rows and "
+                + group.getColumnsSize()
+                + " columns, expected "
+                + leaves
+                + " columns");
+      }
+      rows += group.getNum_rows();
+    }
+    if (rows < 0 || rows != footer.getNum_rows()) {
+      throw new DataException(
+          "got " + footer.getNum_rows() + " rows, expected the " + rows + " of its row groups");
+    }
+  }
+
+  private int leafCount() {
+    int leaves = 0;
+    for (int i = 1; i < footer.getSchemaSize(); i++) {
+      if (footer.getSchema().get(i).getNum_children() == 0) {
+        leaves++;
+      }
+    }
+    return leaves;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  long rows() {
+    return footer.getNum_rows();
+  }
+
+  List<ParquetField> fields() {
+    return fields;
+  }
+
+  List<RowGroup> rowGroups() {
+    return footer.getRow_groups();
+  }
+
+  /** Where and what the column chunk of {@code field} in {@code group} is, checked. */
+  ColumnMetaData chunk(RowGroup group, ParquetField field) {
+    ColumnChunk chunk = group.getColumns().get(field.leaf());
+    ColumnMetaData data = chunk.getMeta_data();
+    if (data == null || chunk.isSetFile_path() || chunk.isSetCrypto_metadata()) {
+      throw fault(
+          field.name(), 0, "got a column kept in another file or encrypted, expected neither");
+    }
+    long start = start(data);
+    long length = data.getTotal_compressed_size();
+    if (start < MAGIC.length || length < 0 || length > size - TAIL - start) {
+      throw fault(
+          field.name(),
+          start,
+          "got a column chunk of " + length + " bytes in a file of " + size + REWRITE);
+    }
+    boolean counted =
+        field.list()
+            ? data.getNum_values() >= group.getNum_rows()
+            : data.getNum_values() == group.getNum_rows();
+    if (!counted || data.getType() != field.physical()) {
+      throw fault(
+          field.name(),
+          start,
+          "got "
+              + data.getNum_values()
+              + " values of type "
+              + data.getType()
+              + ", expected "
+              + group.getNum_rows()
+              + " of type "
+              + field.physical()
+              + REWRITE);
+    }
+    return data;
+  }
+
+  /** Where the first page of a column chunk begins: the dictionary's if there is one. */
+  static long start(ColumnMetaData data) {
+    long pages = data.getData_page_offset();
+    long dictionary = data.isSetDictionary_page_offset() ? data.getDictionary_page_offset() : 0;
+    return dictionary > 0 && dictionary < pages ? dictionary : pages;
+  }
+
+  /** Reads exactly {@code length} bytes from {@code offset} of the file. */
+  void read(long offset, byte[] target, int at, int length) {
+    ByteBuffer buffer = ByteBuffer.wrap(target, at, length);
+    try {
+      while (buffer.hasRemaining()) {
+        int got = channel.read(buffer, offset + buffer.position() - at);
+        if (got < 0) {
+          throw new DataException(
+              path
+                  + ": byte "
+                  + offset
+                  + ": got the end of the file, expected "
+                  + length
+                  + " bytes"
+                  + REWRITE);
+        }
+      }
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(path, e);
+    }
+  }
+
+  /** {@code cause} as a fault at byte {@code offset}, in {@code column}. */
+  DataException fault(String column, long offset, DataException cause) {
+    return new DataException(where(column, offset) + cause.getMessage(), cause);
+  }
+
+  private String where(String column, long offset) {
+    return path + ": column " + column + ", byte " + offset + ": ";
+  }
+
+  /** A fault at byte {@code offset}, in {@code column}. */
+  DataException fault(String column, long offset, String message) {
+    return new DataException(where(column, offset) + message);
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw BinaryInput.unreadable(path, e);
+    }
+  }
+}

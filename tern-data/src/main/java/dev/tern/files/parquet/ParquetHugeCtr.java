@@ -1,0 +1,139 @@
+package dev.tern.files.parquet;
+
+import dev.tern.base.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.files.FileColumn;
+import dev.tern.files.FileList;
+import dev.tern.files.FileSequence;
+import dev.tern.files.ReadPolicy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Finds the files of HugeCTR data sets and what their {@code _metadata.json} makes of each. */
+final class ParquetHugeCtr {
+
+  private final ParquetOptions options;
+  private final ReadPolicy policy;
+  private final Map<Path, ParquetMetadata> descriptions = new HashMap<>();
+  private final Map<Path, ParquetPlan> plansOfDescriptions = new HashMap<>();
+  private final Map<Path, ParquetPlan> plansOfFiles = new HashMap<>();
+  private final List<Part> parts = new ArrayList<>();
+  private Optional<Schema> schema = Optional.empty();
+  private long rows;
+
+  /** A file and what describes it. */
+  private record Part(Path file, ParquetMetadata metadata) {}
+
+  ParquetHugeCtr(ParquetOptions options, ReadPolicy policy) {
+    this.options = options;
+    this.policy = policy;
+  }
+
+  DataReader open(List<Path> sources) {
+    FileSequence.sound(sources, policy, this::find);
+    List<Path> sound =
+        FileSequence.sound(parts, policy, this::check).stream().map(Part::file).toList();
+    return FileSequence.open(
+        schema.orElseThrow(),
+        sound,
+        OptionalLong.of(rows),
+        policy.withThreads(1), // columns, not files, are shared out
+        (path, faults) ->
+            ParquetSource.open(
+                path, Objects.requireNonNull(plansOfFiles.get(path), "plan"), policy, faults));
+  }
+
+  private void find(Path source) {
+    if (Files.isDirectory(source)) {
+      findIn(source);
+    } else if (!source.toString().endsWith(".parquet")) {
+      findListed(FileList.read(source));
+    } else if (!Files.exists(source)) {
+      throw new DataException(source + ": got no such file, expected data; check the path");
+    } else if (!hasDescription(source)) {
+      try (ParquetFile file = ParquetFile.open(source)) {
+        throw new DataException(
+            "%s: got Parquet with columns %s, none of them named, and no %s beside it, expected either; name label, dense and sparse columns"
+                .formatted(source, columns(file), ParquetMetadata.NAME));
+      }
+    } else {
+      parts.add(new Part(source, description(home(source))));
+    }
+  }
+
+  static List<FileColumn> columns(ParquetFile file) {
+    return file.fields().stream()
+        .map(field -> new FileColumn(field.name(), field.described()))
+        .toList();
+  }
+
+  static boolean isDescribed(Path source) {
+    return Files.isDirectory(source)
+        ? Files.exists(source.resolve(ParquetMetadata.NAME))
+        : !source.toString().endsWith(".parquet") || hasDescription(source);
+  }
+
+  private void findIn(Path folder) {
+    ParquetMetadata metadata = description(folder);
+    if (metadata.rows().isEmpty()) {
+      throw new DataException(
+          metadata.path() + ": got no file_stats, expected a file at least; write it again");
+    }
+    metadata.rows().keySet().forEach(name -> parts.add(new Part(folder.resolve(name), metadata)));
+  }
+
+  private void findListed(List<Path> files) {
+    ParquetMetadata first = description(home(files.getFirst()));
+    for (Path file : files) {
+      parts.add(new Part(file, hasDescription(file) ? description(home(file)) : first));
+    }
+  }
+
+  private static boolean hasDescription(Path file) {
+    return Files.exists(home(file).resolve(ParquetMetadata.NAME));
+  }
+
+  private static Path home(Path file) {
+    return Objects.requireNonNullElse(file.getParent(), file.getFileSystem().getPath("."));
+  }
+
+  private ParquetMetadata description(Path folder) {
+    return descriptions.computeIfAbsent(
+        folder,
+        path -> {
+          ParquetMetadata metadata = ParquetMetadata.read(path);
+          return policy.labels() == ReadPolicy.Labels.NONE ? metadata.withoutLabels() : metadata;
+        });
+  }
+
+  private void check(Part part) {
+    try (ParquetFile file = ParquetFile.open(part.file())) {
+      part.metadata().requireRows(file);
+      ParquetPlan plan =
+          plansOfDescriptions.computeIfAbsent(
+              part.metadata().path(), path -> plan(file, part.metadata()));
+      plan.requireFields(file);
+      rows = FileSequence.addRows(part.file(), rows, file.rows());
+      plansOfFiles.put(part.file(), plan);
+    }
+  }
+
+  private ParquetPlan plan(ParquetFile file, ParquetMetadata metadata) {
+    ParquetPlan plan = ParquetPlan.hugeCtr(file, metadata, options);
+    if (schema.isPresent() && !schema.get().equals(plan.schema())) {
+      throw new DataException(
+          "%s: got %s by %s, expected %s as in the first file; write all files with one schema"
+              .formatted(file.path(), plan.schema(), metadata.path(), schema.get()));
+    }
+    schema = Optional.of(plan.schema());
+    return plan;
+  }
+}

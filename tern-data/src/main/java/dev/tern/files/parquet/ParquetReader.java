@@ -1,0 +1,197 @@
+package dev.tern.files.parquet;
+
+import dev.tern.base.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.files.Columns;
+import dev.tern.files.FileColumn;
+import dev.tern.files.FileList;
+import dev.tern.files.FileSequence;
+import dev.tern.files.ReadPolicy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads Parquet files, one after the other: by column names, or as HugeCTR does, by the indices in
+ * {@code _metadata.json}.
+ *
+ * <p>Columns are scalars or lists of scalars; of lists in lists, a row has the elements of all.
+ * Labels and dense numbers may be FLOAT, DOUBLE, integers of any width and sign, DECIMAL up to 18
+ * digits or BOOLEAN, or lists of them that have one width in all rows; ids integers or BOOLEAN;
+ * text is BYTE_ARRAY, or integers and BOOLEAN as they print. Codecs are SNAPPY, ZSTD, LZ4_RAW, GZIP
+ * and BROTLI, encodings all but BIT_PACKED levels, pages those of both versions. Checksums of pages
+ * are checked where there are any.
+ *
+ * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
+ * column, or file, column and the byte at which the broken page begins.
+ */
+public final class ParquetReader {
+  private ParquetReader() {}
+
+  /** Reads {@code columns} of {@code paths}, stopping at the first fault. */
+  public static DataReader open(List<Path> paths, ParquetOptions options, Columns columns) {
+    return open(paths, options, columns, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code columns} of {@code paths}. */
+  public static DataReader open(
+      List<Path> paths, ParquetOptions options, Columns columns, ReadPolicy policy) {
+    return open(paths, options, columns, policy, TextDictionary.none());
+  }
+
+  /**
+   * Reads {@code columns} of {@code paths} and tells {@code dictionary} every text.
+   *
+   * @param paths files; folders, of which all files ending in ".parquet" are read, in the order of
+   *     their paths, but for those in hidden places (names that start with "." or "_"); or globs,
+   *     of which the last name has "*", "?", "[" or "{"
+   */
+  public static DataReader open(
+      List<Path> paths,
+      ParquetOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
+    return read(
+        files,
+        policy,
+        first -> ParquetPlan.byName(first, policy.read(columns), options, dictionary));
+  }
+
+  /** The columns of the first file of {@code path}, each with its type. */
+  public static List<FileColumn> columns(Path path) {
+    try (ParquetFile file = ParquetFile.open(expand(path).findFirst().orElseThrow())) {
+      return ParquetHugeCtr.columns(file);
+    }
+  }
+
+  /**
+   * Whether {@code source} is a HugeCTR data set, which says which columns are what: a file or
+   * folder with {@code _metadata.json}, or a file list.
+   */
+  public static boolean isHugeCtr(Path source) {
+    return ParquetHugeCtr.isDescribed(source);
+  }
+
+  /** Reads the HugeCTR data set {@code source}, stopping at the first fault. */
+  public static DataReader openHugeCtr(Path source, ParquetOptions options) {
+    return openHugeCtr(List.of(source), options, ReadPolicy.STRICT);
+  }
+
+  /**
+   * Reads HugeCTR data sets, all files of all {@code sources} in order.
+   *
+   * @param sources each a file list ({@link FileList}); or a folder with {@code _metadata.json}, of
+   *     which the files named there are read; or one Parquet file. A file is read as the {@code
+   *     _metadata.json} beside it says; a listed one that has none beside it, as the one beside the
+   *     first file of its list says. All must come to the same columns
+   */
+  public static DataReader openHugeCtr(
+      List<Path> sources, ParquetOptions options, ReadPolicy policy) {
+    return new ParquetHugeCtr(options, policy).open(FileSequence.requireFiles(sources));
+  }
+
+  private static DataReader read(
+      List<Path> files, ReadPolicy policy, Function<ParquetFile, ParquetPlan> planner) {
+    Survey survey = new Survey(planner);
+    List<Path> sound = FileSequence.sound(files, policy, survey::add);
+    ParquetPlan plan = survey.plan();
+    return FileSequence.open(
+        plan.schema(),
+        sound,
+        OptionalLong.of(survey.rows),
+        policy.withThreads(1), // columns, not files, are shared out
+        (path, faults) -> ParquetSource.open(path, plan, policy, faults));
+  }
+
+  /** What the footers tell: a plan from the first, which all must fit, and how many rows. */
+  private static final class Survey {
+    private final Function<ParquetFile, ParquetPlan> planner;
+    private @Nullable ParquetPlan plan;
+    private long rows;
+
+    Survey(Function<ParquetFile, ParquetPlan> planner) {
+      this.planner = planner;
+    }
+
+    void add(Path path) {
+      try (ParquetFile file = ParquetFile.open(path)) {
+        plan = plan == null ? planner.apply(file) : plan;
+        plan.requireFields(file);
+        rows = FileSequence.addRows(path, rows, plan.pruning().rows(file));
+      }
+    }
+
+    ParquetPlan plan() {
+      return Objects.requireNonNull(plan, "plan");
+    }
+  }
+
+  private static Stream<Path> expand(Path path) {
+    try {
+      if (Files.isDirectory(path)) {
+        return found(path, below(path));
+      }
+      String name = Objects.toString(path.getFileName(), "");
+      if (!Files.exists(path) && name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0)) {
+        return found(
+            path,
+            matches(
+                Objects.requireNonNullElse(path.getParent(), path.getFileSystem().getPath(".")),
+                name));
+      }
+      return Stream.of(path);
+    } catch (IOException | UncheckedIOException e) {
+      throw new DataException(path + ": got " + e + ", expected a readable folder", e);
+    }
+  }
+
+  private static Stream<Path> found(Path path, List<Path> files) {
+    if (files.isEmpty()) {
+      throw new DataException(path + ": got no Parquet file there, expected one; check the path");
+    }
+    return files.stream();
+  }
+
+  private static List<Path> below(Path folder) throws IOException {
+    try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
+      return all.filter(file -> file.toString().endsWith(".parquet"))
+          .filter(file -> visible(folder.relativize(file)) && Files.isRegularFile(file))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static boolean visible(Path path) {
+    for (Path part : path) {
+      String name = part.toString();
+      if (name.startsWith(".") || name.startsWith("_")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static List<Path> matches(Path folder, String glob) throws IOException {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
+      found.forEach(files::add);
+    } catch (java.nio.file.DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    files.sort(null);
+    return files;
+  }
+}

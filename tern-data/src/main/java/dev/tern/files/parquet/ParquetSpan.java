@@ -1,0 +1,123 @@
+package dev.tern.files.parquet;
+
+import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.files.ReadPolicy;
+import java.util.Arrays;
+
+/** Rows of a batch being filled column by column, and which of them turned out bad. */
+final class ParquetSpan {
+  private final ParquetFile file;
+  private final ReadPolicy policy;
+  private Batch batch;
+  private int from;
+  private int rows;
+  private long firstRow;
+  private boolean[] bad = {};
+  private boolean anyBad;
+
+  ParquetSpan(ParquetFile file, ReadPolicy policy, Batch batch) {
+    this.file = file;
+    this.policy = policy;
+    this.batch = batch;
+  }
+
+  /** Appends {@code rows} rows to {@code batch}; the first is row {@code firstRow} of the file. */
+  void start(Batch batch, int rows, long firstRow) {
+    this.batch = batch;
+    this.rows = rows;
+    this.firstRow = firstRow;
+    from = batch.size();
+    batch.resize(from + rows);
+    if (anyBad) {
+      Arrays.fill(bad, false);
+      anyBad = false;
+    }
+  }
+
+  Batch batch() {
+    return batch;
+  }
+
+  /** First of the rows in the batch. */
+  int from() {
+    return from;
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  ReadPolicy policy() {
+    return policy;
+  }
+
+  /** Where row {@code i} of these is, for messages. */
+  String where(String column, int i) {
+    return file.path() + ": row " + (firstRow + i + 1) + ", column " + column;
+  }
+
+  /**
+   * Reports that row {@code i} of these is bad; each row is reported once. Where the first fault
+   * stops, columns may be filled at the same time, each to its own first fault, which is thrown.
+   */
+  void fault(int i, DataException fault) {
+    if (policy.strict()) {
+      throw fault;
+    }
+    if (bad.length < rows) {
+      bad = Arrays.copyOf(bad, rows);
+    }
+    if (!bad[i]) {
+      bad[i] = true;
+      anyBad = true;
+      policy.faults().report(fault);
+    }
+  }
+
+  /** Takes the rows back, as after a failure. */
+  void abandon() {
+    batch.resize(from);
+  }
+
+  /** Drops the bad rows from the batch. */
+  void finish() {
+    if (!anyBad) {
+      return;
+    }
+    int labelDim = batch.schema().labelDim();
+    int denseDim = batch.schema().denseDim();
+    int kept = from;
+    for (int i = 0; i < rows; i++) {
+      if (!bad[i]) {
+        move(batch.labels(), labelDim, from + i, kept);
+        move(batch.dense(), denseDim, from + i, kept);
+        kept++;
+      }
+    }
+    for (int slot = 0; slot < batch.schema().slotCount(); slot++) {
+      dropIds(batch.ids(slot), batch.offsets(slot));
+    }
+    batch.resize(kept);
+  }
+
+  private static void move(float[] values, int dim, int row, int to) {
+    System.arraycopy(values, row * dim, values, to * dim, dim);
+  }
+
+  private void dropIds(long[] ids, int[] offsets) {
+    int kept = from;
+    int end = offsets[from];
+    int start = offsets[from];
+    for (int i = 0; i < rows; i++) {
+      int count = offsets[from + i + 1] - start;
+      if (!bad[i]) {
+        System.arraycopy(ids, start, ids, end, count);
+        end += count;
+        kept++;
+        offsets[kept] = end;
+      }
+      start += count;
+    }
+  }
+}

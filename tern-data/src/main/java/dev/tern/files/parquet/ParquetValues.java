@@ -1,0 +1,346 @@
+package dev.tern.files.parquet;
+
+import dev.tern.base.DataException;
+import dev.tern.data.encode.TextDictionary;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.parquet.format.Encoding;
+import org.apache.parquet.format.Type;
+
+/**
+ * Values of one column as what a Batch holds: numbers become floats, ids and hashes longs. A
+ * dictionary is converted once, when its page comes; its pages are then mere look-ups.
+ */
+final class ParquetValues {
+  /** Values taken at a time, at most. */
+  static final int CHUNK = 1024;
+
+  /** What values are to become. */
+  enum Use {
+    /** A float: a number as it is. */
+    NUMBER,
+    /** A float: 1 where the value is one of the texts that mean it, else 0. */
+    POSITIVE,
+    /** A 64-bit integer as it is. */
+    ID,
+    /** The 64-bit hash of a text. */
+    TEXT;
+
+    boolean isFloat() {
+      return this == NUMBER || this == POSITIVE;
+    }
+  }
+
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle FLOAT =
+      MethodHandles.byteArrayViewVarHandle(float[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle DOUBLE =
+      MethodHandles.byteArrayViewVarHandle(double[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONGS =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final ParquetField field;
+  private final Use use;
+  private final ParquetTexts texts;
+  private final ParquetConversion conversion;
+  private final ParquetRuns runs = new ParquetRuns();
+  private final ParquetDelta delta = new ParquetDelta();
+  private final int[] indices = new int[CHUNK];
+  private final long[] longs = new long[CHUNK];
+  private final float[] floats = new float[CHUNK];
+  private long[] longEntries = {};
+  private float[] floatEntries = {};
+  private int entries = -1;
+
+  private Encoding encoding = Encoding.PLAIN;
+  private byte[] data = {};
+  private int start;
+  private int position;
+  private int end;
+
+  /** Values taken of the page, where they have no position of their own. */
+  private int taken;
+
+  /** Values of {@code field} for {@code use}; {@code positive} holds hashes. */
+  ParquetValues(ParquetField field, Use use, List<Long> positive, TextDictionary dictionary) {
+    this.field = field;
+    this.use = use;
+    texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
+    conversion = new ParquetConversion(field, use, positive, texts);
+  }
+
+  /** Forgets the dictionary of the chunk before. */
+  void startChunk() {
+    entries = -1;
+  }
+
+  /** Takes a dictionary page of {@code count} values. */
+  void dictionary(Encoding encoding, byte[] data, int from, int to, int count) {
+    if (encoding != Encoding.PLAIN && encoding != Encoding.PLAIN_DICTIONARY) {
+      throw new DataException("got a dictionary in " + encoding + ", expected PLAIN");
+    }
+    int smallest = field.physical() == Type.INT64 || field.physical() == Type.DOUBLE ? 8 : 4;
+    if (entries >= 0 || count < 0 || count > (to - from) / smallest) {
+      throw new DataException(
+          "got a dictionary of "
+              + count
+              + " values in "
+              + (to - from)
+              + " bytes, expected one a chunk that fits"
+              + ParquetFile.REWRITE);
+    }
+    open(Encoding.PLAIN, data, from, to);
+    if (use.isFloat()) {
+      floatEntries = floatEntries.length < count ? new float[count] : floatEntries;
+    } else {
+      longEntries = longEntries.length < count ? new long[count] : longEntries;
+    }
+    for (int done = 0; done < count; ) {
+      int n = Math.min(CHUNK, count - done);
+      read(n);
+      if (use.isFloat()) {
+        System.arraycopy(floats, 0, floatEntries, done, n);
+      } else {
+        System.arraycopy(longs, 0, longEntries, done, n);
+      }
+      done += n;
+    }
+    entries = count;
+  }
+
+  /** Starts on the values of a data page, {@code data[from, to)}. */
+  void open(Encoding encoding, byte[] data, int from, int to) {
+    requireKnown(encoding);
+    this.encoding = encoding;
+    this.data = data;
+    position = from;
+    end = to;
+    start = from;
+    taken = 0;
+    // A page of nulls only may hold no byte at all; then there is nothing to start on.
+    if (from == to) {
+      return;
+    }
+    switch (encoding) {
+      case PLAIN_DICTIONARY, RLE_DICTIONARY -> {
+        requireDictionary();
+        runs.open(data, from + 1, to, data[from]);
+      }
+      case RLE -> openBooleans();
+      case DELTA_BINARY_PACKED -> delta.open(data, from, to);
+      case DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY -> texts.open(encoding, data, from, to);
+      case PLAIN -> {
+        if (field.physical() == Type.BYTE_ARRAY) {
+          texts.open(encoding, data, from, to);
+        }
+      }
+      default -> {}
+    }
+  }
+
+  private void openBooleans() {
+    if (end - position < 4) {
+      runs.open(data, end, end, 1);
+      return;
+    }
+    int length = (int) INT.get(data, position);
+    if (length < 0 || length > end - position - 4) {
+      throw new DataException("got booleans of " + length + " bytes" + ParquetFile.REWRITE);
+    }
+    runs.open(data, position + 4, position + 4 + length, 1);
+  }
+
+  private void requireDictionary() {
+    if (entries < 0) {
+      throw new DataException("got a page without its dictionary" + ParquetFile.REWRITE);
+    }
+  }
+
+  private void requireKnown(Encoding encoding) {
+    Type type = field.physical();
+    boolean integer = type == Type.INT32 || type == Type.INT64;
+    boolean known =
+        switch (encoding) {
+          case PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY -> true;
+          case RLE -> type == Type.BOOLEAN;
+          case DELTA_BINARY_PACKED -> integer;
+          case DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY -> type == Type.BYTE_ARRAY;
+          case BYTE_STREAM_SPLIT -> integer || type == Type.FLOAT || type == Type.DOUBLE;
+          default -> false;
+        };
+    if (!known) {
+      throw new DataException("got encoding " + encoding + " of " + type + ParquetFile.REWRITE);
+    }
+  }
+
+  /** The values {@link #read} took, where they are used as numbers; valid until the next read. */
+  float[] floats() {
+    return floats;
+  }
+
+  /** The values {@link #read} took, where they are ids or hashes; valid until the next read. */
+  long[] longs() {
+    return longs;
+  }
+
+  /** Tells the dictionary that the empty text was seen, in the place of a null. */
+  void sawEmpty() {
+    texts.ofText("");
+  }
+
+  /** Takes {@code count} values, at most {@link #CHUNK}. */
+  void read(int count) {
+    if (count > 0 && start == end) {
+      throw exhausted();
+    }
+    if (encoding == Encoding.RLE_DICTIONARY || encoding == Encoding.PLAIN_DICTIONARY) {
+      lookUp(count);
+      return;
+    }
+    switch (field.physical()) {
+      case INT32 -> readInts(count);
+      case INT64 -> readLongs(count);
+      case FLOAT -> readFloats(count);
+      case DOUBLE -> readDoubles(count);
+      case BOOLEAN -> readBooleans(count);
+      default -> texts.read(longs, count);
+    }
+    conversion.convert(longs, floats, count);
+  }
+
+  private void lookUp(int count) {
+    runs.read(indices, count);
+    // Indices are compared as unsigned: one test finds all that lie outside.
+    int largest = Integer.MIN_VALUE;
+    for (int i = 0; i < count; i++) {
+      largest = Math.max(largest, indices[i] + Integer.MIN_VALUE);
+    }
+    if (count > 0 && largest >= entries + Integer.MIN_VALUE) {
+      throw new DataException(
+          "got dictionary index "
+              + Integer.toUnsignedString(largest - Integer.MIN_VALUE)
+              + " of "
+              + entries
+              + " entries"
+              + ParquetFile.REWRITE);
+    }
+    if (use.isFloat()) {
+      for (int i = 0; i < count; i++) {
+        floats[i] = floatEntries[indices[i]];
+      }
+    } else {
+      for (int i = 0; i < count; i++) {
+        longs[i] = longEntries[indices[i]];
+      }
+    }
+  }
+
+  private void readInts(int count) {
+    switch (encoding) {
+      case DELTA_BINARY_PACKED -> delta.read(longs, 0, count);
+      case BYTE_STREAM_SPLIT -> gather(count, 4);
+      default -> {
+        int from = claim(count, 4);
+        for (int i = 0; i < count; i++) {
+          longs[i] = (int) INT.get(data, from + 4 * i);
+        }
+      }
+    }
+    boolean unsigned = field.kind() == ParquetField.Kind.UINT32;
+    for (int i = 0; i < count; i++) {
+      longs[i] = unsigned ? longs[i] & 0xFFFF_FFFFL : (int) longs[i];
+    }
+  }
+
+  private void readLongs(int count) {
+    switch (encoding) {
+      case DELTA_BINARY_PACKED -> delta.read(longs, 0, count);
+      case BYTE_STREAM_SPLIT -> gather(count, 8);
+      default -> {
+        int from = claim(count, 8);
+        MemorySegment.copy(MemorySegment.ofArray(data), LONGS, from, longs, 0, count);
+      }
+    }
+  }
+
+  private void readFloats(int count) {
+    if (encoding == Encoding.BYTE_STREAM_SPLIT) {
+      gather(count, 4);
+      for (int i = 0; i < count; i++) {
+        floats[i] = Float.intBitsToFloat((int) longs[i]);
+      }
+      return;
+    }
+    int from = claim(count, 4);
+    for (int i = 0; i < count; i++) {
+      floats[i] = (float) FLOAT.get(data, from + 4 * i);
+    }
+  }
+
+  private void readDoubles(int count) {
+    if (encoding == Encoding.BYTE_STREAM_SPLIT) {
+      gather(count, 8);
+      for (int i = 0; i < count; i++) {
+        floats[i] = (float) Double.longBitsToDouble(longs[i]);
+      }
+      return;
+    }
+    int from = claim(count, 8);
+    for (int i = 0; i < count; i++) {
+      floats[i] = (float) (double) DOUBLE.get(data, from + 8 * i);
+    }
+  }
+
+  private void readBooleans(int count) {
+    if (encoding == Encoding.RLE) {
+      runs.read(indices, count);
+      for (int i = 0; i < count; i++) {
+        longs[i] = indices[i];
+      }
+      return;
+    }
+    if (taken + count > 8L * (end - position)) {
+      throw exhausted();
+    }
+    for (int i = 0; i < count; i++) {
+      int bit = taken + i;
+      longs[i] = (data[position + (bit >>> 3)] >>> (bit & 7)) & 1L;
+    }
+    taken += count;
+  }
+
+  /** Byte k of all values lies in the k-th part of the page: puts values together in longs. */
+  private void gather(int count, int width) {
+    int values = (end - position) / width;
+    if (count > values - taken) {
+      throw exhausted();
+    }
+    Arrays.fill(longs, 0, count, 0);
+    for (int k = 0; k < width; k++) {
+      int from = position + k * values + taken;
+      for (int i = 0; i < count; i++) {
+        longs[i] |= (data[from + i] & 0xFFL) << (8 * k);
+      }
+    }
+    taken += count;
+  }
+
+  private int claim(int count, int width) {
+    int from = position;
+    if ((long) count * width > end - from) {
+      throw exhausted();
+    }
+    position += count * width;
+    return from;
+  }
+
+  private static DataException exhausted() {
+    return new DataException("got fewer values than the page's count" + ParquetFile.REWRITE);
+  }
+}

@@ -1,0 +1,109 @@
+package dev.tern.files.records;
+
+import dev.tern.base.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
+import dev.tern.files.BinaryInput;
+import dev.tern.files.FileList;
+import dev.tern.files.FileSequence;
+import dev.tern.files.KeyType;
+import dev.tern.files.ReadPolicy;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads HugeCTR Norm files, with and without checksums, keys of 4 or 8 bytes, one file after the
+ * other.
+ *
+ * <p>What HugeCTR lets pass is a fault here: label_dim and dense_dim that only agree in sum, a
+ * count of keys the record has no room for, a file cut short, bytes after the last record. With a
+ * {@link ReadPolicy} that goes on, a framed record that is bad is dropped alone, a plain one takes
+ * the rest of its file with it unless only its label or hotness is wrong; no other record is lost.
+ */
+public final class NormReader {
+  private NormReader() {}
+
+  /** Reads {@code files}, data or file lists ({@link FileList}), stopping at the first fault. */
+  public static DataReader open(List<Path> files, NormOptions options) {
+    return open(files, options, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code files}, data or file lists ({@link FileList}). */
+  public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
+    List<NormHeader> headers = new ArrayList<>();
+    long[] rows = {0};
+    long[] room = {0};
+    List<Path> sound =
+        FileSequence.sound(
+            FileList.expand(FileSequence.requireFiles(files)),
+            policy,
+            file -> {
+              NormHeader header = header(file, headers, options, policy);
+              rows[0] = FileSequence.addRows(file, rows[0], header.records());
+              room[0] += header.room(FileSequence.bytes(file));
+              headers.add(header);
+            });
+    Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
+    KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
+    return FileSequence.open(
+        schema,
+        sound,
+        OptionalLong.of(rows[0]),
+        room[0],
+        policy,
+        (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
+  }
+
+  private static NormHeader header(
+      Path file, List<NormHeader> before, NormOptions options, ReadPolicy policy) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      NormHeader header = NormHeader.read(file, in);
+      requireShape(file, header, before, options, policy);
+      return header;
+    }
+  }
+
+  private static void requireShape(
+      Path file,
+      NormHeader header,
+      List<NormHeader> before,
+      NormOptions options,
+      ReadPolicy policy) {
+    boolean labels = policy.labels() != ReadPolicy.Labels.NONE;
+    Optional<String> expected =
+        Stream.concat(options.schema().map(NormHeader::of).stream(), before.stream().limit(1))
+            .filter(other -> !other.sameShape(header, labels))
+            .map(NormHeader::shape)
+            .findFirst();
+    if (expected.isPresent()) {
+      throw new DataException(
+          ("%s: got a header with %s, expected %s; name as many columns as the file has, "
+                  + "or leave the file out")
+              .formatted(file, header.shape(), expected.get()));
+    }
+  }
+
+  /** The width that the first file which tells it shows. */
+  private static Optional<KeyType> detect(List<Path> files, ReadPolicy policy) {
+    @Nullable DataException unclear = null;
+    for (Path file : files) {
+      try {
+        Optional<KeyType> keys = NormProbe.detect(file, policy);
+        if (keys.isPresent()) {
+          return keys;
+        }
+      } catch (DataException e) {
+        unclear = unclear == null ? e : unclear;
+      }
+    }
+    if (unclear != null) {
+      throw unclear;
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.tern.files.records;
+
+import dev.tern.base.DataException;
+import dev.tern.data.DataReader;
+import dev.tern.files.BinaryInput;
+import dev.tern.files.FileSequence;
+import dev.tern.files.ReadPolicy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * Reads HugeCTR Raw files: samples of fixed size without header or check. The size of a file must
+ * be a whole number of samples, where HugeCTR drops a partial one; labels are checked, so a file of
+ * float labels read as integers, or a wrong layout, does not pass for data.
+ */
+public final class RawReader {
+  /** Samples looked at to tell whether there are labels. */
+  private static final int LOOK = 1000;
+
+  private RawReader() {}
+
+  /** Reads {@code files} in order, stopping at the first fault. */
+  public static DataReader open(List<Path> files, RawOptions options) {
+    return open(files, options, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
+  public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
+    RawOptions options = policy.labels() == ReadPolicy.Labels.NONE ? layout(files, named) : named;
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> requireWhole(file, size(file), options, policy));
+    Map<Path, Long> sizes = new HashMap<>();
+    sound.forEach(file -> sizes.put(file, size(file)));
+    long rows =
+        sound.stream()
+            .mapToLong(file -> sizes.getOrDefault(file, 0L) / options.sampleBytes())
+            .sum();
+    if (sound.size() == files.size()) {
+      requireRows(files, rows, options, policy);
+    }
+    return FileSequence.open(
+        policy.delivered(options.schema()),
+        sound,
+        OptionalLong.of(rows),
+        policy,
+        (file, faults) ->
+            open(file, sizes.getOrDefault(file, 0L), options, policy.withFaults(faults)));
+  }
+
+  /** Opens a file that has kept its size: one that was cut would lack samples without a sign. */
+  private static RawFile open(Path file, long size, RawOptions options, ReadPolicy policy) {
+    RawFile open = RawFile.open(file, options, policy);
+    if (open.bytes() != size) {
+      open.close();
+      throw new DataException(
+          "%s: got %s bytes, expected %s as there were before; the file changed while it was read"
+              .formatted(file, open.bytes(), size));
+    }
+    return open;
+  }
+
+  /** {@code named}, or that without labels where the files seem to have none. */
+  private static RawOptions layout(List<Path> files, RawOptions named) {
+    int labelBytes = 4 * named.schema().labelDim();
+    if (labelBytes == 0 || named.sampleBytes() == labelBytes) {
+      return named;
+    }
+    RawOptions bare = named.withoutLabels();
+    List<Path> there = files.stream().filter(Files::isRegularFile).toList();
+    boolean fits = there.stream().allMatch(file -> size(file) % named.sampleBytes() == 0);
+    boolean bareFits = there.stream().allMatch(file -> size(file) % bare.sampleBytes() == 0);
+    boolean labelled =
+        fits && (!bareFits || there.stream().allMatch(file -> looksLabelled(file, named)));
+    return labelled || !bareFits ? named : bare;
+  }
+
+  /** Whether the first samples have 0 and 1 in the place of labels, or all the same. */
+  private static boolean looksLabelled(Path file, RawOptions named) {
+    boolean binary = true;
+    boolean same = true;
+    int first = 0;
+    try (BinaryInput in = BinaryInput.open(file)) {
+      for (int row = 0; row < LOOK && in.has(named.sampleBytes()); row++) {
+        long next = in.offset() + named.sampleBytes();
+        int bits = in.readInt();
+        float label = named.intLabels() ? bits : Float.intBitsToFloat(bits);
+        first = row == 0 ? bits : first;
+        binary &= ReadPolicy.STRICT.accepts(label);
+        same &= bits == first;
+        in.seek(next);
+      }
+    }
+    return binary || same;
+  }
+
+  private static long size(Path file) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      return in.size();
+    }
+  }
+
+  private static void requireWhole(Path file, long size, RawOptions options, ReadPolicy policy) {
+    int sample = options.sampleBytes();
+    if (size % sample != 0) {
+      policy
+          .faults()
+          .report(
+              new DataException(
+                  ("%s: byte %s: got %s bytes after %s samples of %s bytes (%s), expected none; the"
+                          + " file is cut short or holds other columns or keys, check both")
+                      .formatted(
+                          file,
+                          size - size % sample,
+                          size % sample,
+                          size / sample,
+                          sample,
+                          options.layout())));
+    }
+  }
+
+  private static void requireRows(
+      List<Path> files, long rows, RawOptions options, ReadPolicy policy) {
+    if (options.rows().isPresent() && options.rows().getAsLong() != rows) {
+      policy
+          .faults()
+          .report(
+              new DataException(
+                  ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short or"
+                          + " hold other columns or keys, check both")
+                      .formatted(
+                          files.size() == 1 ? files.getFirst() : files,
+                          rows,
+                          options.sampleBytes(),
+                          options.layout(),
+                          options.rows().getAsLong())));
+    }
+  }
+}

@@ -1,0 +1,313 @@
+package dev.tern.files.text;
+
+import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TextHash;
+import dev.tern.files.Columns;
+import dev.tern.files.FileColumn;
+import dev.tern.files.NumberParser;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.RowSource;
+import dev.tern.files.SparseColumn;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+
+/** The rows of one CSV file: which field goes where, and text into numbers and ids. */
+final class CsvFile implements RowSource {
+  private static final int SHOWN = 40;
+
+  private final Path file;
+  private final CsvInput input;
+  private final ReadPolicy policy;
+  private final TextDictionary dictionary;
+  private final NumberParser numbers = new NumberParser();
+  private final int width;
+  private final Columns columns;
+  private final int[] labelFields;
+  private final int[] denseFields;
+  private final int[] sparseFields;
+  private final byte[][] positive;
+  private final byte[][] separators;
+  private final boolean[] texts;
+  private byte[] unescaped = new byte[256];
+
+  private CsvFile(
+      Path file,
+      CsvInput input,
+      List<String> header,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    this.file = file;
+    this.input = input;
+    this.columns = columns;
+    this.policy = policy;
+    this.dictionary = dictionary;
+    width = header.size();
+    labelFields = find(header, columns.labels());
+    denseFields = find(header, columns.dense());
+    sparseFields = find(header, columns.sparse().stream().map(SparseColumn::name).toList());
+    positive = utf8(columns.positive());
+    texts = new boolean[sparseFields.length];
+    for (int slot = 0; slot < texts.length; slot++) {
+      texts[slot] = columns.sparse().get(slot).text();
+    }
+    separators = columns.sparse().stream().map(c -> utf8(c.separator())).toArray(byte[][]::new);
+  }
+
+  static CsvFile open(
+      Path file,
+      CsvOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    CsvInput input = CsvInput.open(file, options);
+    try {
+      List<String> header = options.header().isEmpty() ? readHeader(file, input) : options.header();
+      return new CsvFile(file, input, header, columns, policy, dictionary);
+    } catch (RuntimeException e) {
+      input.close();
+      throw e;
+    }
+  }
+
+  /** The columns of {@code file}, with what the first row holds if it is sound. */
+  static List<FileColumn> columns(Path file, CsvOptions options) {
+    try (CsvInput input = CsvInput.open(file, options)) {
+      List<String> header = options.header().isEmpty() ? readHeader(file, input) : options.header();
+      boolean row = input.next() && input.problem().isEmpty() && input.fields() == header.size();
+      List<FileColumn> columns = new ArrayList<>();
+      for (int i = 0; i < header.size(); i++) {
+        columns.add(new FileColumn(header.get(i), row ? shortened(input.text(i)) : ""));
+      }
+      return columns;
+    }
+  }
+
+  private static String shortened(String text) {
+    return text.length() > SHOWN ? text.substring(0, SHOWN) + "..." : text;
+  }
+
+  private static List<String> readHeader(Path file, CsvInput input) {
+    if (!input.next()) {
+      throw new DataException(
+          file + ": got no lines, expected the names of columns in the first; check the file");
+    }
+    if (!input.problem().isEmpty()) {
+      throw new DataException(input.where(input.problemAt()) + ": " + input.problem());
+    }
+    String[] names = new String[input.fields()];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = input.text(i);
+    }
+    return List.of(names);
+  }
+
+  static byte[][] utf8(Collection<String> texts) {
+    return texts.stream().map(CsvFile::utf8).toArray(byte[][]::new);
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The field of each column in {@code names}. */
+  private int[] find(List<String> header, List<String> names) {
+    int[] found = new int[names.size()];
+    for (int i = 0; i < found.length; i++) {
+      String name = names.get(i);
+      found[i] = header.indexOf(name);
+      if (found[i] < 0) {
+        throw new DataException(
+            ("%s: got no column %s, expected it among %s; check its name, the delimiter and "
+                    + "whether the first line names the columns")
+                .formatted(file, name, header));
+      }
+      if (header.lastIndexOf(name) != found[i]) {
+        throw new DataException(
+            "%s: got two columns named %s, expected one; rename one of them".formatted(file, name));
+      }
+    }
+    return found;
+  }
+
+  @Override
+  public void fill(Batch batch, int limit) {
+    while (batch.size() < limit && input.next()) {
+      try {
+        readRow(batch);
+        batch.endRow();
+      } catch (DataException e) {
+        batch.abandonRow();
+        policy.faults().report(e);
+      }
+    }
+  }
+
+  private void readRow(Batch batch) {
+    if (!input.problem().isEmpty()) {
+      throw new DataException(
+          ("%s: %s; mend the line, or set quotes to false where quotes are plain " + "characters")
+              .formatted(input.where(input.problemAt()), input.problem()));
+    }
+    if (input.fields() != width) {
+      throw new DataException(
+          "%s: got %s fields, expected %s; mend the line or check the delimiter"
+              .formatted(input.where(input.recordStart()), input.fields(), width));
+    }
+    for (int i = 0; i < labelFields.length; i++) {
+      batch.setLabel(i, label(labelFields[i], i));
+    }
+    for (int i = 0; i < denseFields.length; i++) {
+      batch.setDense(i, dense(denseFields[i], i));
+    }
+    for (int slot = 0; slot < sparseFields.length; slot++) {
+      addIds(batch, slot, sparseFields[slot]);
+    }
+  }
+
+  private float label(int field, int column) {
+    int from = input.start(field);
+    int to = input.end(field);
+    if (positive.length > 0) {
+      return input.escaped(field)
+          ? positive(unescape(from, to))
+          : positive(input.bytes(), from, to);
+    }
+    if (!numbers.parseFloat(input.bytes(), from, to) || !policy.accepts(numbers.number())) {
+      throw policy.badLabel(where(field, columns.labels().get(column)), shown(from, to));
+    }
+    return numbers.number();
+  }
+
+  private float positive(int unescapedLength) {
+    return positive(unescaped, 0, unescapedLength);
+  }
+
+  private float positive(byte[] bytes, int from, int to) {
+    return isOneOf(positive, bytes, from, to) ? 1 : 0;
+  }
+
+  /** Whether {@code bytes[from, to)} are one of {@code texts}. */
+  static boolean isOneOf(byte[][] texts, byte[] bytes, int from, int to) {
+    for (byte[] text : texts) {
+      if (Arrays.equals(bytes, from, to, text, 0, text.length)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private float dense(int field, int column) {
+    int from = input.start(field);
+    int to = input.end(field);
+    if (from == to) {
+      return Float.NaN;
+    }
+    if (!numbers.parseFloat(input.bytes(), from, to)) {
+      throw new DataException(
+          "%s: got %s, expected a number; mend it, or make the column sparse"
+              .formatted(where(field, columns.dense().get(column)), shown(from, to)));
+    }
+    if (Float.isInfinite(numbers.number())) {
+      throw ReadPolicy.infinite(where(field, columns.dense().get(column)), shown(from, to));
+    }
+    return numbers.number();
+  }
+
+  private void addIds(Batch batch, int slot, int field) {
+    byte[] bytes = input.bytes();
+    int from = input.start(field);
+    int to = input.end(field);
+    if (input.escaped(field)) {
+      to = unescape(from, to);
+      bytes = unescaped;
+      from = 0;
+    }
+    byte[] separator = separators[slot];
+    if (separator.length == 0) {
+      if (texts[slot] || from < to) {
+        addId(batch, slot, field, bytes, from, to);
+      }
+      return;
+    }
+    for (int start = from; from < to && start <= to; ) {
+      int end = indexOf(bytes, start, to, separator);
+      addId(batch, slot, field, bytes, start, end);
+      start = end + separator.length;
+    }
+  }
+
+  private void addId(Batch batch, int slot, int field, byte[] bytes, int from, int to) {
+    if (texts[slot]) {
+      long hash = TextHash.of(bytes, from, to);
+      dictionary.saw(hash, bytes, from, to);
+      batch.addId(slot, hash);
+    } else if (numbers.parseInteger(bytes, from, to)) {
+      batch.addId(slot, numbers.integer());
+    } else {
+      throw new DataException(
+          "%s: got %s, expected a 64-bit integer id; mend it, or read the column as text"
+              .formatted(
+                  where(field, columns.sparse().get(slot).name()),
+                  shown(input.start(field), input.end(field))));
+    }
+  }
+
+  /** Where {@code separator} next starts, else {@code to}. */
+  private static int indexOf(byte[] bytes, int from, int to, byte[] separator) {
+    for (int i = from; i + separator.length <= to; i++) {
+      if (Arrays.equals(bytes, i, i + separator.length, separator, 0, separator.length)) {
+        return i;
+      }
+    }
+    return to;
+  }
+
+  /** Copies a field to {@link #unescaped}, each doubled quote as one; returns its length. */
+  private int unescape(int from, int to) {
+    if (unescaped.length < to - from) {
+      unescaped = new byte[2 * (to - from)];
+    }
+    byte[] bytes = input.bytes();
+    int length = 0;
+    for (int i = from; i < to; i++) {
+      unescaped[length] = bytes[i];
+      length++;
+      if (bytes[i] == '"') {
+        i++;
+      }
+    }
+    return length;
+  }
+
+  private String where(int field, String column) {
+    return input.where(input.start(field)) + ", column " + column;
+  }
+
+  private String shown(int from, int to) {
+    return input.quoted(from, to);
+  }
+
+  @Override
+  public long skip(long rows) {
+    long skipped = 0;
+    while (true) {
+      skipped += input.skipPlain(rows - skipped);
+      if (skipped == rows || !input.next()) {
+        return skipped;
+      }
+      skipped++;
+    }
+  }
+
+  @Override
+  public void close() {
+    input.close();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.tern.files.text;
+
+import dev.tern.data.DataReader;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.files.Columns;
+import dev.tern.files.FileColumn;
+import dev.tern.files.FileSequence;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.TextBytes;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Reads CSV and TSV files, plain or gzip, one after the other: fields quoted as in RFC 4180, empty
+ * lines at the end ignored, the last line with or without its end. Each file may order its columns
+ * differently where its first line names them.
+ *
+ * <p>Numbers are rounded as {@link Float#parseFloat} rounds. An empty dense field is NaN. Text
+ * becomes its {@link dev.tern.data.encode.TextHash}. Faults name file, line, byte offset and
+ * column.
+ */
+public final class CsvReader {
+  private CsvReader() {}
+
+  /** The columns of {@code file}, each with its text in the first row. */
+  public static List<FileColumn> columns(Path file, CsvOptions options) {
+    return CsvFile.columns(file, options);
+  }
+
+  /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
+  public static DataReader open(List<Path> files, CsvOptions options, Columns columns) {
+    return open(files, options, columns, ReadPolicy.STRICT);
+  }
+
+  /** Reads {@code columns} of {@code files} in order. */
+  public static DataReader open(
+      List<Path> files, CsvOptions options, Columns columns, ReadPolicy policy) {
+    return open(files, options, columns, policy, TextDictionary.none());
+  }
+
+  /** Reads {@code columns} of {@code files} in order and tells {@code dictionary} every text. */
+  public static DataReader open(
+      List<Path> files,
+      CsvOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      TextDictionary dictionary) {
+    Columns wanted = policy.read(columns);
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> {
+              TextBytes.requireRereadable(file);
+              CsvFile.open(file, options, wanted, policy, dictionary).close();
+            });
+    return FileSequence.open(
+        wanted.schema(),
+        sound,
+        OptionalLong.empty(),
+        policy,
+        (file, faults) ->
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
+  }
+}

@@ -1,0 +1,79 @@
+package dev.tern.files.text;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How lines of features are written down: {@code label feature:value ...} as LIBSVM does, or {@code
+ * label field:feature:value ...} as LIBFFM does.
+ *
+ * <p>Columns go by the numbers in the file. In LIBSVM's notation a dense column is a feature, as in
+ * {@code 7}; one slot, of any name, takes all other features as ids; a slot named {@code qid} takes
+ * the query that a line may name behind its label. In LIBFFM's a slot is a field, as in {@code 3},
+ * which takes the field's features as ids; a dense column is one feature of a field, as in {@code
+ * 3:17}, or {@code 3} where that has the field's number.
+ *
+ * @param fields whether features have fields, as in LIBFFM
+ * @param names names that may stand for numbers: of features from 1 on, or of fields from 0 on
+ * @param skipUnnamed features that no column takes are left out; false: each is a fault
+ * @param ignoreValues ids are taken whatever their value but 0; false: one other than 0 and 1,
+ *     which a slot cannot keep, is a fault
+ */
+public record LibsvmOptions(
+    boolean fields, List<String> names, boolean skipUnnamed, boolean ignoreValues) {
+  /** The slot that takes the query of a line. */
+  static final String QUERY = "qid";
+
+  private static final String NUMBER = "[0-9]+";
+
+  public LibsvmOptions {
+    names = List.copyOf(names);
+  }
+
+  /** Features without fields, known by their numbers. */
+  public static LibsvmOptions libsvm() {
+    return new LibsvmOptions(false, List.of(), false, false);
+  }
+
+  /** Features with fields, known by their numbers. */
+  public static LibsvmOptions libffm() {
+    return new LibsvmOptions(true, List.of(), false, false);
+  }
+
+  /** These options with names for features from 1 on, or for fields from 0 on. */
+  public LibsvmOptions withNames(List<String> names) {
+    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues);
+  }
+
+  /** These options, and features that no column takes are left out. */
+  public LibsvmOptions skippingUnnamed() {
+    return new LibsvmOptions(fields, names, true, ignoreValues);
+  }
+
+  /** These options, and ids are taken whatever their value. */
+  public LibsvmOptions ignoringValues() {
+    return new LibsvmOptions(fields, names, skipUnnamed, true);
+  }
+
+  /**
+   * These options with numbers for the columns of {@code schema}: their names where all are
+   * numbers, else in order, dense columns before slots.
+   */
+  public LibsvmOptions withNamesOf(Schema schema) {
+    List<String> slots = fields ? schema.slots().stream().map(Slot::name).toList() : List.of();
+    String feature = fields ? NUMBER + "(:" + NUMBER + ")?" : NUMBER;
+    boolean numbers =
+        schema.dense().stream().allMatch(name -> name.matches(feature))
+            && slots.stream().allMatch(name -> name.matches(NUMBER));
+    List<String> all = new ArrayList<>(schema.dense());
+    all.addAll(slots);
+    return withNames(numbers ? List.of() : all);
+  }
+
+  /** The name of the notation, for messages. */
+  String notation() {
+    return fields ? "libffm" : "libsvm";
+  }
+}

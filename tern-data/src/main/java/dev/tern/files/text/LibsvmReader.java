@@ -1,0 +1,79 @@
+package dev.tern.files.text;
+
+import dev.tern.data.DataReader;
+import dev.tern.files.Columns;
+import dev.tern.files.FileColumn;
+import dev.tern.files.FileSequence;
+import dev.tern.files.LineInput;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.SparseColumn;
+import dev.tern.files.TextBytes;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Reads files of LIBSVM, SVMlight and LIBFFM, plain or gzip, one after the other: a label, then
+ * features by number with a value each, then perhaps a comment from {@code #} on. Feature numbers
+ * may start at 0 or 1 and stand in any order.
+ *
+ * <p>A dense number that a line does not have is 0, as these libraries take it; {@code nan} says
+ * missing. An id must have the value 1; with the value 0 the row does not have it. A label of -1 is
+ * read as 0 where labels are 0 or 1. Without fields a line has each feature once. Faults name file,
+ * line and byte offset.
+ */
+public final class LibsvmReader {
+  private static final int LOOK = 1000;
+
+  private LibsvmReader() {}
+
+  /**
+   * The fields of the first rows of {@code file}, each with one of its features and values. Empty
+   * where the notation has none.
+   */
+  public static List<FileColumn> columns(Path file, LibsvmOptions options) {
+    return options.fields() ? LibsvmFields.of(file, LOOK) : List.of();
+  }
+
+  /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
+  public static DataReader open(List<Path> files, LibsvmOptions options, Columns columns) {
+    return open(files, options, columns, ReadPolicy.STRICT);
+  }
+
+  /**
+   * Reads {@code columns} of {@code files} in order. {@link LibsvmOptions} says how columns are
+   * named.
+   *
+   * @throws IllegalArgumentException where the notation has no such columns
+   */
+  public static DataReader open(
+      List<Path> files, LibsvmOptions options, Columns columns, ReadPolicy policy) {
+    Columns wanted = policy.read(columns);
+    requireIds(wanted);
+    LibsvmColumns found = new LibsvmColumns(wanted.schema(), options);
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> {
+              TextBytes.requireRereadable(file);
+              LineInput.open(file).close();
+            });
+    return FileSequence.open(
+        wanted.schema(),
+        sound,
+        OptionalLong.empty(),
+        policy,
+        (file, faults) -> LibsvmFile.open(file, options, wanted, found, policy.withFaults(faults)));
+  }
+
+  private static void requireIds(Columns columns) {
+    for (SparseColumn column : columns.sparse()) {
+      if (column.text()) {
+        throw new IllegalArgumentException(
+            "libsvm: got the column %s of text, expected ids; read it as integers"
+                .formatted(column.name()));
+      }
+    }
+  }
+}

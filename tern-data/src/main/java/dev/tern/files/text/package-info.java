@@ -1,0 +1,3 @@
+/** CSV, LIBSVM and LIBFFM files to batches and back. */
+@org.jspecify.annotations.NullMarked
+package dev.tern.files.text;
