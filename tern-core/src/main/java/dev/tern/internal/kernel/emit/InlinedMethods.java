@@ -30,11 +30,11 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Copies the bytecode of the methods of {@code VectorOps}, {@code VectorMath} and {@code Memory}
- * into kernels, in place of calls. C2 stops inlining once the graph of a method has some 18,000
- * nodes, which two functions such as softplus and sigmoid reach. A call that is not inlined boxes
- * its vectors, or waits for them to be cleared where it only reads a number. The JDK's own methods
- * are exempt from that limit, so a kernel that calls nothing else never boxes.
+ * Copies the bytecode of methods of {@code VectorOps}, {@code VectorMath} and {@code Memory} into
+ * kernels, in place of calls. C2 stops inlining once the graph of a method has some 18,000 nodes;
+ * two functions such as softplus and sigmoid are enough. A call that is not inlined boxes its
+ * vectors, and even a call without vectors waits until vector registers are cleared. The limit does
+ * not apply to the JDK's own methods, so a kernel that calls nothing else never boxes.
  */
 final class InlinedMethods {
   private static final String PACKAGE = InlinedMethods.class.getPackageName() + ".";
@@ -49,6 +49,7 @@ final class InlinedMethods {
 
   private InlinedMethods() {}
 
+  /** Adds all methods of class {@code name}, in the package of {@code neighbour}. */
   private static void copy(Class<?> neighbour, String name) {
     for (MethodModel method : parse(neighbour, name).methods()) {
       String type = method.methodType().stringValue();
@@ -81,7 +82,7 @@ final class InlinedMethods {
 
   private static void insert(CodeBuilder code, MethodModel method) {
     CodeModel body = method.code().orElseThrow();
-    // A block gives its locals back at the end.
+    // Locals of a block are free again after it.
     code.block(block -> {
       Map<Integer, Integer> locals = new HashMap<>();
       storeArguments(block, method.methodTypeSymbol().parameterList(), locals);
@@ -94,7 +95,7 @@ final class InlinedMethods {
     });
   }
 
-  /** The statement {@code if (CHECKED) ...} of {@code Memory}, which vector code leaves out. */
+  /** Finds {@code if (CHECKED) ...} in methods of {@code Memory}; vector code leaves it out. */
   private static final class Check {
     private boolean isInside;
     private Optional<Label> end = Optional.empty();
