@@ -6,10 +6,8 @@ import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Sequences;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Optional;
 
-/** Sequences of one length, and products that need them. */
+/** Pads sequences to one length, and multiplies matrices of padded sequences. */
 final class RaggedPadding {
   private RaggedPadding() {}
 
@@ -27,6 +25,7 @@ final class RaggedPadding {
     return isRow(index(x, Rule.HEADS, length));
   }
 
+  /** 1 where the index is not -1. */
   private static Tensor isRow(Tensor index) {
     return index.cast(DType.F32).ge(Tensor.scalar(0));
   }
@@ -35,7 +34,7 @@ final class RaggedPadding {
     return new Tensor(Sequences.ends(rule, x.lastNode(), x.rows(), length));
   }
 
-  /** Rows of {@code padded} at the places of those of {@code x}. */
+  /** The rows of {@code padded} at the places of the rows of {@code x}. */
   static Tensor unpadded(Ragged x, Tensor padded) {
     Shape shape = padded.shape();
     if (shape.rank() < 2 || shape.size(0) != x.sequences()) {
@@ -48,9 +47,7 @@ final class RaggedPadding {
 
   static Ragged unpad(Tensor padded, Tensor lengths, int rows) {
     Tensor offsets = new Tensor(Sequences.offsets(lengths.node()));
-    Tensor room = Tensor.zeros(Shape.of(rows));
-    Ragged empty = Ragged.of(room, List.of(offsets), Optional.empty());
-    return empty.unpad(padded);
+    return Ragged.of(Tensor.zeros(Shape.of(rows)), offsets).unpad(padded);
   }
 
   static Ragged matmul(Ragged x, Tensor dense, int longest) {
