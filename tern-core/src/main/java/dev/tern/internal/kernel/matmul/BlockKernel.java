@@ -1,15 +1,11 @@
 package dev.tern.internal.kernel.matmul;
 
-/**
- * The part of {@link TileKernel} that goes over rows and blocks once. Sizes that are the same for a
- * whole product come in a record; {@link #copy} and {@link #combine} keep their six arguments, as
- * these differ from call to call.
- */
+/** The part of {@link TileKernel} that reads rows and blocks once. */
 interface BlockKernel {
   /**
-   * What is the same for all calls of {@link #outer} in a product.
+   * Sizes that are the same for all calls of {@link #outer} in a product.
    *
-   * @param xStep bytes between factors of rows
+   * @param xStep bytes between the factors of rows
    * @param cRow bytes between rows of the result
    */
   record Outer(long xStep, long cRow, int columns) {}
@@ -39,8 +35,8 @@ interface BlockKernel {
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
 
   /**
-   * Cuts four rows into {@code groups} pieces of {@link TileKernels#columns()} floats. The pieces
-   * that lie one below the other become a group: four pieces side by side.
+   * Cuts four rows into {@code groups} pieces of {@link TileKernels#columns()} floats. Four pieces
+   * that lie below each other become a group, where they lie side by side.
    *
    * @param from address of the first row
    * @param step bytes between the rows

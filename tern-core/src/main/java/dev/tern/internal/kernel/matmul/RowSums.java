@@ -26,8 +26,8 @@ public record RowSums(long rowBytes, int count) {
   /**
    * Adds the rows in order.
    *
-   * @param rows address of the first
-   * @param sums address of {@code elements} floats, as many as a row has
+   * @param rows address of the first row
+   * @param sums address of {@code elements} floats
    */
   public void add(long rows, long sums, int elements) {
     add(TileKernels.active(), rows, sums, elements);

@@ -4,9 +4,9 @@ import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
 
 /**
- * The product of a matrix M and a vector, {@code y = M x} or {@code y += M x}: what {@link MatMul}
- * becomes where C has one row or one column. It reads M once and packs nothing, as memory bounds
- * its speed. Strides are bytes; element (i, p) of M is at {@code matrix + i * line + p * step}.
+ * The product of a matrix M and a vector, {@code y = M x} or {@code y += M x}, for a {@link MatMul}
+ * whose C has one row or one column. It reads M once and packs nothing, as memory limits its speed.
+ * Strides are bytes; element (i, p) of M is at {@code matrix + i * line + p * step}.
  */
 final class VectorProduct {
   /** Most results of a task. */
@@ -91,7 +91,7 @@ final class VectorProduct {
     }
   }
 
-  /** For any strides; slow, and rarely needed. */
+  /** Serves any strides; slow, and rarely needed. */
   private void strided(long part, long sums, int rows) {
     for (int i = 0; i < rows; i++) {
       long at = sums + i * dots.yStep();
