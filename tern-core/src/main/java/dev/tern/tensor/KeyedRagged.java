@@ -2,6 +2,7 @@ package dev.tern.tensor;
 
 import dev.tern.base.Shape;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -98,12 +99,9 @@ public final class KeyedRagged {
               .formatted(all.depth()));
     }
     Tensor pooled = all.pool(kind);
-    int[] row = pooled.shape().toArray();
-    int[] sizes = new int[row.length + 1];
-    sizes[0] = keys.size();
-    sizes[1] = batch();
-    System.arraycopy(row, 1, sizes, 2, row.length - 1);
-    return pooled.reshape(sizes).transpose(0, 1);
+    IntStream row = Arrays.stream(pooled.shape().toArray()).skip(1);
+    IntStream sizes = IntStream.concat(IntStream.of(keys.size(), batch()), row);
+    return pooled.reshape(sizes.toArray()).transpose(0, 1);
   }
 
   private Tensor sequences(List<String> picked) {

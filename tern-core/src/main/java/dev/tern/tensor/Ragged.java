@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * A batch of sequences of different lengths. All rows lie in one tensor, one sequence after the
@@ -500,12 +501,7 @@ public final class Ragged {
 
   /** Room for sequences of each level below the outermost, then for rows. */
   int[] room() {
-    int[] room = new int[depth()];
-    for (int level = 1; level < depth(); level++) {
-      room[level - 1] = sequences(level);
-    }
-    room[depth() - 1] = rows();
-    return room;
+    return IntStream.range(0, depth()).map(this::below).toArray();
   }
 
   /**

@@ -5,7 +5,6 @@ import dev.tern.base.Shape;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Sequences;
-import java.util.Arrays;
 
 /** Pads sequences to one length, and multiplies matrices of padded sequences. */
 final class RaggedPadding {
@@ -14,11 +13,7 @@ final class RaggedPadding {
   static Tensor pad(Ragged x, int length, Tensor value) {
     Tensor index = index(x, Rule.ALL, length);
     Tensor rows = Ragged.picked(x.values(), index);
-    int[] sizes = new int[rows.shape().rank()];
-    Arrays.fill(sizes, 1);
-    sizes[0] = x.sequences();
-    sizes[1] = length;
-    return isRow(index).reshape(sizes).select(rows, value);
+    return RaggedPooling.column(isRow(index), rows.shape().rank()).select(rows, value);
   }
 
   static Tensor mask(Ragged x, int length) {

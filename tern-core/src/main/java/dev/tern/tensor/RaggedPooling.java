@@ -63,11 +63,10 @@ final class RaggedPooling {
     return new Tensor(Sequences.reduce(kind, rows.node(), x.lastNode()));
   }
 
-  /** {@code [n]} as {@code [n, 1, ...]} of {@code rank} dimensions, to be broadcast over rows. */
+  /** {@code x} with sizes of 1 at the end, {@code rank} in all, to be broadcast over rows. */
   static Tensor column(Tensor x, int rank) {
-    int[] sizes = new int[rank];
-    Arrays.fill(sizes, 1);
-    sizes[0] = x.shape().size(0);
+    int[] sizes = Arrays.copyOf(x.shape().toArray(), rank);
+    Arrays.fill(sizes, x.shape().rank(), rank, 1);
     return x.reshape(sizes);
   }
 

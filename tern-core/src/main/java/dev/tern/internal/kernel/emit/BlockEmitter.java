@@ -32,30 +32,26 @@ import java.util.stream.IntStream;
 final class BlockEmitter extends KernelCode {
   private static final ClassDesc MATH = desc(Math.class);
 
-  /** Addresses of the block's first row. */
+  // Locals with addresses for the first row of the block: of operands, and of row values.
   private final int[] first;
-
-  /** Addresses of operands, then of rows of scratch memory, for the row at hand. */
-  private final int[] at;
-
-  /** Row values of the row at hand, scalars among them. */
-  private final int[] rows;
-
-  /** Address of the lanes of the row at hand. */
-  private final int lanesAt;
-
-  /** Addresses of the row values of the first row, and of the row at hand. */
   private final int values;
 
+  // Locals with addresses for the row at hand: of operands, then of rows of scratch memory; of
+  // lanes;
+  // of row values.
+  private final int[] at;
+  private final int lanesAt;
   private final int valuesAt;
+
+  /** Locals of row values, scalars among them. */
+  private final int[] rows;
+
+  // Locals with the rows of a whole block, the rows of this block, the bytes of a scratch row.
   private final int block;
   private final int count;
   private final int rowBytes;
 
-  /**
-   * @param first the locals of the operands' addresses
-   * @param rows the locals of row values, scalars among them
-   */
+  /** Takes the locals of the operands' addresses, and of row values, scalars among them. */
   BlockEmitter(KernelCode caller, int[] first, int[] rows) {
     super(caller);
     this.first = first;

@@ -172,9 +172,13 @@ final class KernelPasses {
     return count;
   }
 
-  /** Loads that pass {@code p} reads element by element. */
-  List<Integer> loads(int p) {
-    return needed.get(p).stream().filter(v -> v < spec.loads().size()).toList();
+  /** Elements that pass {@code p} reads from their {@link #home}: loads and kept values. */
+  List<Integer> reads(int p) {
+    return needed.get(p).stream().filter(v -> isRead(v, p)).toList();
+  }
+
+  private boolean isRead(int value, int p) {
+    return value < firstInstruction || kept[value] && phase[value] < p;
   }
 
   /**
@@ -206,16 +210,9 @@ final class KernelPasses {
             .count();
   }
 
-  /** Elements that an earlier pass computed and pass {@code p} reads back. */
-  List<Integer> reloaded(int p) {
-    return needed.get(p).stream().filter(v -> kept[v] && phase[v] < p).toList();
-  }
-
   /** Elements that pass {@code p} computes, in order. */
   List<Integer> computed(int p) {
-    return needed.get(p).stream()
-        .filter(v -> v >= firstInstruction && !(kept[v] && phase[v] < p))
-        .toList();
+    return needed.get(p).stream().filter(v -> !isRead(v, p)).toList();
   }
 
   /** Elements that pass {@code p} writes to scratch memory. */
@@ -289,8 +286,8 @@ final class KernelPasses {
 
   /** Operands, and rows of scratch memory, that pass {@code p} reads or writes by element. */
   Set<Integer> places(int p) {
-    Set<Integer> places = new TreeSet<>(loads(p));
-    reloaded(p).forEach(value -> places.add(home(value)));
+    Set<Integer> places = new TreeSet<>();
+    reads(p).forEach(value -> places.add(home(value)));
     saved(p).forEach(value -> places.add(home(value)));
     stores(p).forEach(store -> places.add(spec.loads().size() + store));
     return places;
@@ -315,8 +312,11 @@ final class KernelPasses {
     return slots.getOrDefault(value, -1);
   }
 
-  /** The place that a kept element is read back from: an operand, or a row of scratch memory. */
+  /** The place that an element is read from: an operand, or a row of scratch memory. */
   int home(int value) {
+    if (value < firstInstruction) {
+      return value;
+    }
     int store = storeOf(value);
     return store >= 0 ? spec.loads().size() + store : spec.operands() + scratch.indexOf(value);
   }
@@ -336,7 +336,7 @@ final class KernelPasses {
         + rowValueBytes();
   }
 
-  /** Rows of scratch memory. */
+  /** Number of rows of scratch memory. */
   int scratchRows() {
     return scratch.size();
   }

@@ -5,8 +5,6 @@ import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.HiddenClasses;
-import dev.tern.internal.kernel.warmup.Warmup;
-import java.util.concurrent.locks.LockSupport;
 
 /** The fused kernels of the process, one for each structure, shared by all threads and devices. */
 public final class Kernels {
@@ -54,19 +52,6 @@ public final class Kernels {
   /** Kernels that are held or kept. */
   public static int count() {
     return CACHE.size();
-  }
-
-  /** Whether each kernel has its vector form, or will never have one. */
-  public static boolean isWarm() {
-    return Warmup.isIdle();
-  }
-
-  /** Waits until {@link #isWarm}, at most {@code millis}. */
-  public static void awaitWarm(long millis) {
-    long end = System.nanoTime() + millis * 1_000_000;
-    while (!isWarm() && System.nanoTime() < end) {
-      LockSupport.parkNanos(1_000_000);
-    }
   }
 
   /** A new instance of the kernel; {@code lanes} is the vector length, 1 for scalar code. */

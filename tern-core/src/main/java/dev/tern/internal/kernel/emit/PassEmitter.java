@@ -267,11 +267,7 @@ final class PassEmitter extends KernelCode {
   }
 
   private void vectorElement(int u, BiConsumer<KernelPasses.Reduction, Integer> add) {
-    for (int k : phases.loads(phase)) {
-      vectorLoad(k, u);
-      code.astore(vectorValues[k]);
-    }
-    for (int value : phases.reloaded(phase)) {
+    for (int value : phases.reads(phase)) {
       vectorLoad(phases.home(value), u);
       code.astore(vectorValues[value]);
     }
@@ -342,11 +338,7 @@ final class PassEmitter extends KernelCode {
   }
 
   private void scalarElement() {
-    for (int k : phases.loads(phase)) {
-      scalarLoad(k);
-      code.fstore(scalarValues[k]);
-    }
-    for (int value : phases.reloaded(phase)) {
+    for (int value : phases.reads(phase)) {
       scalarLoad(phases.home(value));
       code.fstore(scalarValues[value]);
     }

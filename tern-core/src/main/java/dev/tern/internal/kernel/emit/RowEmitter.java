@@ -134,10 +134,10 @@ final class RowEmitter extends KernelCode {
   }
 
   private void elements(int phase, int u) {
-    for (int k : phases.loads(phase)) {
-      if (vectors[k][u] == NONE) {
-        load(k, u);
-        vectors[k][u] = stored();
+    for (int value : phases.reads(phase)) {
+      if (vectors[value][u] == NONE) {
+        load(value, u);
+        vectors[value][u] = stored();
       }
     }
     for (int value : phases.computed(phase)) {
