@@ -143,7 +143,10 @@ public final class Computation implements AutoCloseable {
     for (int i = 0; i < plan.steps().size(); i++) {
       String label = plan.steps().get(i).label();
       List<StepProfile.Source> sources =
-          plan.attributions().get(i).stream().map(Computation::source).toList();
+          plan.attributions().get(i).stream()
+              .map(
+                  s -> new StepProfile.Source(s.ops(), s.origin().lines(), s.origin().isGradient()))
+              .toList();
       steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1], sources));
     }
     List<StepProfile.Block> blocks = new ArrayList<>();
@@ -154,11 +157,6 @@ public final class Computation implements AutoCloseable {
     }
     Engine.Sizes sizes = bound.sizes();
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
-  }
-
-  private static StepProfile.Source source(Plan.Attribution source) {
-    return new StepProfile.Source(
-        source.ops(), source.origin().lines(), source.origin().isGradient());
   }
 
   /**

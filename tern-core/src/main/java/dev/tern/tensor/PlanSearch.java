@@ -26,14 +26,7 @@ public final class PlanSearch {
   /** Hears of a search, from the thread that makes the computation. */
   public interface Listener {
     /** Ignores everything. */
-    Listener NONE =
-        new Listener() {
-          @Override
-          public void searching(double seconds, long looked, double slowdown) {}
-
-          @Override
-          public void note(String line) {}
-        };
+    Listener NONE = new Listener() {};
 
     /**
      * Called a few times a second.
@@ -43,10 +36,10 @@ public final class PlanSearch {
      * @param slowdown estimated time of a run by the best schedule so far, divided by the time of a
      *     run that keeps all values
      */
-    void searching(double seconds, long looked, double slowdown);
+    default void searching(double seconds, long looked, double slowdown) {}
 
     /** A line about what was found, or why a file is not used. */
-    void note(String line);
+    default void note(String line) {}
   }
 
   /**

@@ -143,7 +143,7 @@ public final class RaggedVariable implements AutoCloseable {
   }
 
   private void requireRoom(int level, int sequences) {
-    int most = offsets.get(level).shape().size(0) - 1;
+    int most = ragged.sequences(level);
     if (sequences > most) {
       throw new IllegalArgumentException(
           "%s: got %d sequences in level %d, expected at most %d; make it with more room"

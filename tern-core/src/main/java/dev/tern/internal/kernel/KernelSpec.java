@@ -30,12 +30,7 @@ public record KernelSpec(
     STRIDED,
   }
 
-  /**
-   * An elementwise op, or a reduction over the whole inner loop whose result later instructions
-   * use.
-   *
-   * @param arguments numbers of values
-   */
+  /** An elementwise op, or a reduction over the whole inner loop, on values by their numbers. */
   public record Instruction(Op op, List<Integer> arguments) {
     public Instruction {
       arguments = List.copyOf(arguments);

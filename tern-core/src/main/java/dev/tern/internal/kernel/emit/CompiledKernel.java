@@ -91,12 +91,7 @@ public final class CompiledKernel {
     return active;
   }
 
-  /**
-   * Judges the form in use by the time of a run.
-   *
-   * @param row elements of the inner loop
-   * @param elements elements of all three loops
-   */
+  /** Judges the form in use by the time of a run over so many elements, {@code row} in a row. */
   public void ran(long row, long elements, long nanos) {
     long least = spec.row() > 0 ? spec.row() : JUDGED_ROW;
     if (row < least || elements < JUDGED_ELEMENTS) {
@@ -129,11 +124,7 @@ public final class CompiledKernel {
     scalarForGood = true;
   }
 
-  /**
-   * Takes the vector form into use.
-   *
-   * @param pace nanoseconds for each element, in warm-up
-   */
+  /** Takes the vector form into use; {@code pace} is its nanoseconds an element in warm-up. */
   synchronized void adopt(Kernel kernel, double pace) {
     slowest = SLOWER * pace + MEMORY_NANOS * spec.operands();
     active = kernel;

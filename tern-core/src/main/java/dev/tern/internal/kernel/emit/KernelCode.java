@@ -111,7 +111,7 @@ class KernelCode {
 
   private void memory(String name, MethodTypeDesc type) {
     if (lanes > 1) {
-      InlinedMethods.insertMemory(code, name, type);
+      InlinedMethods.insert(code, name, type);
     } else {
       code.invokestatic(MEMORY, name, type);
     }

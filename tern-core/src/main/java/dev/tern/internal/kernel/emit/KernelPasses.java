@@ -29,12 +29,14 @@ import java.util.stream.IntStream;
  * stored, or from a row of scratch memory.
  */
 final class KernelPasses {
-  /**
-   * A reduction of a value over the inner loop, in pass {@code phase}.
-   *
-   * @param slot place of its lanes among those of the row
-   */
+  /** A reduction of a value in pass {@code phase}; its lanes are number {@code slot} of the row. */
   record Reduction(int value, Mode mode, int slot, int phase) {}
+
+  /** Ops, beside functions such as exp, that cost more than to read a number. */
+  private static final Set<Op> SLOW =
+      Set.of(Op.Binary.DIV, Op.Unary.RECIPROCAL, Op.Unary.SQRT, Op.Unary.RSQRT);
+
+  private static final Set<Op> COMPARISONS = Set.of(Op.Binary.LT, Op.Binary.LE, Op.Binary.EQ);
 
   /** Ops that a function such as exp counts as. */
   private static final int FUNCTION_WORK = 32;
@@ -149,12 +151,7 @@ final class KernelPasses {
   /** Whether the value is one op on loads or row values that costs no more than to read it back. */
   private boolean isCheap(int value) {
     Instruction instruction = spec.instruction(value);
-    boolean slow =
-        instruction.op().isPolynomial()
-            || instruction.op() == Op.Binary.DIV
-            || instruction.op() == Op.Unary.RECIPROCAL
-            || instruction.op() == Op.Unary.SQRT
-            || instruction.op() == Op.Unary.RSQRT;
+    boolean slow = instruction.op().isPolynomial() || SLOW.contains(instruction.op());
     return !slow && instruction.arguments().stream().allMatch(a -> row[a] || a < firstInstruction);
   }
 
@@ -192,12 +189,8 @@ final class KernelPasses {
     }
     int condition = spec.instruction(value).arguments().get(0);
     boolean isHere = condition >= firstInstruction && computed(p).contains(condition);
-    return isHere && isComparison(condition) && uses(condition) == 1 ? condition : -1;
-  }
-
-  private boolean isComparison(int value) {
-    Op op = spec.instruction(value).op();
-    return op == Op.Binary.LT || op == Op.Binary.LE || op == Op.Binary.EQ;
+    boolean isComparison = isHere && COMPARISONS.contains(spec.instruction(condition).op());
+    return isComparison && uses(condition) == 1 ? condition : -1;
   }
 
   /** How often a value is an argument or stored, in all passes. */

@@ -42,8 +42,7 @@ final class LoopFrames {
           case LONG -> SimpleVerificationTypeInfo.LONG;
           case FLOAT -> SimpleVerificationTypeInfo.FLOAT;
           case REFERENCE -> ObjectVerificationTypeInfo.of(type);
-          case BOOLEAN, BYTE, CHAR, SHORT, DOUBLE, VOID ->
-              throw new AssertionError("kernel: got a local of " + kind);
+          default -> throw new AssertionError("kernel: got a local of " + kind);
         });
   }
 
@@ -53,11 +52,7 @@ final class LoopFrames {
     assigned(slot, type);
   }
 
-  /**
-   * A loop.
-   *
-   * @param test jumps to the label it is given when the loop is over
-   */
+  /** A loop; {@code test} jumps to the label that it is given when the loop is over. */
   void loop(Consumer<Label> test, Runnable body) {
     Label head = code.newLabel();
     Label end = code.newLabel();

@@ -43,13 +43,9 @@ import java.util.function.BiConsumer;
  */
 final class PassEmitter extends KernelCode {
   /**
-   * Locals of the method that the pass is written into.
-   *
-   * @param strides of the kernel
-   * @param n length of the inner loop
-   * @param scratch address of the lanes
-   * @param places address where each operand, and each row of scratch memory, begins
-   * @param rows row values, scalars among them
+   * Locals of the method that the pass is written into: the strides, the length n of the inner
+   * loop, the address of the lanes, the address where each operand and row of scratch memory
+   * begins, and the row values, scalars among them.
    */
   record Frame(int strides, int n, int scratch, int[] places, int[] rows) {}
 

@@ -35,10 +35,7 @@ final class RowEmitter extends KernelCode {
   /** The local of each vector of each value; {@link #NONE} where the row at hand has none yet. */
   private final int[][] vectors;
 
-  /**
-   * @param scratch the local of the address of the lanes
-   * @param rows the locals of row values, scalars among them
-   */
+  /** Takes the locals of the address of the lanes, and of row values, scalars among them. */
   RowEmitter(KernelCode caller, int scratch, int[] rows) {
     super(caller);
     this.scratch = scratch;
@@ -65,11 +62,7 @@ final class RowEmitter extends KernelCode {
     return work * vectors(spec, lanes) + combining <= MOST_WORK;
   }
 
-  /**
-   * Begins a row.
-   *
-   * @param at the locals of the operands' addresses
-   */
+  /** Begins a row; {@code at} are the locals of the operands' addresses. */
   void begin(int[] at) {
     for (int[] each : vectors) {
       Arrays.fill(each, NONE);

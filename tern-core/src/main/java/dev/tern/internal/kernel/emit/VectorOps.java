@@ -3,6 +3,7 @@ package dev.tern.internal.kernel.emit;
 import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -34,6 +35,14 @@ public final class VectorOps {
 
   private static VectorShuffle<Float> on(int lanes) {
     return VectorShuffle.fromOp(SPECIES, lane -> (lane + lanes) % SPECIES.length());
+  }
+
+  static float getFloat(long address) {
+    return Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
+  }
+
+  static void setFloat(long address, float value) {
+    Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address, value);
   }
 
   static FloatVector load(long address) {
@@ -106,17 +115,17 @@ public final class VectorOps {
   public static float total4(long scratch) {
     FloatVector even = load(scratch).add(load(scratch + 32));
     store(even.add(load(scratch + 16).add(load(scratch + 48))), scratch);
-    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 8);
-    return first + (Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 12));
+    float first = getFloat(scratch) + getFloat(scratch + 8);
+    return first + (getFloat(scratch + 4) + getFloat(scratch + 12));
   }
 
   /** {@link ReductionLanes#total} with vectors of 8 lanes; overwrites the first eight numbers. */
   public static float total8(long scratch) {
     store(load(scratch).add(load(scratch + 32)), scratch);
-    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 16);
-    float second = Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 20);
-    float third = Memory.getFloat(scratch + 8) + Memory.getFloat(scratch + 24);
-    float fourth = Memory.getFloat(scratch + 12) + Memory.getFloat(scratch + 28);
+    float first = getFloat(scratch) + getFloat(scratch + 16);
+    float second = getFloat(scratch + 4) + getFloat(scratch + 20);
+    float third = getFloat(scratch + 8) + getFloat(scratch + 24);
+    float fourth = getFloat(scratch + 12) + getFloat(scratch + 28);
     return first + third + (second + fourth);
   }
 
@@ -127,15 +136,15 @@ public final class VectorOps {
     sums = sums.add(sums.rearrange(FOUR_ON));
     sums = sums.add(sums.rearrange(TWO_ON));
     store(sums, scratch);
-    return Memory.getFloat(scratch) + Memory.getFloat(scratch + 4);
+    return getFloat(scratch) + getFloat(scratch + 4);
   }
 
   /** {@link ReductionLanes#largest} with vectors of 4 lanes; overwrites the first four numbers. */
   static float largest4(long scratch) {
     FloatVector even = raise(key(load(scratch)), load(scratch + 32));
     store(ofKey(raise(raise(even, load(scratch + 16)), load(scratch + 48))), scratch);
-    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
-    return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
+    float first = Math.max(getFloat(scratch), getFloat(scratch + 8));
+    return Math.max(first, Math.max(getFloat(scratch + 4), getFloat(scratch + 12)));
   }
 
   /** {@link ReductionLanes#largest} with vectors of 8 lanes; overwrites the first eight numbers. */
@@ -144,7 +153,7 @@ public final class VectorOps {
     keys = largerKey(keys, keys.rearrange(FOUR_ON));
     keys = largerKey(keys, keys.rearrange(TWO_ON));
     store(ofKey(keys), scratch);
-    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+    return Math.max(getFloat(scratch), getFloat(scratch + 4));
   }
 
   /** {@link ReductionLanes#largest} with vectors of 16 lanes; overwrites the numbers. */
@@ -154,7 +163,7 @@ public final class VectorOps {
     keys = largerKey(keys, keys.rearrange(FOUR_ON));
     keys = largerKey(keys, keys.rearrange(TWO_ON));
     store(ofKey(keys), scratch);
-    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+    return Math.max(getFloat(scratch), getFloat(scratch + 4));
   }
 
   static FloatVector copy(FloatVector x) {

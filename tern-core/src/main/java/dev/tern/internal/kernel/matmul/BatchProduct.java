@@ -35,11 +35,7 @@ public final class BatchProduct {
   private long b;
   private long c;
 
-  /**
-   * How the matrices of a batch follow each other.
-   *
-   * @param aStep elements from one A to the next, and so for B and C
-   */
+  /** So many products; {@code aStep} elements lie from one A to the next, and so for B and C. */
   public record Batch(int count, long aStep, long bStep, long cStep) {}
 
   /**

@@ -2,12 +2,7 @@ package dev.tern.internal.kernel.matmul;
 
 /** The part of {@link TileKernel} that reads rows and blocks once. */
 interface BlockKernel {
-  /**
-   * Sizes that are the same for all calls of {@link #outer} in a product.
-   *
-   * @param xStep bytes between the factors of rows
-   * @param cRow bytes between rows of the result
-   */
+  /** Bytes between the factors of rows, bytes between rows of the result, and its columns. */
   record Outer(long xStep, long cRow, int columns) {}
 
   /**

@@ -222,11 +222,7 @@ final class BlockedProduct {
     return (columns + width - 1) / width;
   }
 
-  /**
-   * Computes the whole product.
-   *
-   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
+  /** Computes the product; {@code scratch} has {@link #scratchBytes} bytes, 64-byte aligned. */
   void run(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
     int threads = (long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads();
     run(threads, tiles, addressA, addressB, addressC, scratch);

@@ -112,11 +112,7 @@ public final class MatMul {
     return TileKernels.isPending();
   }
 
-  /**
-   * Bytes of scratch for a product of these sizes.
-   *
-   * @param threads of the workers that will run it
-   */
+  /** Bytes of scratch for a product of these sizes on so many threads. */
   public static long scratchBytes(int m, int n, int k, int threads) {
     if (m <= 1 || n <= 1) {
       return 4L * k;

@@ -23,12 +23,7 @@ public record RowSums(long rowBytes, int count) {
     return address;
   }
 
-  /**
-   * Adds the rows in order.
-   *
-   * @param rows address of the first row
-   * @param sums address of {@code elements} floats
-   */
+  /** Adds rows of {@code elements} floats, in order, to the floats at {@code sums}. */
   public void add(long rows, long sums, int elements) {
     add(TileKernels.active(), rows, sums, elements);
   }

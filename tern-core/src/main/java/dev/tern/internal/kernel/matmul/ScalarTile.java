@@ -15,9 +15,7 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   private static final long LIMIT = 1L << 60;
   private final int columns;
 
-  /**
-   * @param columns the width of a panel, a multiple of 4
-   */
+  /** For panels of {@code columns}, a multiple of 4. */
   ScalarTile(int columns) {
     this.columns = columns;
   }

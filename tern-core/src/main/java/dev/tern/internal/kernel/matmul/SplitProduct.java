@@ -46,11 +46,7 @@ final class SplitProduct {
   private long b;
   private long c;
 
-  /**
-   * The product.
-   *
-   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
+  /** The product; {@code scratch} has {@link #scratchBytes} bytes, 64-byte aligned. */
   SplitProduct(ProductSpec spec, Workers workers, long scratch) {
     this.spec = spec;
     this.workers = workers;
@@ -109,7 +105,6 @@ final class SplitProduct {
     return 4L * m * n + 63 & -64;
   }
 
-  /** Computes the whole product. */
   void run(TileKernel tiles, long addressA, long addressB, long addressC) {
     kernel = tiles;
     a = addressA;

@@ -1,10 +1,6 @@
 package dev.tern.internal.kernel.matmul;
 
-/**
- * Tiles with a faster loop where both operands are packed.
- *
- * @param others computes other tiles, and terms beyond whole turns
- */
+/** Tiles with a faster loop where both operands are packed; {@code others} computes all else. */
 record TwoTermTile(TileLoops others, PackedTile packed) implements TileLoops {
   /** With fewer terms, those beyond whole turns cost more than the turns save. */
   private static final int MANY = 32;

@@ -48,11 +48,7 @@ final class VectorProduct {
     return new VectorProduct(line, 4 * spec.brs(), dots, spec.n());
   }
 
-  /**
-   * Computes {@code y}.
-   *
-   * @param factors address of {@code x}, whose elements lie side by side
-   */
+  /** Computes {@code y} at {@code results}; elements of {@code x} lie side by side. */
   void run(TileKernel tiles, Workers workers, long addressOfMatrix, long factors, long results) {
     kernel = tiles;
     matrix = addressOfMatrix;

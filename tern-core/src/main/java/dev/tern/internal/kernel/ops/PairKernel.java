@@ -13,17 +13,9 @@ interface PairKernel {
     }
   }
 
-  /**
-   * Computes the sum of each of {@code rows} rows.
-   *
-   * @param scratch address of {@link PairSums#scratchBytes} bytes
-   */
+  /** Computes the sum of each row; {@code scratch} has {@link PairSums#scratchBytes} bytes. */
   void forward(Row row, long x, long out, long scratch, int rows);
 
-  /**
-   * Computes the gradient of each row.
-   *
-   * @param gradient address of one float for each row
-   */
+  /** Computes the gradient of each row; {@code gradient} has one float for each. */
   void backward(Row row, long x, long gradient, long out, int rows);
 }
