@@ -83,18 +83,14 @@ public final class Computation implements AutoCloseable {
   public MemorySegment output(int index) {
     Tensor output = outputs.get(index);
     long bytes = (long) output.shape().elements() * output.type().bytes();
-    return lent.segment(address(index), bytes).asReadOnly();
-  }
-
-  private long address(int index) {
-    return bound.execution().output(index);
+    return lent.segment(bound.execution().output(index), bytes).asReadOnly();
   }
 
   /** Copies output {@code index}, F32, into {@code target} from index {@code at} on. */
   public void copyOutput(int index, float[] target, int at) {
     requireFloats(index);
     int count = outputs.get(index).shape().elements();
-    Memory.copyOut(address(index), target, at, count);
+    Memory.copyOut(bound.execution().output(index), target, at, count);
   }
 
   /** Output {@code index}, F32 of one element. */
@@ -104,7 +100,7 @@ public final class Computation implements AutoCloseable {
       throw new IllegalArgumentException(
           "item: got output " + index + ", " + outputs.get(index) + ", expected one element");
     }
-    return Memory.getFloat(address(index));
+    return Memory.getFloat(bound.execution().output(index));
   }
 
   private void requireFloats(int index) {

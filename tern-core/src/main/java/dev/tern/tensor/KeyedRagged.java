@@ -9,9 +9,9 @@ import java.util.stream.IntStream;
 
 /**
  * Ragged features by name for one batch, as TorchRec's KeyedJaggedTensor. One {@link Ragged} holds
- * the sequences of the first key, then those of the next, so that one op serves all features. With
- * {@code K} keys and {@code B} rows there are {@code K B} outermost sequences; sequence {@code k B
- * + b} is of key {@code k} and row {@code b}. Immutable.
+ * the sequences of all keys, key after key, so that one op serves all features. With {@code K} keys
+ * and {@code B} rows there are {@code K B} outermost sequences; sequence {@code k B + b} is of key
+ * {@code k} and row {@code b}. Immutable.
  *
  * <pre>{@code
  * KeyedRagged x = KeyedRagged.of(List.of("clicks", "carts"), all);

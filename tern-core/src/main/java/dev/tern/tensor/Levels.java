@@ -156,7 +156,7 @@ public final class Levels {
     return new Levels(parts);
   }
 
-  /** All outermost sequences of the first of {@code parts}, then those of the next. */
+  /** The outermost sequences of all {@code parts}, part after part. */
   public static Levels merge(List<Levels> parts) {
     requireLevels(parts.size());
     int depth = parts.get(0).depth();

@@ -68,11 +68,7 @@ public final class Ragged {
     }
   }
 
-  /**
-   * Sequences of all rows of {@code values}, which is {@code [levels.rows(), ...]}.
-   *
-   * @throws IllegalArgumentException where it has other rows
-   */
+  /** Sequences of all rows of {@code values}, which must be {@code [levels.rows(), ...]}. */
   public static Ragged of(Tensor values, Levels levels) {
     Shape shape = values.shape();
     if (shape.rank() < 1 || shape.size(0) != levels.rows()) {
@@ -159,7 +155,12 @@ public final class Ragged {
 
   /** 1 for each row of a sequence, 0 for an unused row; BOOL {@code [n]}. */
   public Tensor present() {
-    return sequenceIds().cast(DType.F32).ge(Tensor.scalar(0));
+    return isRow(sequenceIds());
+  }
+
+  /** 1 where the index is not -1. */
+  private static Tensor isRow(Tensor index) {
+    return index.cast(DType.F32).ge(Tensor.scalar(0));
   }
 
   /** The sequence of the last level that each row is in, I32 {@code [n]}; -1 for none. */
@@ -236,10 +237,8 @@ public final class Ragged {
   }
 
   /**
-   * One row for each sequence, {@code [s, ...]}. SUM, MEAN and SQRT use weights; a divisor of 0
-   * counts as 1. In MAX, equal largest numbers share the gradient.
-   *
-   * @param empty result of an empty sequence
+   * One row for each sequence, {@code [s, ...]}; {@code empty} for an empty one. SUM, MEAN and SQRT
+   * use weights; a divisor of 0 counts as 1. In MAX, equal largest numbers share the gradient.
    */
   public Tensor pool(SequencePooling kind, float empty) {
     return RaggedPooling.pool(this, kind, empty);
@@ -278,12 +277,7 @@ public final class Ragged {
     return moved(index(Rule.MIRROR), offsets(-1));
   }
 
-  /**
-   * A part of each sequence.
-   *
-   * @param from its first row in the sequence, from 0, I32 {@code [s]}
-   * @param length its rows, I32 {@code [s]}
-   */
+  /** Rows {@code from} to {@code from + length - 1} of each sequence; both are I32 {@code [s]}. */
   public Ragged slice(Tensor from, Tensor length) {
     Node starts = Sequences.starts(lastNode(), rows(), from.node(), length.node());
     Tensor parts = new Tensor(Sequences.offsets(length.node()));
@@ -303,11 +297,7 @@ public final class Ragged {
     return moved(kept, new Tensor(Sequences.offsets(lengths.node())));
   }
 
-  /**
-   * The rows whose id is none of {@code ids}.
-   *
-   * @param of id of each row, I32 or I64 {@code [n]}
-   */
+  /** The rows whose id in {@code of}, I32 or I64 {@code [n]}, is none of {@code ids}. */
   public Ragged erase(Tensor of, long... ids) {
     requireOneEach("erase", of);
     Tensor erased = Tensor.ofLongs(Shape.of(ids.length), ids);
@@ -349,10 +339,8 @@ public final class Ragged {
   }
 
   /**
-   * Adds each value, F32 {@code [n]}, to the row of {@code dense}, {@code [s, d]}, that belongs to
-   * its sequence.
-   *
-   * @param columns column of each value, I32 or I64 {@code [n]}
+   * Adds each value, F32 {@code [n]}, to {@code dense}, {@code [s, d]}: to the row of its sequence,
+   * at its column in {@code columns}, I32 or I64 {@code [n]}.
    */
   public Tensor scatter(Tensor dense, Tensor columns) {
     requireOneEach("scatter", columns);
@@ -384,67 +372,92 @@ public final class Ragged {
    * @param value takes the place of rows after the end of a sequence; is broadcast
    */
   public Tensor pad(int length, Tensor value) {
-    return RaggedPadding.pad(this, length, value);
+    Tensor index = padded(Rule.ALL, length);
+    Tensor rows = picked(values, index);
+    return RaggedPooling.column(isRow(index), rows.shape().rank()).select(rows, value);
   }
 
   /** 1 where a sequence has a row, 0 after its end; BOOL {@code [s, length]}. */
   public Tensor mask(int length) {
-    return RaggedPadding.mask(this, length);
+    return isRow(padded(Rule.HEADS, length));
+  }
+
+  private Tensor padded(Rule rule, int length) {
+    return new Tensor(Sequences.ends(rule, lastNode(), rows(), length));
   }
 
   /** The opposite of {@link #pad}: rows of {@code padded}, {@code [s, length, ...]}. */
   public Ragged unpad(Tensor padded) {
-    return with(RaggedPadding.unpadded(this, padded));
+    return with(unpadded(padded));
   }
 
   /**
-   * The first rows of each sequence of {@code padded}, F32 {@code [s, length, ...]}.
-   *
-   * @param lengths rows of each sequence, I32 {@code [s]}
-   * @param rows room for rows
+   * The first rows of each sequence of {@code padded}, F32 {@code [s, length, ...]}: as many as
+   * {@code lengths}, I32 {@code [s]}, says. {@code rows} is room for all of them.
    */
   public static Ragged unpad(Tensor padded, Tensor lengths, int rows) {
-    return RaggedPadding.unpad(padded, lengths, rows);
+    Tensor offsets = new Tensor(Sequences.offsets(lengths.node()));
+    return of(Tensor.zeros(Shape.of(rows)), offsets).unpad(padded);
   }
 
   /** Adds to each row the row at its place in {@code padded}, {@code [s, length, ...]}. */
   public Ragged add(Tensor padded) {
-    return with(values.add(RaggedPadding.unpadded(this, padded)));
+    return with(values.add(unpadded(padded)));
   }
 
   /** Multiplies each row by the row at its place in {@code padded}, {@code [s, length, ...]}. */
   public Ragged mul(Tensor padded) {
-    return with(values.mul(RaggedPadding.unpadded(this, padded)));
+    return with(values.mul(unpadded(padded)));
+  }
+
+  /** The rows of {@code padded} at the places of these rows. */
+  private Tensor unpadded(Tensor padded) {
+    Shape shape = padded.shape();
+    if (shape.rank() < 2 || shape.size(0) != sequences()) {
+      throw new IllegalArgumentException(
+          "unpad: got %s, expected [%d, length, ...]".formatted(shape, sequences()));
+    }
+    Tensor index = padded(Rule.ALL, shape.size(1));
+    return new Tensor(Nodes.scatterAdd(index.node(), padded.node(), rows(), true));
   }
 
   /**
    * Multiplies the rows of each sequence, values {@code [n, d]}, by the matrix of the sequence in
-   * {@code dense}, {@code [s, d, e]}.
-   *
-   * @param longest rows of the longest sequence, or more
+   * {@code dense}, {@code [s, d, e]}. No sequence may be longer than {@code longest}.
    */
   public Ragged matmul(Tensor dense, int longest) {
-    return RaggedPadding.matmul(this, dense, longest);
+    Shape shape = dense.shape();
+    boolean fits = shape.rank() == 3 && values.shape().rank() == 2;
+    if (!fits || shape.size(0) != sequences() || shape.size(1) != values.shape().size(1)) {
+      throw new IllegalArgumentException(
+          "matmul: got rows %s and %s, expected [n, d] and [%d, d, e]"
+              .formatted(values.shape(), shape, sequences()));
+    }
+    return unpad(pad(longest, 0).matmul(dense));
   }
 
   /**
-   * For each sequence the sum of its rows, values {@code [n, d]}, each times its factor: {@code [s,
-   * d]}.
-   *
-   * @param factors {@code [s, length]}, no shorter than the longest sequence
+   * For each sequence the sum of its rows, values {@code [n, d]}, each times its factor in {@code
+   * factors}, {@code [s, length]}. The result is {@code [s, d]}.
    */
   public Tensor weightedSum(Tensor factors) {
-    return RaggedPadding.weightedSum(this, factors);
+    Tensor rows = unpadded(factors);
+    Tensor column = RaggedPooling.column(rows, values.shape().rank());
+    return unweighted().with(values.mul(column)).pool(SequencePooling.SUM);
   }
 
   /**
    * For each sequence the product of its transposed rows, values {@code [n, d]}, and its rows in
-   * {@code other}, {@code [n, e]}: {@code [s, d, e]}.
-   *
-   * @param longest rows of the longest sequence, or more
+   * {@code other}, {@code [n, e]}: {@code [s, d, e]}. No sequence may be longer than {@code
+   * longest}.
    */
   public Tensor products(Ragged other, int longest) {
-    return RaggedPadding.products(this, other, longest);
+    if (sequences() != other.sequences()) {
+      throw new IllegalArgumentException(
+          "products: got %d and %d sequences, expected the same"
+              .formatted(sequences(), other.sequences()));
+    }
+    return pad(longest, 0).transpose(1, 2).matmul(other.pad(longest, 0));
   }
 
   /**
@@ -457,11 +470,7 @@ public final class Ragged {
     return RaggedMoves.take(List.of(this), index, room());
   }
 
-  /**
-   * {@link #take(Tensor)} with other room.
-   *
-   * @param room for sequences of each level below the outermost, then for rows
-   */
+  /** {@link #take(Tensor)} with room for sequences of each level below, then for rows. */
   public Ragged take(Tensor index, int... room) {
     return RaggedMoves.take(List.of(this), index, room);
   }
@@ -484,7 +493,7 @@ public final class Ragged {
     return RaggedMoves.concat(parts);
   }
 
-  /** All outermost sequences of the first of {@code parts}, then those of the next. */
+  /** The outermost sequences of all {@code parts}, part after part. */
   public static Ragged merge(List<Ragged> parts) {
     return RaggedMoves.merge(parts);
   }
@@ -505,9 +514,7 @@ public final class Ragged {
   }
 
   /**
-   * Computes the offsets and returns the levels in use.
-   *
-   * @throws IllegalArgumentException where offsets descend or exceed the room below them
+   * Computes the offsets: the levels in use. Offsets that descend or exceed the room are errors.
    */
   public Levels levels() {
     int[][] used = new int[depth()][];

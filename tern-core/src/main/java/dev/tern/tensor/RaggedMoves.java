@@ -15,7 +15,7 @@ final class RaggedMoves {
   private RaggedMoves() {}
 
   /**
-   * Picks outermost sequences. The index counts those of all {@code parts} in order. At each level
+   * Picks outermost sequences. The index counts through all {@code parts} in order. At each level
    * the picked sequences decide which elements of the level below are picked.
    *
    * @param room for sequences of each level below the outermost, then for rows
@@ -82,7 +82,7 @@ final class RaggedMoves {
     return take(List.of(x), index, room);
   }
 
-  /** Takes sequence 0 of each part, then sequence 1, and so on; joins those of equal number. */
+  /** Takes sequence 0 of all parts, then sequence 1, and so on; joins sequences of equal number. */
   static Ragged concat(List<Ragged> parts) {
     requireSome("concat", parts);
     int count = parts.size();

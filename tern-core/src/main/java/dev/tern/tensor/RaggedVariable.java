@@ -42,12 +42,7 @@ public final class RaggedVariable implements AutoCloseable {
     ragged = Ragged.of(values.tensor(), tensors);
   }
 
-  /**
-   * Room for one level.
-   *
-   * @param sequences most sequences
-   * @param rows shape of the values, {@code [rows, ...]}, with most rows
-   */
+  /** Room for one level of at most {@code sequences}, and for values {@code [rows, ...]}. */
   public static RaggedVariable of(Device device, String name, int sequences, Shape rows) {
     return of(device, name, new int[] {sequences}, rows);
   }

@@ -8,10 +8,10 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.runtime.Engine;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * An immutable array of numbers. Methods record a graph and cost almost nothing; {@link #toArray}
@@ -315,8 +315,7 @@ public final class Tensor {
   }
 
   private Tensor ruled(Op.Ruled.Rule rule, int axis, Tensor result, Tensor... more) {
-    List<Node> of = new ArrayList<>(List.of(node));
-    Arrays.stream(more).map(Tensor::node).forEach(of::add);
+    List<Node> of = Stream.concat(Stream.of(this), Arrays.stream(more)).map(Tensor::node).toList();
     return new Tensor(Nodes.ruled(new Op.Ruled(rule, shape().axis(axis)), result.node, of));
   }
 

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * Tensors of any kind under names, for code that only passes them on. A reader says which kind and
@@ -90,11 +91,10 @@ public final class TensorBag {
   public Tensor tensor(String name, DType type, int... sizes) {
     Tensor found = get(name, Tensor.class);
     int[] has = found.shape().toArray();
-    boolean fits = found.type() == type && has.length == sizes.length;
-    for (int i = 0; i < sizes.length && fits; i++) {
-      fits = sizes[i] == -1 || sizes[i] == has[i];
-    }
-    if (!fits) {
+    boolean fits =
+        has.length == sizes.length
+            && IntStream.range(0, has.length).allMatch(i -> sizes[i] == -1 || sizes[i] == has[i]);
+    if (found.type() != type || !fits) {
       throw new IllegalArgumentException(
           "bag: got %s for %s, expected %s%s; cast or reshape it"
               .formatted(found, name, type, Arrays.toString(sizes)));

@@ -4,6 +4,7 @@ import dev.tern.internal.ir.Op;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The structure of a fused kernel. Kernels of equal structure share one class. A structure has no
@@ -104,8 +105,7 @@ public record KernelSpec(
 
   /** Whether all steps are 0 or 1 element, so that vectors can be used. */
   public boolean isVectorizable() {
-    return loads.stream().noneMatch(a -> a == Access.STRIDED)
-        && stores.stream().noneMatch(s -> s.access() == Access.STRIDED);
+    return IntStream.range(0, operands()).noneMatch(k -> access(k) == Access.STRIDED);
   }
 
   /** The kernel as an expression: {@code o0 = mul(add(i0, i1), c0); o1 += ...}. */

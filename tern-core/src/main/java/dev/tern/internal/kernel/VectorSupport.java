@@ -32,7 +32,7 @@ public final class VectorSupport {
     return AVAILABLE ? floatSpecies().length() : 1;
   }
 
-  /** Whether loads, stores and sums by a mask are as fast as those of whole vectors. */
+  /** Whether loads, stores and sums by a mask are as fast as without. */
   public static boolean hasMasks(int lanes) {
     return lanes >= LANES_WITH_MASKS;
   }

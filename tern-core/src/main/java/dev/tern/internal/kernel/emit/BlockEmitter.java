@@ -2,6 +2,7 @@ package dev.tern.internal.kernel.emit;
 
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.kernel.warmup.HiddenClasses;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -30,7 +31,7 @@ import java.util.stream.IntStream;
  * row value, then the rows that are kept.
  */
 final class BlockEmitter extends KernelCode {
-  private static final ClassDesc MATH = desc(Math.class);
+  private static final ClassDesc MATH = HiddenClasses.desc(Math.class);
 
   // Locals with addresses for the first row of the block: of operands, and of row values.
   private final int[] first;

@@ -23,13 +23,10 @@ public final class CompiledKernel {
         throw new IllegalStateException("kernel: run before its code was made");
       };
 
-  /** Fewest elements of a run that is judged: the clock is too coarse for shorter ones. */
+  // Fewest elements and shortest rows of a run that is judged: the clock is coarse, and each row
+  // has
+  // a cost of its own. A kernel for rows of one length is judged at that length.
   private static final long JUDGED_ELEMENTS = 4096;
-
-  /**
-   * Shortest rows of a run that is judged, as each row has a cost of its own. A kernel for rows of
-   * one length is judged at that length.
-   */
   private static final long JUDGED_ROW = 256;
 
   /** Most times that a kernel is made anew, so that a busy machine does not keep the JIT busy. */
@@ -85,7 +82,7 @@ public final class CompiledKernel {
       scalar = Kernels.define(spec, vectors && Warmup.EAGER ? VectorSupport.lanes() : 1);
       active = scalar;
       if (vectors && !Warmup.EAGER) {
-        KernelWarmup.start(this);
+        Warmup.enqueue(() -> KernelWarmup.of(this));
       }
     }
     return active;
@@ -109,7 +106,7 @@ public final class CompiledKernel {
       renewals++;
       slowest = Double.POSITIVE_INFINITY;
       active = scalar;
-      KernelWarmup.start(this);
+      Warmup.enqueue(() -> KernelWarmup.of(this));
     }
     slowRuns = 0;
   }

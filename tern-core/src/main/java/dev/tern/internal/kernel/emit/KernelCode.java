@@ -7,6 +7,7 @@ import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.ReductionLanes;
+import dev.tern.internal.kernel.warmup.HiddenClasses;
 import dev.tern.internal.memory.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
@@ -26,14 +27,14 @@ class KernelCode {
   static final ClassDesc J = ConstantDescs.CD_long;
   static final ClassDesc I = ConstantDescs.CD_int;
   static final ClassDesc V = ConstantDescs.CD_void;
-  static final ClassDesc LANES = desc(ReductionLanes.class);
+  static final ClassDesc LANES = HiddenClasses.desc(ReductionLanes.class);
 
   /** Above every address, and so far below the largest long that no row reaches it. */
   private static final long LIMIT = 1L << 60;
 
-  private static final ClassDesc POINTWISE = desc(Pointwise.class);
-  private static final ClassDesc MEMORY = desc(Memory.class);
-  private static final ClassDesc OBJECTS = desc(Objects.class);
+  private static final ClassDesc POINTWISE = HiddenClasses.desc(Pointwise.class);
+  private static final ClassDesc MEMORY = HiddenClasses.desc(Memory.class);
+  private static final ClassDesc OBJECTS = HiddenClasses.desc(Objects.class);
 
   final KernelSpec spec;
   final KernelPasses phases;
@@ -60,10 +61,6 @@ class KernelCode {
     lanes = caller.lanes;
     code = caller.code;
     frames = caller.frames;
-  }
-
-  static ClassDesc desc(Class<?> type) {
-    return type.describeConstable().orElseThrow();
   }
 
   int[] locals(int count, TypeKind kind) {
@@ -117,7 +114,7 @@ class KernelCode {
     }
   }
 
-  /** Replaces the address of a row's lanes on the stack by that of its reduction {@code slot}. */
+  /** Replaces the address of a row's lanes on the stack by the lanes of reduction {@code slot}. */
   void addLanes(int slot) {
     code.loadConstant((long) slot * ReductionLanes.BYTES).ladd();
   }
@@ -189,7 +186,7 @@ class KernelCode {
     InlinedMethods.insert(code, name, MethodTypeDesc.of(result, arguments));
   }
 
-  /** Writes the method's form for the first lanes: those of the last vector that the row fills. */
+  /** Writes the method's form for some lanes: as many as the row fills of its last vector. */
   void someLanes(String name, ClassDesc result, ClassDesc... arguments) {
     code.loadConstant((1L << spec.row() % lanes) - 1);
     MethodTypeDesc type = MethodTypeDesc.of(result, arguments);

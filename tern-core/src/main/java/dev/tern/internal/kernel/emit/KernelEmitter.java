@@ -76,10 +76,12 @@ final class KernelEmitter extends KernelCode {
         .build(
             SELF,
             type -> {
-              type.withInterfaceSymbols(desc(Kernel.class));
+              type.withInterfaceSymbols(HiddenClasses.desc(Kernel.class));
               type.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER);
               // Stack traces and profiles then show the expression in place of a file name.
-              type.with(SourceFileAttribute.of(sourceName(spec)));
+              String text = spec.expression();
+              String name = text.length() <= 200 ? text : text.substring(0, 200) + "...";
+              type.with(SourceFileAttribute.of(name));
               String init = ConstantDescs.INIT_NAME;
               method(type, init, ConstantDescs.MTD_void, HiddenClasses::constructor);
               method(type, "run", RUN, run -> new KernelEmitter(spec, phases, lanes, run).body());
@@ -162,11 +164,6 @@ final class KernelEmitter extends KernelCode {
     return ClassFile.of().parse(kernel).methods().stream()
         .flatMap(method -> method.findAttribute(Attributes.code()).stream())
         .allMatch(method -> method.codeLength() < HUGE_METHOD);
-  }
-
-  private static String sourceName(KernelSpec spec) {
-    String text = spec.expression();
-    return text.length() <= 200 ? text : text.substring(0, 200) + "...";
   }
 
   private void body() {

@@ -251,7 +251,7 @@ final class KernelPasses {
     return ReductionLanes.BYTES * keptRowValues().size();
   }
 
-  /** Bytes from the first row value of a block to those of {@code value}. */
+  /** Bytes from the row values of a block to the numbers of {@code value}. */
   long rowValueAt(int value) {
     return (long) ReductionLanes.BYTES * keptRowValues().indexOf(value);
   }

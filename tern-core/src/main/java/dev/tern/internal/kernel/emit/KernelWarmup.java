@@ -79,12 +79,8 @@ final class KernelWarmup implements Warmup.Candidate {
     scratch = Memory.allocate(arena, ReductionLanes.BYTES + most, 64, "warm-up").address();
   }
 
-  /** Has the vector form of a kernel compiled. */
-  static void start(CompiledKernel compiled) {
-    Warmup.enqueue(() -> of(compiled));
-  }
-
-  private static Optional<KernelWarmup> of(CompiledKernel compiled) {
+  /** A candidate for the vector form; empty if the kernel stays scalar. */
+  static Optional<KernelWarmup> of(CompiledKernel compiled) {
     try {
       byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
       if (!KernelEmitter.isCompilable(code)) {

@@ -27,8 +27,8 @@ public final class Kernels {
   }
 
   /**
-   * The structure that is fastest for rows of {@code n} elements: that of a kernel written for this
-   * length, or {@code spec} itself for long rows and where the code would be too much for the JIT.
+   * The structure that is fastest for rows of {@code n} elements: one for rows of this length, or
+   * {@code spec} itself for long rows and where the code would be too much for the JIT.
    */
   public static KernelSpec forRows(KernelSpec spec, int n) {
     if (n <= 0 || n > LONGEST_ROW || !spec.isVectorizable()) {

@@ -84,8 +84,7 @@ public final class VectorOps {
 
   /**
    * Keys: the bits of {@code x} as integers in the order of the floats, with NaN of either sign
-   * above all others. The maximum of keys is one instruction; that of floats is six, one after the
-   * other.
+   * above all others. A maximum of keys is one instruction; of floats it is six in sequence.
    */
   static FloatVector key(FloatVector x) {
     return flipped(x.reinterpretAsInts()).sub(NAN_ABOVE).reinterpretAsFloats();

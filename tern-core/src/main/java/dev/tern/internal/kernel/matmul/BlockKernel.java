@@ -16,12 +16,7 @@ interface BlockKernel {
    */
   void combine(long x, long rows, long rowStep, long y, int count, int k);
 
-  /**
-   * Computes an outer product: {@code c[i][j] = fma(x[i], y[j], 0)}.
-   *
-   * @param x address of {@code rows} factors
-   * @param y address of a factor for each column, side by side
-   */
+  /** Computes {@code c[i][j] = fma(x[i], y[j], 0)}; factors y lie side by side. */
   void outer(Outer shape, long x, long y, long c, int rows);
 
   /**

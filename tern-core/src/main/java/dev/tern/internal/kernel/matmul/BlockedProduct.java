@@ -33,13 +33,10 @@ final class BlockedProduct {
   /** Strips of A packed at a time, half of a second-level cache. */
   private static final int STRIPS = 16;
 
-  /** Numbers of B packed at a time. */
+  // Numbers in a slab. Each slab reads and writes all of C. If C has at most SMALL_RESULT numbers,
+  // slabs are smaller and stay in a second-level cache.
   private static final int SLAB = 1 << 20;
-
-  /** Numbers of B packed at a time while C is small: they stay in a second-level cache. */
   private static final int NEAR_SLAB = 1 << 18;
-
-  /** Numbers in a C that is small: each slab reads and writes all of it. */
   private static final int SMALL_RESULT = 1 << 19;
 
   /** Columns of B packed at a time. */
@@ -386,7 +383,7 @@ final class BlockedProduct {
     /** The first term. */
     private int from;
 
-    // Addresses of packed strips of A, of the tile for edges of C, and of row 0 of C.
+    // Addresses of packed strips of A, of the tile for edges of C, of row 0 of C.
     private long strips;
     private long edge;
     private long rows;

@@ -45,13 +45,7 @@ public abstract sealed class DotInteraction {
   /** Bytes of scratch memory for each thread, a multiple of 64. */
   public abstract long scratchBytes();
 
-  /**
-   * Addresses of sample 0.
-   *
-   * @param x the vectors
-   * @param gradient of the products; not read by {@link #forward}
-   * @param out the results
-   */
+  /** Addresses of sample 0: vectors, gradients of products (only read backward), results. */
   public record Samples(long x, long gradient, long out) {}
 
   /**

@@ -3,12 +3,7 @@ package dev.tern.internal.kernel.matmul;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
-/**
- * Adds rows of partial results to sums, one row after the other.
- *
- * @param rowBytes bytes between rows
- * @param count number of rows
- */
+/** Adds {@code count} rows of partial results, {@code rowBytes} apart, to sums, in order. */
 public record RowSums(long rowBytes, int count) {
   /** Rows that are added in one call of the kernel. */
   private static final int ROWS = 64;

@@ -51,7 +51,7 @@ final class TileKernels {
   private static <K> VectorForm<K> form(
       Class<K> kind, Class<? extends K> vectors, Function<Arena, VectorForm.Driver<K>> driver) {
     VectorForm.Code<K> code = new VectorForm.Code<>(kind, vectors, driver);
-    return VectorForm.of(code, kind.cast(SCALAR), TileKernels::publish);
+    return VectorForm.of(code, kind.cast(SCALAR), () -> active = parts());
   }
 
   /** The fastest kernel that is ready. */
@@ -67,10 +67,6 @@ final class TileKernels {
   /** Columns of a tile: the width of a packed panel of B. */
   static int columns() {
     return COLUMNS;
-  }
-
-  private static void publish() {
-    active = parts();
   }
 
   /** The parts in use. */

@@ -20,7 +20,7 @@ final class TileStrides {
   /** Whether sums start from what C holds, rather than from 0. */
   final boolean accumulates;
 
-  /** Bytes between the rows that sums start from: those of C, or one row of zeros for all. */
+  /** Bytes between the rows that sums start from: rows of C, or one row of zeros for all. */
   final long startRow;
 
   /** The same strides for further terms: sums start from C. */

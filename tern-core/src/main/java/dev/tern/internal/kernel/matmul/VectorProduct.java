@@ -18,7 +18,6 @@ final class VectorProduct {
   private final long step;
   private final RowDots.Shape dots;
   private final int count;
-  private final Workers.Task computing = this::task;
 
   // The product at hand.
   private TileKernel kernel = TileKernels.active();
@@ -26,6 +25,8 @@ final class VectorProduct {
   private long x;
   private long y;
   private int size;
+
+  private final Workers.Task computing = (index, worker) -> chunk(index * size);
 
   private VectorProduct(long line, long step, RowDots.Shape dots, int count) {
     this.line = line;
@@ -61,10 +62,6 @@ final class VectorProduct {
       size = count;
       chunk(0);
     }
-  }
-
-  private void task(int index, int worker) {
-    chunk(index * size);
   }
 
   private void chunk(int from) {

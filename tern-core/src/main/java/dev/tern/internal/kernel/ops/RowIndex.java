@@ -60,11 +60,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /**
-   * Checks the first {@code count} places of the index.
-   *
-   * @throws IndexOutOfBoundsException for the first element out of range
-   */
+  /** Checks the first {@code count} elements; one out of range is an IndexOutOfBoundsException. */
   public void check(int count) {
     for (int place = 0; place < count; place++) {
       at(place);

@@ -22,9 +22,8 @@ public final class HiddenClasses {
   private HiddenClasses() {}
 
   /**
-   * An instance of a class file with a constructor without parameters.
-   *
-   * @param neighbour a class of the package that the class file belongs to
+   * An instance of a class file of the package of {@code neighbour}, made by the constructor
+   * without parameters.
    */
   public static Object define(Class<?> neighbour, byte[] code) {
     try {
@@ -102,7 +101,8 @@ public final class HiddenClasses {
         Arrays.stream(method.getParameterTypes()).map(HiddenClasses::desc).toList());
   }
 
-  private static ClassDesc desc(Class<?> type) {
+  /** The descriptor of a class that has a name. */
+  public static ClassDesc desc(Class<?> type) {
     return type.describeConstable().orElseThrow();
   }
 }
