@@ -2,7 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
-import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.warmup.Warmup;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
@@ -124,7 +124,7 @@ final class LayersBench {
   /** Until the kernels' vector forms are compiled and adopted, and a little longer. */
   private static void warm(Computation computation) {
     long end = System.nanoTime() + 200_000_000L;
-    while (System.nanoTime() < end || !Kernels.isWarm()) {
+    while (System.nanoTime() < end || !Warmup.isIdle()) {
       computation.run();
     }
   }

@@ -1,9 +1,10 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
-import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.kernel.matmul.ProductSpec;
+import dev.tern.internal.kernel.warmup.Warmup;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * {@code bench matmul}: the matrix products of the models (forward, gradient of the input, gradient
@@ -133,7 +135,7 @@ final class MatMulBench {
             each.n,
             each.k,
             false);
-    MatMul product = new MatMul(workers, spec, scratch);
+    MatMul product = new MatMul(workers, spec, scratch, Epilogue.NONE);
     Runnable work = () -> product.run(a, b, c);
     work.run();
     check(each, a, b, c);
@@ -161,7 +163,10 @@ final class MatMulBench {
 
   /** What scalar code does would be no figure of the products. */
   private static void awaitVectorCode() {
-    Kernels.awaitWarm(WARM_MILLIS);
+    long end = System.nanoTime() + WARM_MILLIS * 1_000_000;
+    while (!Warmup.isIdle() && System.nanoTime() < end) {
+      LockSupport.parkNanos(1_000_000);
+    }
     if (MatMul.isPending()) {
       throw new IllegalStateException(
           "bench matmul: got products in scalar code after %d s, expected vectors; close what keeps the cores busy"

@@ -1,6 +1,6 @@
 package dev.tern.bench;
 
-import dev.tern.internal.kernel.emit.Kernels;
+import dev.tern.internal.kernel.warmup.Warmup;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
@@ -119,7 +119,7 @@ final class PointwiseBench {
   /** Until the kernel's vector form is adopted, and a little longer. */
   private static void warm(Computation computation) {
     long end = System.nanoTime() + 100_000_000L;
-    while (System.nanoTime() < end || !Kernels.isWarm()) {
+    while (System.nanoTime() < end || !Warmup.isIdle()) {
       computation.run();
     }
   }

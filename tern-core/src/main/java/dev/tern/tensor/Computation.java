@@ -17,8 +17,8 @@ import java.util.Map;
 
 /**
  * Tensors that are planned and fused once and computed many times, in memory of their own. Each
- * {@link #run} reads the variables, computes the outputs and stores the updates. After the first it
- * allocates nothing. For one thread at a time.
+ * {@link #run} reads the variables, computes the outputs and stores the updates. After the first
+ * run it allocates nothing. For one thread at a time.
  */
 public final class Computation implements AutoCloseable {
   private final Engine.Bound bound;
@@ -36,8 +36,8 @@ public final class Computation implements AutoCloseable {
    * Plans a computation.
    *
    * @param outputs tensors to read after each run
-   * @param updates new content of variables, stored after all reads of the old; their order in the
-   *     map does not matter
+   * @param updates new content of variables, stored after all reads of the old content; the order
+   *     of the map does not matter
    */
   public static Computation of(Device device, List<Tensor> outputs, Map<Variable, Tensor> updates) {
     return of(device, outputs, updates, PlanSearch.QUICK);
@@ -49,12 +49,12 @@ public final class Computation implements AutoCloseable {
    */
   public static Computation of(
       Device device, List<Tensor> outputs, Map<Variable, Tensor> updates, PlanSearch search) {
-    List<Program.Update> stored = new ArrayList<>();
-    updates.entrySet().stream()
-        .sorted(Comparator.comparingLong(update -> update.getKey().number()))
-        .forEach(update ->
-            stored.add(
-                new Program.Update(update.getKey().tensor().node(), update.getValue().node())));
+    List<Program.Update> stored =
+        updates.entrySet().stream()
+            .sorted(Comparator.comparingLong(update -> update.getKey().number()))
+            .map(update ->
+                new Program.Update(update.getKey().tensor().node(), update.getValue().node()))
+            .toList();
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
     return new Computation(
         device, device.engine().bind(program, search.finder()), List.copyOf(outputs));
@@ -74,27 +74,23 @@ public final class Computation implements AutoCloseable {
 
   /**
    * The elements of output {@code index} in memory, row-major, {@code elements * type.bytes()}
-   * bytes in the machine's byte order, to be read only. Each run overwrites them; the segment stays
-   * the place of the output, so one call serves all runs. Access is an IllegalStateException once
-   * the computation or its device is closed.
+   * bytes in the machine's byte order; read-only. Each run overwrites them in the same place, so
+   * one call serves all runs. Access is an IllegalStateException once the computation or its device
+   * is closed.
    *
    * @param index of {@code outputs} in {@link #of}
    */
   public MemorySegment output(int index) {
     Tensor output = outputs.get(index);
     long bytes = (long) output.shape().elements() * output.type().bytes();
-    return lent.segment(address(index), bytes).asReadOnly();
+    return lent.segment(bound.execution().output(index), bytes).asReadOnly();
   }
 
-  private long address(int index) {
-    return bound.execution().output(index);
-  }
-
-  /** Copies output {@code index}, F32, into {@code target} from index {@code at}. */
+  /** Copies output {@code index}, F32, into {@code target} from index {@code at} on. */
   public void copyOutput(int index, float[] target, int at) {
     requireFloats(index);
     int count = outputs.get(index).shape().elements();
-    Memory.copyOut(address(index), target, at, count);
+    Memory.copyOut(bound.execution().output(index), target, at, count);
   }
 
   /** Output {@code index}, F32 of one element. */
@@ -104,41 +100,33 @@ public final class Computation implements AutoCloseable {
       throw new IllegalArgumentException(
           "item: got output " + index + ", " + outputs.get(index) + ", expected one element");
     }
-    return Memory.getFloat(address(index));
+    return Memory.getFloat(bound.execution().output(index));
   }
 
   private void requireFloats(int index) {
     DType type = outputs.get(index).type();
     if (type != DType.F32 && type != DType.BOOL) {
       throw new IllegalArgumentException(
-          "computation: got output "
-              + index
-              + ", "
-              + outputs.get(index)
-              + ", expected F32; cast it in the expression");
+          "computation: got output %d, %s, expected F32; cast it in the expression"
+              .formatted(index, outputs.get(index)));
     }
   }
 
-  /** What its steps have cost so far, in the order in which they run. */
+  /** What each step has cost so far, in the order in which they run. */
   public List<StepTime> times() {
     Execution execution = bound.execution();
     List<StepTime> times = new ArrayList<>();
     long[] nanos = execution.nanos();
     for (int i = 0; i < nanos.length; i++) {
       Step step = execution.steps().get(i);
-      times.add(
-          new StepTime(
-              step.label(),
-              execution.state(i),
-              execution.runs(),
-              nanos[i],
-              step.flops(),
-              step.traffic()));
+      String state = execution.state(i);
+      long runs = execution.runs();
+      times.add(new StepTime(step.label(), state, runs, nanos[i], step.flops(), step.traffic()));
     }
     return times;
   }
 
-  /** Bytes of the memory that its values lie in. */
+  /** Bytes of the memory for its values. */
   public long memory() {
     return bound.sizes().bytes();
   }
@@ -151,7 +139,10 @@ public final class Computation implements AutoCloseable {
     for (int i = 0; i < plan.steps().size(); i++) {
       String label = plan.steps().get(i).label();
       List<StepProfile.Source> sources =
-          plan.attributions().get(i).stream().map(Computation::source).toList();
+          plan.attributions().get(i).stream()
+              .map(
+                  s -> new StepProfile.Source(s.ops(), s.origin().lines(), s.origin().isGradient()))
+              .toList();
       steps.add(new StepProfile.Step(label, plan.again().get(i), times[i], times[i + 1], sources));
     }
     List<StepProfile.Block> blocks = new ArrayList<>();
@@ -164,14 +155,9 @@ public final class Computation implements AutoCloseable {
     return new StepProfile(sizes.bytes(), sizes.most(), sizes.whole(), steps, blocks);
   }
 
-  private static StepProfile.Source source(Plan.Attribution source) {
-    return new StepProfile.Source(
-        source.ops(), source.origin().lines(), source.origin().isGradient());
-  }
-
   /**
-   * Writes a log of its steps and their storages, to be replayed within budgets: times are means of
-   * the runs so far, or estimates before the first.
+   * Writes a log of its steps and their storages, to be replayed in less memory. Times are means of
+   * the runs so far, or estimates before the first run.
    *
    * @throws java.io.UncheckedIOException when the file cannot be written
    */

@@ -8,10 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * Where tensors live and computation runs: a number of threads and off-heap memory under a hard
- * budget. Closing it frees what was made on it.
- */
+/** Compute threads, and off-heap memory under a hard budget. Closing it frees what it holds. */
 public final class Device implements AutoCloseable {
   static {
     DeviceAccess.register(device -> ((Device) device).engine);
@@ -25,11 +22,7 @@ public final class Device implements AutoCloseable {
     this.engine = engine;
   }
 
-  /**
-   * The processor with {@code threads} threads.
-   *
-   * @param memoryBytes hard limit of parameters, tables and the values of computations together
-   */
+  /** {@link #cpu(int, long, long)} without a limit for each computation. */
   public static Device cpu(int threads, long memoryBytes) {
     return cpu(threads, memoryBytes, memoryBytes);
   }
@@ -38,14 +31,14 @@ public final class Device implements AutoCloseable {
    * The processor with {@code threads} threads.
    *
    * @param memoryBytes hard limit of parameters, tables and the values of computations together
-   * @param stepBytes hard limit of the values of each computation: those that do not fit are
-   *     dropped and computed again when they are needed, which gives the same bits
+   * @param stepBytes hard limit of the values of each computation: values that do not fit are
+   *     dropped and computed again when they are needed, to the same bits
    */
   public static Device cpu(int threads, long memoryBytes, long stepBytes) {
     return new Device(new Engine(threads, memoryBytes, stepBytes));
   }
 
-  /** Threads that compute. */
+  /** Number of threads that compute. */
   public int threads() {
     return engine.workers().threads();
   }
@@ -65,16 +58,12 @@ public final class Device implements AutoCloseable {
     return engine.allocator().live();
   }
 
-  /** Most bytes that were ever in use. */
+  /** Most bytes in use at any time. */
   public long memoryPeak() {
     return engine.allocator().peak();
   }
 
-  /**
-   * A session that computes tensors op by op, asynchronously.
-   *
-   * @param bytes of this device's memory that it takes at once, for all its values; at least 64
-   */
+  /** An asynchronous {@link #session(long, Session.Level, int)} with 10,000 ops that may wait. */
   public Session session(long bytes) {
     return session(bytes, Session.Level.ASYNCHRONOUS, 10_000);
   }
@@ -83,8 +72,8 @@ public final class Device implements AutoCloseable {
    * A session that computes tensors op by op.
    *
    * @param bytes of this device's memory that it takes at once, for all its values; at least 64
-   * @param level when callers get to know of errors
-   * @param queued most ops that wait; who asks for more is held up
+   * @param level when callers learn of errors
+   * @param queued most ops that wait; calls for more ops block
    */
   public Session session(long bytes, Session.Level level, int queued) {
     return new Session(
@@ -92,8 +81,8 @@ public final class Device implements AutoCloseable {
   }
 
   /**
-   * Keeps the last {@code events} allocations and frees for {@link #memorySnapshot} and for the
-   * message of an error that memory is lacking; 0 ends that. Each takes about 30 bytes of heap.
+   * Records the last {@code events} allocations and frees for {@link #memorySnapshot} and for
+   * errors about lack of memory; 0 ends the record. Each event takes about 30 bytes of heap.
    *
    * @param events 0 to 16 million
    */
@@ -102,9 +91,9 @@ public final class Device implements AutoCloseable {
   }
 
   /**
-   * All memory held at this moment, block by block with its holder, what was counted so far and the
-   * recorded history. JSON in the form of PyTorch's {@code torch.cuda.memory._snapshot()}, which
-   * its viewers read: {@code segments}, {@code device_traces}; and {@code statistics} beside them.
+   * JSON of all memory held at this moment, block by block with its holder. It has the form of
+   * PyTorch's {@code torch.cuda.memory._snapshot()}, which PyTorch's viewers read: {@code
+   * segments}, {@code device_traces} with the recorded history, and in addition {@code statistics}.
    */
   public String memorySnapshot() {
     return engine.memorySnapshot();
@@ -114,7 +103,7 @@ public final class Device implements AutoCloseable {
     return engine;
   }
 
-  /** Numbers variables in the order in which they are made. */
+  /** The number of the next variable. */
   long nextVariable() {
     return variables.getAndIncrement();
   }
@@ -123,7 +112,7 @@ public final class Device implements AutoCloseable {
     lent.add(memory);
   }
 
-  /** Returns whether it was lent until now. */
+  /** Ends a loan; false if it had ended before. */
   boolean takesBack(LentMemory memory) {
     return lent.remove(memory);
   }

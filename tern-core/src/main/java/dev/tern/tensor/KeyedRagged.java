@@ -2,15 +2,16 @@ package dev.tern.tensor;
 
 import dev.tern.base.Shape;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Ragged features by name for one batch: all sequences of the first key, then those of the next, in
- * one {@link Ragged}, so that an op on all features is one op; as TorchRec's KeyedJaggedTensor.
- * With {@code K} keys and {@code B} rows there are {@code K B} outermost sequences, that of key
- * {@code k} and row {@code b} at {@code k B + b}. Immutable.
+ * Ragged features by name for one batch, as TorchRec's KeyedJaggedTensor. One {@link Ragged} holds
+ * the sequences of all keys, key after key, so that one op serves all features. With {@code K} keys
+ * and {@code B} rows there are {@code K B} outermost sequences; sequence {@code k B + b} is of key
+ * {@code k} and row {@code b}. Immutable.
  *
  * <pre>{@code
  * KeyedRagged x = KeyedRagged.of(List.of("clicks", "carts"), all);
@@ -30,7 +31,8 @@ public final class KeyedRagged {
   /**
    * Sequences of {@code keys}, one key after the other.
    *
-   * @throws IllegalArgumentException where keys repeat, or do not divide the outermost sequences
+   * @throws IllegalArgumentException where keys repeat, or their number does not divide the number
+   *     of outermost sequences
    */
   public static KeyedRagged of(List<String> keys, Ragged all) {
     List<String> names = List.copyOf(keys);
@@ -46,7 +48,7 @@ public final class KeyedRagged {
     return new KeyedRagged(names, all);
   }
 
-  /** The keys of all {@code parts}, which are of one batch. */
+  /** All features of {@code parts}, which are of one batch. */
   public static KeyedRagged concat(List<KeyedRagged> parts) {
     List<String> keys = new ArrayList<>();
     for (KeyedRagged part : parts) {
@@ -79,7 +81,7 @@ public final class KeyedRagged {
     return new KeyedRagged(keys, all.with(values));
   }
 
-  /** The {@code B} sequences of one key, in as much room as those of all keys have. */
+  /** The {@code B} sequences of one key; they keep the room for the rows of all keys. */
   public Ragged get(String key) {
     return all.take(sequences(List.of(key)));
   }
@@ -89,7 +91,7 @@ public final class KeyedRagged {
     return of(picked, all.take(sequences(picked)));
   }
 
-  /** One row for each key of each row, of one level: {@code [B, K, ...]}. */
+  /** Pools each sequence of one level to a row: {@code [B, K, ...]}. */
   public Tensor pool(SequencePooling kind) {
     if (all.depth() > 1) {
       throw new IllegalArgumentException(
@@ -97,12 +99,9 @@ public final class KeyedRagged {
               .formatted(all.depth()));
     }
     Tensor pooled = all.pool(kind);
-    int[] row = pooled.shape().toArray();
-    int[] sizes = new int[row.length + 1];
-    sizes[0] = keys.size();
-    sizes[1] = batch();
-    System.arraycopy(row, 1, sizes, 2, row.length - 1);
-    return pooled.reshape(sizes).transpose(0, 1);
+    IntStream row = Arrays.stream(pooled.shape().toArray()).skip(1);
+    IntStream sizes = IntStream.concat(IntStream.of(keys.size(), batch()), row);
+    return pooled.reshape(sizes.toArray()).transpose(0, 1);
   }
 
   private Tensor sequences(List<String> picked) {

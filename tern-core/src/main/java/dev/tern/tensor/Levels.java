@@ -5,9 +5,9 @@ import java.util.List;
 
 /**
  * How rows are grouped into sequences, these into longer ones, and so on: levels of offsets, the
- * outermost first, as PaddlePaddle's LoD. Sequence {@code i} of a level holds the elements {@code
- * offsets[i]} to {@code offsets[i + 1] - 1} of the level below, of the last level rows. So each
- * level starts with 0, never descends, and ends with the number of sequences below it, or of rows.
+ * outermost first, as PaddlePaddle's LoD. Sequence {@code i} of a level holds elements {@code
+ * offsets[i]} to {@code offsets[i + 1] - 1}: sequences of the next level, or rows in the last one.
+ * So the offsets of a level start with 0, never descend, and end with the number of elements.
  * Sequences may be empty, and a level of the one offset 0 has no sequences. Immutable.
  *
  * <pre>{@code
@@ -32,23 +32,27 @@ public final class Levels {
       copies[level] = offsets[level].clone();
       check(copies[level], level);
       if (level > 0) {
-        requireEnd(copies[level - 1], level - 1, copies[level].length - 1);
+        int above = level - 1;
+        int last = copies[above][copies[above].length - 1];
+        int below = copies[level].length - 1;
+        if (last != below) {
+          throw new IllegalArgumentException(
+              ("levels: got last offset %d of level %d, expected %d, the sequences of level %d;"
+                      + " offsets count sequences of the next level, not rows")
+                  .formatted(last, above, below, level));
+        }
       }
     }
     return new Levels(copies);
   }
 
-  /** Levels of lengths, the outermost first: how many elements each sequence has of those below. */
+  /** Levels of lengths, the outermost first: elements of each sequence. */
   public static Levels ofLengths(int[]... lengths) {
-    requireLevels(lengths.length);
     int[][] offsets = new int[lengths.length][];
     for (int level = 0; level < lengths.length; level++) {
       offsets[level] = add(lengths[level], level);
-      if (level > 0) {
-        requireEnd(offsets[level - 1], level - 1, lengths[level].length);
-      }
     }
-    return new Levels(offsets);
+    return ofOffsets(offsets);
   }
 
   private static int[] add(int[] lengths, int level) {
@@ -87,16 +91,6 @@ public final class Levels {
     }
   }
 
-  private static void requireEnd(int[] offsets, int level, int below) {
-    int last = offsets[offsets.length - 1];
-    if (last != below) {
-      throw new IllegalArgumentException(
-          ("levels: got last offset %d of level %d, expected %d, the sequences of level %d; offsets"
-                  + " count sequences of the next level, not rows")
-              .formatted(last, level, below, level + 1));
-    }
-  }
-
   /** Number of levels, 1 or more. */
   public int depth() {
     return offsets.length;
@@ -113,17 +107,17 @@ public final class Levels {
     return last[last.length - 1];
   }
 
-  /** Rows, or most of them, in a sequence of the last level; 0 for no sequences. */
+  /** Rows of the longest sequence of the last level; 0 without sequences. */
   public int longest() {
     return Arrays.stream(lengths(-1)).max().orElse(0);
   }
 
-  /** A copy of the offsets of a level, into the level below. */
+  /** A copy of the offsets of a level. */
   public int[] offsets(int level) {
     return offsets[counted(level)].clone();
   }
 
-  /** The lengths of a level's sequences, in elements of the level below. */
+  /** The lengths of a level's sequences, in elements. */
   public int[] lengths(int level) {
     int[] from = offsets[counted(level)];
     int[] lengths = new int[from.length - 1];
@@ -131,7 +125,7 @@ public final class Levels {
     return lengths;
   }
 
-  /** The offsets of a level in rows, whatever levels are below. */
+  /** The offsets of a level, counted in rows. */
   public int[] rowOffsets(int level) {
     int[] result = offsets(level);
     for (int below = counted(level) + 1; below < offsets.length; below++) {
@@ -141,7 +135,7 @@ public final class Levels {
     return result;
   }
 
-  /** The outermost sequences {@code from} to {@code to - 1} with all in them. */
+  /** The outermost sequences {@code from} to {@code to - 1} with all that they hold. */
   public Levels slice(int from, int to) {
     if (from < 0 || to < from || to > sequences(0)) {
       throw new IllegalArgumentException(
@@ -162,7 +156,7 @@ public final class Levels {
     return new Levels(parts);
   }
 
-  /** All outermost sequences of the first of {@code parts}, then those of the next. */
+  /** The outermost sequences of all {@code parts}, part after part. */
   public static Levels merge(List<Levels> parts) {
     requireLevels(parts.size());
     int depth = parts.get(0).depth();

@@ -5,8 +5,8 @@ import dev.tern.internal.remat.search.TimedSearch;
 import java.nio.file.Path;
 
 /**
- * How to find out which values a computation drops and computes again where its memory has no room
- * for all. Results are the same bits whatever is found; only the time of a run depends on it.
+ * A search for the values that a computation drops and computes again where its memory has no room
+ * for all. Only the time of a run depends on what is found, never its bits.
  *
  * <pre>{@code
  * PlanSearch search = PlanSearch.of(30, folder.resolve("schedule.json"), listener);
@@ -23,30 +23,23 @@ public final class PlanSearch {
     this.finder = finder;
   }
 
-  /** Is told how a search goes on, by the thread that makes the computation. */
+  /** Hears of a search, from the thread that makes the computation. */
   public interface Listener {
-    /** Ignores all. */
-    Listener NONE =
-        new Listener() {
-          @Override
-          public void searching(double seconds, long looked, double slowdown) {}
-
-          @Override
-          public void note(String line) {}
-        };
+    /** Ignores everything. */
+    Listener NONE = new Listener() {};
 
     /**
-     * Comes some times a second.
+     * Called a few times a second.
      *
      * @param seconds since the search began
      * @param looked storages that it looked at
-     * @param slowdown the time of a run by the best schedule so far, by that of a run that keeps
-     *     all values; both are estimates
+     * @param slowdown estimated time of a run by the best schedule so far, divided by the time of a
+     *     run that keeps all values
      */
-    void searching(double seconds, long looked, double slowdown);
+    default void searching(double seconds, long looked, double slowdown) {}
 
-    /** Says in a line what was found, or why a file is not used. */
-    void note(String line);
+    /** A line about what was found, or why a file is not used. */
+    default void note(String line) {}
   }
 
   /**
@@ -54,8 +47,8 @@ public final class PlanSearch {
    * of the machine.
    *
    * @param seconds about how long it may take, above 0
-   * @param file where the schedule is kept. One that is there and belongs to the same computation
-   *     in about the same memory is used instead of a search; any other is searched for anew
+   * @param file keeps the schedule. If it holds one for the same computation in about the same
+   *     memory, that schedule is used and there is no search
    */
   public static PlanSearch of(double seconds, Path file, Listener listener) {
     if (!(seconds > 0 && seconds < Double.POSITIVE_INFINITY)) {

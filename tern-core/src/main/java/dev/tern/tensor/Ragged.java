@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * A batch of sequences of different lengths. All rows lie in one tensor, one sequence after the
@@ -19,15 +20,15 @@ import java.util.Optional;
  * outermost first, see {@link Levels}. Rows may have weights. Immutable. Methods record ops with
  * gradients, like the methods of {@link Tensor}.
  *
- * <p>Offsets are tensors, so a {@link Computation} serves batches of any lengths: values {@code [n,
- * ...]} and offsets {@code [s + 1]} are room, not what is in use. Rows from the last offset on
- * belong to no sequence: no result depends on them, no gradient goes into them, and ops that move
- * rows leave zeros there. Elementwise ops compute on them too. Their slopes must be finite there,
- * because the gradient of a weight sums over all rows and 0 times infinity is NaN. Room is mostly
- * zeros: before a root, a logarithm or a quotient, whose slopes at 0 are infinite, call {@link
- * #filled}. Unused sequences are empty and stand at the end of their level: the last offset
- * repeats. {@link RaggedVariable} fills such room batch by batch. {@link #of(Tensor, Levels)} has
- * no room to spare.
+ * <p>Offsets are tensors, so one {@link Computation} serves batches of any lengths. Values {@code
+ * [n, ...]} and offsets {@code [s + 1]} are room for the largest batch; a batch may use less, as
+ * {@link RaggedVariable} fills it. Rows after the last offset belong to no sequence. No result
+ * depends on them, they get no gradient, and ops that move rows leave zeros there. Sequences that
+ * are not used are empty and end their level: the last offset repeats.
+ *
+ * <p>Elementwise ops compute on unused rows too. Their slopes must be finite there, as the gradient
+ * of a weight sums over all rows and 0 times infinity is NaN. Most unused rows are zeros. So call
+ * {@link #filled} before a root, a logarithm or a quotient, whose slopes at 0 are infinite.
  *
  * <pre>{@code
  * Tensor rows = Tensor.of(Shape.of(5, 1), 1, 2, 3, 4, 5);
@@ -36,14 +37,14 @@ import java.util.Optional;
  * x.reverse().toArray(); // 2, 1, 5, 4, 3
  * }</pre>
  *
- * <p>Unless its description says otherwise, an op works on the sequences of the last level and
- * leaves the levels above. Checks that depend on values happen when they are computed.
+ * <p>Unless it says otherwise, an op works on the sequences of the last level and keeps the levels
+ * above. Checks that depend on values happen when the values are computed.
  *
- * <p>PaddlePaddle's {@code sequence_} ops: expand is {@link #repeat}, expand_as {@link #expand},
- * topk_avg_pooling {@link #topMeans}, and lod_reset {@link #reset}; the others have their names.
- * FBGEMM's {@code jagged_} ops: to_padded_dense is {@link #pad}, dense_to_jagged {@link #unpad},
- * index_select {@link #take}, dense_elementwise {@link #add} and {@link #mul}, dense_bmm {@link
- * #matmul}, dense_vec_2d_mul {@link #weightedSum}, jagged_bmm {@link #products}.
+ * <p>Most of PaddlePaddle's {@code sequence_} ops have the same names here. Others: expand is
+ * {@link #repeat}, expand_as {@link #expand}, topk_avg_pooling {@link #topMeans}, lod_reset {@link
+ * #reset}. FBGEMM's {@code jagged_} ops: to_padded_dense is {@link #pad}, dense_to_jagged {@link
+ * #unpad}, index_select {@link #take}, dense_elementwise {@link #add} and {@link #mul}, dense_bmm
+ * {@link #matmul}, dense_vec_2d_mul {@link #weightedSum}, jagged_bmm {@link #products}.
  */
 public final class Ragged {
   private final Tensor values;
@@ -58,24 +59,16 @@ public final class Ragged {
       throw new IllegalArgumentException("ragged: got a scalar, expected values [rows, ...]");
     }
     for (int level = 0; level < offsets.size(); level++) {
-      requireOffsets(offsets.get(level), level);
+      Tensor of = offsets.get(level);
+      if (of.type() != DType.I32 || of.shape().rank() != 1 || of.shape().size(0) < 1) {
+        throw new IllegalArgumentException(
+            "ragged: got %s as offsets of level %d, expected I32 [sequences + 1]"
+                .formatted(of, level));
+      }
     }
   }
 
-  private static void requireOffsets(Tensor offsets, int level) {
-    boolean fits = offsets.type() == DType.I32 && offsets.shape().rank() == 1;
-    if (!fits || offsets.shape().size(0) < 1) {
-      throw new IllegalArgumentException(
-          "ragged: got %s as offsets of level %d, expected I32 [sequences + 1]"
-              .formatted(offsets, level));
-    }
-  }
-
-  /**
-   * Sequences of all rows of {@code values}, which is {@code [levels.rows(), ...]}.
-   *
-   * @throws IllegalArgumentException where it has other rows
-   */
+  /** Sequences of all rows of {@code values}, which must be {@code [levels.rows(), ...]}. */
   public static Ragged of(Tensor values, Levels levels) {
     Shape shape = values.shape();
     if (shape.rank() < 1 || shape.size(0) != levels.rows()) {
@@ -83,12 +76,17 @@ public final class Ragged {
           "ragged: got values %s, expected %d rows, the last offset of level %d; give all rows"
               .formatted(shape, levels.rows(), levels.depth() - 1));
     }
-    return new Ragged(values, constants(levels), Optional.empty());
+    List<Tensor> offsets = new ArrayList<>();
+    for (int level = 0; level < levels.depth(); level++) {
+      int[] of = levels.offsets(level);
+      offsets.add(Tensor.ofInts(Shape.of(of.length), of));
+    }
+    return new Ragged(values, offsets, Optional.empty());
   }
 
   /**
-   * Sequences by offsets that are computed, I32 {@code [sequences + 1]}, the outermost first. They
-   * are checked whenever they are used.
+   * Sequences by computed offsets, I32 {@code [sequences + 1]} for each level, the outermost first.
+   * Each use checks them.
    */
   public static Ragged of(Tensor values, Tensor... offsets) {
     if (offsets.length == 0) {
@@ -99,15 +97,6 @@ public final class Ragged {
 
   static Ragged of(Tensor values, List<Tensor> offsets, Optional<Tensor> weights) {
     return new Ragged(values, offsets, weights);
-  }
-
-  private static List<Tensor> constants(Levels levels) {
-    List<Tensor> offsets = new ArrayList<>();
-    for (int level = 0; level < levels.depth(); level++) {
-      int[] of = levels.offsets(level);
-      offsets.add(Tensor.ofInts(Shape.of(of.length), of));
-    }
-    return offsets;
   }
 
   /** All rows, {@code [n, ...]}. */
@@ -164,22 +153,31 @@ public final class Ragged {
     return new Tensor(Sequences.lengths(offsets(level).node(), below(level)));
   }
 
-  /** 1 for each row of a sequence, 0 for room to spare; BOOL {@code [n]}. */
+  /** 1 for each row of a sequence, 0 for an unused row; BOOL {@code [n]}. */
   public Tensor present() {
-    return RaggedRows.index(this, Rule.SEQUENCES).cast(DType.F32).ge(Tensor.scalar(0));
+    return isRow(sequenceIds());
+  }
+
+  /** 1 where the index is not -1. */
+  private static Tensor isRow(Tensor index) {
+    return index.cast(DType.F32).ge(Tensor.scalar(0));
   }
 
   /** The sequence of the last level that each row is in, I32 {@code [n]}; -1 for none. */
   public Tensor sequenceIds() {
-    return RaggedRows.index(this, Rule.SEQUENCES);
+    return index(Rule.SEQUENCES);
   }
 
   /** The place of each row in its sequence, from 0, I32 {@code [n]}; -1 for none. */
   public Tensor positions() {
-    return RaggedRows.index(this, Rule.POSITIONS);
+    return index(Rule.POSITIONS);
   }
 
-  /** Other values, {@code [n, ...]}, for the same rows. */
+  private Tensor index(Rule rule) {
+    return new Tensor(Sequences.rows(rule, lastNode(), rows()));
+  }
+
+  /** The same sequences and weights with other values, {@code [n, ...]}. */
   public Ragged with(Tensor others) {
     if (others.shape().rank() < 1 || others.shape().size(0) != rows()) {
       throw new IllegalArgumentException(
@@ -189,7 +187,7 @@ public final class Ragged {
     return new Ragged(others, offsets, weights);
   }
 
-  /** The same rows, values F32, with {@code value} in all room to spare. */
+  /** The same rows, values F32, and {@code value} in all unused rows. */
   public Ragged filled(float value) {
     Tensor isRow = RaggedPooling.column(present(), values.shape().rank());
     return with(isRow.select(values, Tensor.scalar(value)));
@@ -217,16 +215,12 @@ public final class Ragged {
 
   /** The same rows in the sequences of {@code other}. */
   public Ragged reset(Ragged other) {
-    return other.unweighted().with(values).carrying(weights);
-  }
-
-  private Ragged carrying(Optional<Tensor> others) {
-    return new Ragged(values, offsets, others);
+    return new Ragged(other.with(values).values, other.offsets, weights);
   }
 
   /**
-   * One level less: {@code rows}, {@code [s, ...]}, one for each sequence of the last level, in the
-   * sequences of the levels above.
+   * One level less: {@code rows}, {@code [s, ...]}, take the place of the sequences of the last
+   * level in the levels above.
    */
   public Ragged outer(Tensor rows) {
     if (depth() == 1 || rows.shape().rank() < 1 || rows.shape().size(0) != sequences()) {
@@ -243,18 +237,16 @@ public final class Ragged {
   }
 
   /**
-   * One row for each sequence, {@code [s, ...]}. Weights count in SUM, MEAN and SQRT; a divisor of
-   * 0 counts as 1. Of equal largest numbers each takes its share of the gradient.
-   *
-   * @param empty what an empty sequence is pooled to
+   * One row for each sequence, {@code [s, ...]}; {@code empty} for an empty one. SUM, MEAN and SQRT
+   * use weights; a divisor of 0 counts as 1. In MAX, equal largest numbers share the gradient.
    */
   public Tensor pool(SequencePooling kind, float empty) {
     return RaggedPooling.pool(this, kind, empty);
   }
 
   /**
-   * For each k the sum of the k largest numbers of each sequence and column by k: of values {@code
-   * [n, w]}, {@code [s, ks, w]}. Numbers that a sequence lacks count as 0.
+   * For each k of {@code ks}, sequence and column: the sum of the k largest numbers, divided by k.
+   * Values {@code [n, w]} become {@code [s, ks, w]}. Numbers that a sequence lacks count as 0.
    */
   public Tensor topMeans(int... ks) {
     return RaggedPooling.topMeans(this, ks);
@@ -270,29 +262,26 @@ public final class Ragged {
     return new Ragged(spread(x), offsets, weights);
   }
 
-  /** {@link #expand}, the rows alone; zeros for room to spare. */
+  /** The values of {@link #expand}; zeros in unused rows. */
   Tensor spread(Tensor x) {
     if (x.shape().rank() < 1 || x.shape().size(0) != sequences()) {
       throw new IllegalArgumentException(
           "expand: got %s, expected a row for each of %d sequences"
               .formatted(x.shape(), sequences()));
     }
-    return picked(x, RaggedRows.index(this, Rule.SEQUENCES));
+    return picked(x, sequenceIds());
   }
 
   /** The rows of each sequence in the opposite order. */
   public Ragged reverse() {
-    return RaggedRows.reverse(this);
+    return moved(index(Rule.MIRROR), offsets(-1));
   }
 
-  /**
-   * A part of each sequence.
-   *
-   * @param from its first row in the sequence, from 0, I32 {@code [s]}
-   * @param length its rows, I32 {@code [s]}
-   */
+  /** Rows {@code from} to {@code from + length - 1} of each sequence; both are I32 {@code [s]}. */
   public Ragged slice(Tensor from, Tensor length) {
-    return RaggedRows.slice(this, from, length);
+    Node starts = Sequences.starts(lastNode(), rows(), from.node(), length.node());
+    Tensor parts = new Tensor(Sequences.offsets(length.node()));
+    return moved(new Tensor(Sequences.ranges(starts, parts.node(), rows())), parts);
   }
 
   /** At most the first {@code most} rows of each sequence. */
@@ -302,44 +291,73 @@ public final class Ragged {
 
   /** The rows with nonzero {@code marks}, {@code [n]} of any type but the half ones. */
   public Ragged keep(Tensor marks) {
-    return RaggedRows.keep(this, marks);
+    requireOneEach("keep", marks);
+    Tensor lengths = new Tensor(Sequences.keptLengths(marks.node(), lastNode()));
+    Tensor kept = new Tensor(Sequences.kept(marks.node(), lastNode()));
+    return moved(kept, new Tensor(Sequences.offsets(lengths.node())));
   }
 
-  /**
-   * Without the rows whose id is one of {@code ids}.
-   *
-   * @param of the id of each row, I32 or I64 {@code [n]}
-   */
+  /** The rows whose id in {@code of}, I32 or I64 {@code [n]}, is none of {@code ids}. */
   public Ragged erase(Tensor of, long... ids) {
-    return RaggedRows.erase(this, of, ids);
+    requireOneEach("erase", of);
+    Tensor erased = Tensor.ofLongs(Shape.of(ids.length), ids);
+    return keep(new Tensor(Sequences.notAmong(of.node(), erased.node())));
   }
 
   /**
-   * Each row with those that follow it in its sequence, {@code [n, width, ...]}.
+   * Each row and the {@code width - 1} rows that follow it in its sequence, {@code [n, width,
+   * ...]}.
    *
-   * @param width rows in all
-   * @param pad what stands where the sequence has ended; a whole number where values are
+   * @param pad takes the place of rows after the end; a whole number if values are whole
    */
   public Ragged enumerate(int width, float pad) {
-    return RaggedRows.enumerate(this, width, pad);
+    // A row behind the last stands for the end of a sequence.
+    Tensor end = Tensor.full(values.shape().withSize(0, 1), pad).cast(values.type());
+    Tensor ended = Tensor.concat(0, List.of(values, end));
+    return with(ended.gather(new Tensor(Sequences.windows(lastNode(), rows(), width))));
   }
 
   /**
-   * The numbers of each sequence in rows of {@code width}: of values {@code [n, w]}, {@code [n w /
-   * width, width]}. Each sequence must fill its rows.
+   * The numbers of each sequence in rows of {@code width}: values {@code [n, w]} become {@code [n w
+   * / width, width]}. The numbers of each sequence must fill whole rows.
    */
   public Ragged reshape(int width) {
-    return RaggedRows.reshape(this, width);
+    Shape shape = values.shape();
+    if (shape.rank() != 2 || width < 1 || weights.isPresent()) {
+      throw new IllegalArgumentException(
+          "reshape: got values %s to rows of %d%s, expected [n, w] without weights"
+              .formatted(shape, width, weights.isPresent() ? " with weights" : ""));
+    }
+    if (shape.elements() % width != 0) {
+      throw new IllegalArgumentException(
+          "reshape: got room for %d rows of %d, expected a multiple of %d numbers; give other room"
+              .formatted(rows(), shape.size(1), width));
+    }
+    Tensor scaled = new Tensor(Sequences.scale(lastNode(), shape.size(1), width));
+    return new Ragged(
+        values.reshape(shape.elements() / width, width), withLast(scaled), Optional.empty());
   }
 
   /**
-   * {@code dense}, {@code [s, d]}, with the numbers of these rows, values F32 {@code [n]}, added:
-   * each in the row of its sequence.
-   *
-   * @param columns where in it, I32 or I64 {@code [n]}
+   * Adds each value, F32 {@code [n]}, to {@code dense}, {@code [s, d]}: to the row of its sequence,
+   * at its column in {@code columns}, I32 or I64 {@code [n]}.
    */
   public Tensor scatter(Tensor dense, Tensor columns) {
-    return RaggedRows.scatter(this, dense, columns);
+    requireOneEach("scatter", columns);
+    if (dense.shape().rank() != 2 || dense.shape().size(0) != sequences()) {
+      throw new IllegalArgumentException(
+          "scatter: got %s, expected [%d, columns]".formatted(dense.shape(), sequences()));
+    }
+    Node cells = Sequences.cells(columns.node(), lastNode(), dense.shape().size(1));
+    Node added = Nodes.scatterAdd(cells, values.node(), dense.shape().elements(), true);
+    return dense.add(new Tensor(Nodes.reshape(added, dense.shape())));
+  }
+
+  private void requireOneEach(String op, Tensor given) {
+    if (!given.shape().equals(Shape.of(rows()))) {
+      throw new IllegalArgumentException(
+          "%s: got %s, expected one element for each of %d rows".formatted(op, given, rows()));
+    }
   }
 
   /** {@link #pad(int, Tensor)} with one number. */
@@ -348,102 +366,123 @@ public final class Ragged {
   }
 
   /**
-   * Sequences of one length, {@code [s, length, ...]}. A longer sequence is an error; {@link
-   * Levels#longest} says how long they are.
+   * Sequences of one length, {@code [s, length, ...]}. A longer sequence is an error; see {@link
+   * Levels#longest}.
    *
-   * @param value what stands where a sequence has ended: a row, or of a shape that is broadcast
+   * @param value takes the place of rows after the end of a sequence; is broadcast
    */
   public Tensor pad(int length, Tensor value) {
-    return RaggedPadding.pad(this, length, value);
+    Tensor index = padded(Rule.ALL, length);
+    Tensor rows = picked(values, index);
+    return RaggedPooling.column(isRow(index), rows.shape().rank()).select(rows, value);
   }
 
-  /** 1 where a sequence has a row, 0 where it has ended; BOOL {@code [s, length]}. */
+  /** 1 where a sequence has a row, 0 after its end; BOOL {@code [s, length]}. */
   public Tensor mask(int length) {
-    return RaggedPadding.mask(this, length);
+    return isRow(padded(Rule.HEADS, length));
+  }
+
+  private Tensor padded(Rule rule, int length) {
+    return new Tensor(Sequences.ends(rule, lastNode(), rows(), length));
   }
 
   /** The opposite of {@link #pad}: rows of {@code padded}, {@code [s, length, ...]}. */
   public Ragged unpad(Tensor padded) {
-    return with(RaggedPadding.unpadded(this, padded));
+    return with(unpadded(padded));
   }
 
   /**
-   * The first rows of each sequence of {@code padded}, F32 {@code [s, length, ...]}.
-   *
-   * @param lengths how many of each, I32 {@code [s]}
-   * @param rows room for all
+   * The first rows of each sequence of {@code padded}, F32 {@code [s, length, ...]}: as many as
+   * {@code lengths}, I32 {@code [s]}, says. {@code rows} is room for all of them.
    */
   public static Ragged unpad(Tensor padded, Tensor lengths, int rows) {
-    return RaggedPadding.unpad(padded, lengths, rows);
+    Tensor offsets = new Tensor(Sequences.offsets(lengths.node()));
+    return of(Tensor.zeros(Shape.of(rows)), offsets).unpad(padded);
   }
 
-  /** Adds to each row that of {@code padded}, {@code [s, length, ...]}, at its place. */
+  /** Adds to each row the row at its place in {@code padded}, {@code [s, length, ...]}. */
   public Ragged add(Tensor padded) {
-    return with(values.add(RaggedPadding.unpadded(this, padded)));
+    return with(values.add(unpadded(padded)));
   }
 
-  /** Multiplies each row by that of {@code padded}, {@code [s, length, ...]}, at its place. */
+  /** Multiplies each row by the row at its place in {@code padded}, {@code [s, length, ...]}. */
   public Ragged mul(Tensor padded) {
-    return with(values.mul(RaggedPadding.unpadded(this, padded)));
+    return with(values.mul(unpadded(padded)));
+  }
+
+  /** The rows of {@code padded} at the places of these rows. */
+  private Tensor unpadded(Tensor padded) {
+    Shape shape = padded.shape();
+    if (shape.rank() < 2 || shape.size(0) != sequences()) {
+      throw new IllegalArgumentException(
+          "unpad: got %s, expected [%d, length, ...]".formatted(shape, sequences()));
+    }
+    Tensor index = padded(Rule.ALL, shape.size(1));
+    return new Tensor(Nodes.scatterAdd(index.node(), padded.node(), rows(), true));
   }
 
   /**
-   * The rows of each sequence, values {@code [n, d]}, times its matrix of {@code dense}, {@code [s,
-   * d, e]}.
-   *
-   * @param longest rows of the longest sequence, or more
+   * Multiplies the rows of each sequence, values {@code [n, d]}, by the matrix of the sequence in
+   * {@code dense}, {@code [s, d, e]}. No sequence may be longer than {@code longest}.
    */
   public Ragged matmul(Tensor dense, int longest) {
-    return RaggedPadding.matmul(this, dense, longest);
+    Shape shape = dense.shape();
+    boolean fits = shape.rank() == 3 && values.shape().rank() == 2;
+    if (!fits || shape.size(0) != sequences() || shape.size(1) != values.shape().size(1)) {
+      throw new IllegalArgumentException(
+          "matmul: got rows %s and %s, expected [n, d] and [%d, d, e]"
+              .formatted(values.shape(), shape, sequences()));
+    }
+    return unpad(pad(longest, 0).matmul(dense));
   }
 
   /**
-   * Sums of the rows of each sequence, values {@code [n, d]}, times the numbers at their places:
-   * {@code [s, d]}.
-   *
-   * @param factors {@code [s, length]}, no shorter than the longest sequence
+   * For each sequence the sum of its rows, values {@code [n, d]}, each times its factor in {@code
+   * factors}, {@code [s, length]}. The result is {@code [s, d]}.
    */
   public Tensor weightedSum(Tensor factors) {
-    return RaggedPadding.weightedSum(this, factors);
+    Tensor rows = unpadded(factors);
+    Tensor column = RaggedPooling.column(rows, values.shape().rank());
+    return unweighted().with(values.mul(column)).pool(SequencePooling.SUM);
   }
 
   /**
-   * For each sequence the matrix product of its columns with those of {@code other}: values {@code
-   * [n, d]} and {@code [n, e]} of the same sequences, {@code [s, d, e]}.
-   *
-   * @param longest rows of the longest sequence, or more
+   * For each sequence the product of its transposed rows, values {@code [n, d]}, and its rows in
+   * {@code other}, {@code [n, e]}: {@code [s, d, e]}. No sequence may be longer than {@code
+   * longest}.
    */
   public Tensor products(Ragged other, int longest) {
-    return RaggedPadding.products(this, other, longest);
+    if (sequences() != other.sequences()) {
+      throw new IllegalArgumentException(
+          "products: got %d and %d sequences, expected the same"
+              .formatted(sequences(), other.sequences()));
+    }
+    return pad(longest, 0).transpose(1, 2).matmul(other.pad(longest, 0));
   }
 
   /**
-   * Outermost sequences with all in them, in any order and as often as wanted, in as much room as
-   * there is.
+   * Picks outermost sequences with all that they hold; the result has as much room as this.
    *
-   * @param index which, I32 or I64 of one dimension; -1 stands for an empty one
+   * @param index of the sequences, I32 or I64 of one dimension, in any order, also several times;
+   *     -1 stands for an empty sequence
    */
   public Ragged take(Tensor index) {
     return RaggedMoves.take(List.of(this), index, room());
   }
 
-  /**
-   * {@link #take(Tensor)} with other room.
-   *
-   * @param room for sequences of each level below the outermost, then for rows
-   */
+  /** {@link #take(Tensor)} with room for sequences of each level below, then for rows. */
   public Ragged take(Tensor index, int... room) {
     return RaggedMoves.take(List.of(this), index, room);
   }
 
   /**
-   * Each outermost sequence as often as {@code counts} says, one after the other. With {@code
-   * other.lengths(k)} as counts, and {@code other.sequences(k + 1)}, it is repeated for each
-   * element of a sequence of {@code other}.
+   * Repeats each outermost sequence as often as {@code counts} says. For example, with {@code
+   * other.lengths(k)} as counts and {@code other.sequences(k + 1)} as sequences, there is one for
+   * each element of the sequences of {@code other}.
    *
    * @param counts I32, one for each outermost sequence
-   * @param sequences room for all of them
-   * @param room for sequences of each level below the outermost, then for rows
+   * @param sequences room for outermost sequences
+   * @param room for sequences of each level below, then for rows
    */
   public Ragged repeat(Tensor counts, int sequences, int... room) {
     return RaggedMoves.repeat(this, counts, sequences, room);
@@ -454,12 +493,12 @@ public final class Ragged {
     return RaggedMoves.concat(parts);
   }
 
-  /** All outermost sequences of the first of {@code parts}, then those of the next. */
+  /** The outermost sequences of all {@code parts}, part after part. */
   public static Ragged merge(List<Ragged> parts) {
     return RaggedMoves.merge(parts);
   }
 
-  /** The opposite of {@link #merge}: so many outermost sequences each. */
+  /** The opposite of {@link #merge}; {@code sizes} are the outermost sequences of each part. */
   public List<Ragged> split(int... sizes) {
     return RaggedMoves.split(this, sizes);
   }
@@ -471,18 +510,11 @@ public final class Ragged {
 
   /** Room for sequences of each level below the outermost, then for rows. */
   int[] room() {
-    int[] room = new int[depth()];
-    for (int level = 1; level < depth(); level++) {
-      room[level - 1] = sequences(level);
-    }
-    room[depth() - 1] = rows();
-    return room;
+    return IntStream.range(0, depth()).map(this::below).toArray();
   }
 
   /**
-   * Computes the offsets: the levels in use, without room to spare.
-   *
-   * @throws IllegalArgumentException where they are none, or point past the room below them
+   * Computes the offsets: the levels in use. Offsets that descend or exceed the room are errors.
    */
   public Levels levels() {
     int[][] used = new int[depth()][];
@@ -513,15 +545,15 @@ public final class Ragged {
     return new Tensor(Nodes.gather(from.node(), index.node(), true));
   }
 
-  /** The offsets with others of the last level. */
-  List<Tensor> withLast(Tensor last) {
+  /** The offsets, with other ones for the last level. */
+  private List<Tensor> withLast(Tensor last) {
     List<Tensor> changed = new ArrayList<>(offsets);
     changed.set(depth() - 1, last);
     return changed;
   }
 
-  /** Rows at {@code index}, I32, in sequences with other offsets. */
-  Ragged moved(Tensor index, Tensor last) {
+  /** The rows at {@code index}, I32, with other offsets of the last level. */
+  private Ragged moved(Tensor index, Tensor last) {
     return new Ragged(
         picked(values, index), withLast(last), weights.map(each -> picked(each, index)));
   }

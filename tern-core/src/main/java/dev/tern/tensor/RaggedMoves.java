@@ -10,16 +10,13 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/**
- * Picks whole sequences, of one ragged tensor or of several as if they were one: all other moves
- * are cases of {@link #take}.
- */
+/** Picks whole sequences of one or several ragged tensors; all moves are cases of {@link #take}. */
 final class RaggedMoves {
   private RaggedMoves() {}
 
   /**
-   * The outermost sequences of all {@code parts} at {@code index}. At each level the picked
-   * sequences say which elements of the level below are picked.
+   * Picks outermost sequences. The index counts through all {@code parts} in order. At each level
+   * the picked sequences decide which elements of the level below are picked.
    *
    * @param room for sequences of each level below the outermost, then for rows
    */
@@ -28,7 +25,8 @@ final class RaggedMoves {
     List<Tensor> offsets = new ArrayList<>();
     Tensor picked = index;
     for (int level = 0; level < room.length; level++) {
-      Tensor lengths = Ragged.picked(lengths(parts, level), picked);
+      int at = level;
+      Tensor lengths = Ragged.picked(joined(parts, part -> part.lengths(at)), picked);
       Tensor starts = Ragged.picked(starts(parts, level), picked);
       Tensor parted = new Tensor(Sequences.offsets(lengths.node()));
       offsets.add(parted);
@@ -45,11 +43,7 @@ final class RaggedMoves {
     return Tensor.concat(0, parts.stream().map(of).toList());
   }
 
-  private static Tensor lengths(List<Ragged> parts, int level) {
-    return joined(parts, part -> part.lengths(level));
-  }
-
-  /** First elements of the sequences of a level among those of all parts in the level below. */
+  /** Where the sequences of a level start, counted in the elements of all parts below it. */
   private static Tensor starts(List<Ragged> parts, int level) {
     List<Tensor> starts = new ArrayList<>();
     int before = 0;
@@ -88,7 +82,7 @@ final class RaggedMoves {
     return take(List.of(x), index, room);
   }
 
-  /** Takes the sequences in turn from all parts, then makes one of each turn. */
+  /** Takes sequence 0 of all parts, then sequence 1, and so on; joins sequences of equal number. */
   static Ragged concat(List<Ragged> parts) {
     requireSome("concat", parts);
     int count = parts.size();

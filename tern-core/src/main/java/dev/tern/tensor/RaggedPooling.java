@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What is computed of all rows of a sequence. */
+/** Computes one row, or weights that add up to 1, from all rows of each sequence. */
 final class RaggedPooling {
   private RaggedPooling() {}
 
@@ -23,8 +23,8 @@ final class RaggedPooling {
     Tensor pooled =
         switch (kind) {
           case SUM -> sums(x);
-          case MEAN -> sums(x).div(nonzero(divisor(x, w -> w), x));
-          case SQRT -> sums(x).div(nonzero(divisor(x, Tensor::square), x).sqrt());
+          case MEAN -> sums(x).div(divisor(x, w -> w));
+          case SQRT -> sums(x).div(divisor(x, Tensor::square).sqrt());
           case MAX -> reduce(Op.Reduce.Kind.MAX, x, x.values());
           case FIRST -> end(x, Rule.HEADS);
           case LAST -> end(x, Rule.TAILS);
@@ -42,17 +42,15 @@ final class RaggedPooling {
     return reduce(Op.Reduce.Kind.SUM, x, rows);
   }
 
-  /** Sums of what {@code of} makes of the weights; without weights the lengths. */
+  /**
+   * The sum of {@code of} the weights of each sequence, or its length; 1 in place of 0. A column.
+   */
   private static Tensor divisor(Ragged x, UnaryOperator<Tensor> of) {
-    return x.weights()
-        .map(w -> reduce(Op.Reduce.Kind.SUM, x, of.apply(w)))
-        .orElseGet(() -> x.lengths().cast(DType.F32));
-  }
-
-  /** {@code [s]} as a column beside the pooled rows; 1 for 0. */
-  private static Tensor nonzero(Tensor sums, Ragged x) {
-    Tensor divisor = sums.select(sums, Tensor.scalar(1));
-    return column(divisor, x.values().shape().rank());
+    Tensor sums =
+        x.weights()
+            .map(w -> reduce(Op.Reduce.Kind.SUM, x, of.apply(w)))
+            .orElseGet(() -> x.lengths().cast(DType.F32));
+    return column(sums.select(sums, Tensor.scalar(1)), x.values().shape().rank());
   }
 
   private static Tensor end(Ragged x, Rule rule) {
@@ -65,11 +63,10 @@ final class RaggedPooling {
     return new Tensor(Sequences.reduce(kind, rows.node(), x.lastNode()));
   }
 
-  /** {@code [n]} with sizes of 1 behind, so that it goes with rows of {@code rank - 1}. */
+  /** {@code x} with sizes of 1 at the end, {@code rank} in all, to be broadcast over rows. */
   static Tensor column(Tensor x, int rank) {
-    int[] sizes = new int[rank];
-    Arrays.fill(sizes, 1);
-    sizes[0] = x.shape().size(0);
+    int[] sizes = Arrays.copyOf(x.shape().toArray(), rank);
+    Arrays.fill(sizes, x.shape().rank(), rank, 1);
     return x.reshape(sizes);
   }
 
@@ -89,7 +86,7 @@ final class RaggedPooling {
     return Tensor.concat(1, means);
   }
 
-  /** Room to spare is left out before the power, which could overflow there. */
+  /** Leaves unused rows out before the power, which could overflow there. */
   static Ragged softmax(Ragged x) {
     int rank = x.values().shape().rank();
     Tensor most = reduce(Op.Reduce.Kind.MAX, x, x.values()).detach();

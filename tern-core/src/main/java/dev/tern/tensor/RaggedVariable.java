@@ -12,8 +12,8 @@ import java.util.List;
 /**
  * Room for ragged values that are filled anew for each run of a {@link Computation}. It holds the
  * largest batch; others use less. So the computation is planned once. Values are F32, off-heap, in
- * the memory of its device. Do not fill it while a computation runs. Unused rows are zeros: where
- * slopes at 0 are infinite, see {@link Ragged#filled}.
+ * the memory of the device. Do not fill it while a computation runs. Unused rows are zeros; see
+ * {@link Ragged#filled} for ops whose slopes at 0 are infinite.
  *
  * <pre>{@code
  * RaggedVariable clicks = RaggedVariable.of(device, "clicks", 64, Shape.of(4096, 16));
@@ -27,21 +27,22 @@ public final class RaggedVariable implements AutoCloseable {
   private final Variable values;
   private final List<Variable> offsets;
   private final Ragged ragged;
+
+  /** Numbers in a row. */
+  private final int width;
+
+  /** Rows of the last batch. */
   private int used;
 
   private RaggedVariable(Variable values, List<Variable> offsets) {
     this.values = values;
     this.offsets = offsets;
+    width = values.shape().elements() / Math.max(1, values.shape().size(0));
     Tensor[] tensors = offsets.stream().map(Variable::tensor).toArray(Tensor[]::new);
     ragged = Ragged.of(values.tensor(), tensors);
   }
 
-  /**
-   * Room for one level.
-   *
-   * @param sequences most of them
-   * @param rows shape of the values, {@code [rows, ...]}, with most rows
-   */
+  /** Room for one level of at most {@code sequences}, and for values {@code [rows, ...]}. */
   public static RaggedVariable of(Device device, String name, int sequences, Shape rows) {
     return of(device, name, new int[] {sequences}, rows);
   }
@@ -49,7 +50,7 @@ public final class RaggedVariable implements AutoCloseable {
   /**
    * Room for any number of levels.
    *
-   * @param sequences most of each level, the outermost first
+   * @param sequences most sequences of each level, the outermost first
    * @param rows shape of the values, {@code [rows, ...]}, with most rows
    */
   public static RaggedVariable of(Device device, String name, int[] sequences, Shape rows) {
@@ -84,7 +85,6 @@ public final class RaggedVariable implements AutoCloseable {
    * @throws IllegalArgumentException where there is no room for them, or rows do not fit the levels
    */
   public void set(Levels levels, float... rows) {
-    int width = values.shape().elements() / Math.max(1, values.shape().size(0));
     if (levels.depth() != offsets.size()) {
       throw new IllegalArgumentException(
           "%s: got %d levels, expected %d; make a variable of that depth"
@@ -98,7 +98,11 @@ public final class RaggedVariable implements AutoCloseable {
     for (int level = 0; level < offsets.size(); level++) {
       requireRoom(level, levels.sequences(level));
     }
-    requireRows(levels.rows());
+    if (levels.rows() > values.shape().size(0)) {
+      throw new IllegalArgumentException(
+          "%s: got %d rows, expected at most %d; make it with more room"
+              .formatted(values.name(), levels.rows(), values.shape().size(0)));
+    }
     for (int level = 0; level < offsets.size(); level++) {
       write(offsets.get(level), levels.offsets(level), levels.sequences(level));
     }
@@ -108,10 +112,10 @@ public final class RaggedVariable implements AutoCloseable {
   }
 
   /**
-   * Sets the one level, as slots of a {@code Batch} have it; the rows are written to {@link
-   * #memory} after it.
+   * Sets the one level, as slots of a {@code Batch} have it. Rows are written to {@link #memory}
+   * after that.
    *
-   * @param from {@code sequences + 1} offsets, and whatever follows
+   * @param from {@code sequences + 1} offsets; what follows them is not read
    */
   public void setOffsets(int[] from, int sequences) {
     if (offsets.size() != 1) {
@@ -127,14 +131,14 @@ public final class RaggedVariable implements AutoCloseable {
     requireRoom(0, sequences);
     IndexRules.check(
         values.name(), MemorySegment.ofArray(from), sequences + 1, values.shape().size(0));
-    // The caller writes rows next: sessions must have read those of before, whoever reads offsets.
+    // The caller writes rows next, so sessions must have read the old rows.
     long address = values.addressToWrite();
     write(offsets.get(0), from, sequences);
     clear(address, from[sequences]);
   }
 
   private void requireRoom(int level, int sequences) {
-    int most = offsets.get(level).shape().size(0) - 1;
+    int most = ragged.sequences(level);
     if (sequences > most) {
       throw new IllegalArgumentException(
           "%s: got %d sequences in level %d, expected at most %d; make it with more room"
@@ -142,15 +146,7 @@ public final class RaggedVariable implements AutoCloseable {
     }
   }
 
-  private void requireRows(int rows) {
-    if (rows > values.shape().size(0)) {
-      throw new IllegalArgumentException(
-          "%s: got %d rows, expected at most %d; make it with more room"
-              .formatted(values.name(), rows, values.shape().size(0)));
-    }
-  }
-
-  /** Sequences without use are empty ones at the end. */
+  /** Writes offsets and repeats the last one: unused sequences are empty. */
   private static void write(Variable target, int[] from, int sequences) {
     long address = target.addressToWrite();
     int count = target.shape().size(0);
@@ -159,9 +155,9 @@ public final class RaggedVariable implements AutoCloseable {
     }
   }
 
-  /** Zeros rows of an earlier, longer batch behind the present rows. */
+  /** Zeros the rows that only the batch before had. */
   private void clear(long address, int rows) {
-    long bytes = 4L * values.shape().elements() / Math.max(1, values.shape().size(0));
+    long bytes = 4L * width;
     if (rows < used) {
       Memory.zero(address + rows * bytes, (used - rows) * bytes);
     }
@@ -169,8 +165,8 @@ public final class RaggedVariable implements AutoCloseable {
   }
 
   /**
-   * The rows in memory, as {@link Variable#memory}. Rows may be written to it after {@link
-   * #setOffsets}, until something that reads them is asked for.
+   * The rows in memory, as {@link Variable#memory}. Write rows to it after {@link #setOffsets},
+   * before something that reads them is asked for.
    */
   public MemorySegment memory() {
     return values.memory();

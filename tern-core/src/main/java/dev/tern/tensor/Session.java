@@ -8,9 +8,9 @@ import java.util.Map;
 
 /**
  * Computes tensors op by op when they are asked for, and keeps the values. It is for programs whose
- * shapes or control flow depend on values. Each tensor and each that it needs is computed once,
- * from what variables hold at the moment of the call. Values take a fixed budget of memory. Where
- * room is short, some are dropped and computed again when they are needed, to the same bits.
+ * shapes or control flow depend on values. Each tensor, and each tensor that it needs, is computed
+ * once, from what variables hold at the moment of the call. Values take a fixed budget of memory.
+ * Where room is short, some are dropped and computed again when needed, to the same bits.
  *
  * <pre>{@code
  * try (Session session = device.session(64 << 20)) {
@@ -23,19 +23,20 @@ import java.util.Map;
  * }
  * }</pre>
  *
- * <p>Ops are not fused, so a {@link Computation} is faster where shapes are known. It may add up
- * sums over several dimensions in another order.
+ * <p>Ops are not fused, so a {@link Computation} is faster where shapes are known. A Computation
+ * may add up sums over several dimensions in another order.
  *
- * <p>Ops run on a thread of the session's own while the caller goes on. An op that failed fails
- * what needs it; the error names the op and the line that asked for it. Writing a {@link Variable},
- * by its methods, by {@link #store} or by a Computation's update, waits for the ops that read it.
- * What was computed from the old content and was asked for (by {@code run}, {@code get} or {@code
- * item}) is kept; what came up on the way cannot be used any more, which is an error. The tensor of
- * a variable, and a view of it, has no value of its own: it shows what the variable holds when it
- * is read.
+ * <p>Ops run on a thread of the session while the caller goes on. If an op fails, all ops that need
+ * it fail; the error names the op and the line that asked for it.
  *
- * <p>A tensor's value goes when the tensor and all recorded from it are unreachable, or by {@link
- * #release}. Any number of threads may call.
+ * <p>Writes to a {@link Variable}, by its methods, by {@link #store} or by a Computation's update,
+ * wait for the ops that read it. Values that were computed from the old content are kept if they
+ * were asked for by {@code run}, {@code get} or {@code item}. Other values from the old content
+ * cannot be used any more; to need one is an error. The tensor of a variable, and a view of it,
+ * shows what the variable holds when it is read.
+ *
+ * <p>A value is freed by {@link #release}, or when its tensor and all tensors recorded from it are
+ * unreachable. Any number of threads may call.
  */
 public final class Session implements AutoCloseable {
   /** When callers learn of errors. */
@@ -54,11 +55,11 @@ public final class Session implements AutoCloseable {
    * What was done so far.
    *
    * @param runs of ops
-   * @param runsAgain of these, those that computed what had been dropped
-   * @param evictions values dropped for want of room
+   * @param runsAgain runs that computed a dropped value again
+   * @param evictions values dropped because room was short
    * @param bytes of values in memory, in steps of 64
-   * @param peakBytes most of them at any time, with what ops take while they run
-   * @param budget most there may be
+   * @param peakBytes most bytes at any time, with what ops take while they run
+   * @param budget limit of the bytes
    * @param recipes ops that are remembered
    */
   public record Statistics(
@@ -78,7 +79,7 @@ public final class Session implements AutoCloseable {
     this.level = level;
   }
 
-  /** Asks for tensors. At level SYNCHRONOUS, returns when they are computed. */
+  /** {@link #run(List)}. */
   public void run(Tensor... tensors) {
     run(List.of(tensors));
   }
@@ -96,7 +97,7 @@ public final class Session implements AutoCloseable {
   /**
    * The elements of a tensor, row-major, converted to float.
    *
-   * @throws IllegalStateException when an op failed that it takes, or the session is closed
+   * @throws IllegalStateException when an op that it needs failed, or the session is closed
    */
   public float[] get(Tensor tensor) {
     return eager.get(tensor.node());
@@ -112,11 +113,11 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * Computes tensors and writes them into variables of their shapes and types; all are computed
+   * Computes tensors and writes them into variables of the same shapes and types; all are computed
    * before the first is written. Returns when it is done.
    *
-   * @throws IllegalArgumentException when a shape or type is not that of the variable
-   * @throws IllegalStateException when one of them cannot be computed
+   * @throws IllegalArgumentException when a variable has another shape or type
+   * @throws IllegalStateException when a tensor cannot be computed
    */
   public void store(Map<Variable, Tensor> updates) {
     if (level == Level.SYNCHRONOUS) {
@@ -130,7 +131,7 @@ public final class Session implements AutoCloseable {
             .toList());
   }
 
-  /** Drops the values of tensors. Asked for again, a tensor is computed anew. */
+  /** Drops the values of tensors, which are computed again when asked for again. */
   public void release(Tensor... tensors) {
     eager.release(List.of(tensors).stream().map(Tensor::node).toList());
   }
@@ -140,22 +141,18 @@ public final class Session implements AutoCloseable {
     eager.sync();
   }
 
-  /** What was done so far, without the ops that wait. */
+  /** What was done so far; ops that wait do not count. */
   public Statistics statistics() {
     Eager.Counts c = eager.counts();
+    long bytes = c.bytes().current();
+    long peak = c.bytes().peak();
     return new Statistics(
-        c.runs(),
-        c.runsAgain(),
-        c.evictions(),
-        c.bytes().current(),
-        c.bytes().peak(),
-        eager.budget(),
-        c.ops());
+        c.runs(), c.runsAgain(), c.evictions(), bytes, peak, eager.budget(), c.ops());
   }
 
   /**
-   * Ends the session after the op that runs, and frees its memory. Who waits for a value gets an
-   * IllegalStateException.
+   * Ends the session after the op that runs, and frees its memory. Calls that wait for a value
+   * throw an IllegalStateException.
    */
   @Override
   public void close() {

@@ -12,7 +12,7 @@ public final class SourceLines {
 
   /**
    * Runs {@code work}. Tensors that this thread makes meanwhile remember their lines; gradients
-   * remember the lines of the tensors that they belong to.
+   * remember the lines of their tensors.
    */
   public static <T> T recorded(Supplier<T> work) {
     return Origin.recorded(work);

@@ -4,8 +4,8 @@ import dev.tern.base.Shape;
 import java.util.Arrays;
 
 /**
- * Compressed sparse rows (CSR) while they are written, row by row. Grows as needed; {@link #clear}
- * keeps its memory. Not thread-safe.
+ * Writes compressed sparse rows (CSR), row by row. Grows as needed; {@link #clear} keeps its
+ * memory. Not thread-safe.
  *
  * <pre>{@code
  * SparseRows rows = new SparseRows();
@@ -22,7 +22,7 @@ public final class SparseRows {
   private int rows;
   private int count;
 
-  /** Begins a row, and so ends the one before. */
+  /** Begins a row. */
   public void newRow() {
     if (rows + 2 > offsets.length) {
       offsets = Arrays.copyOf(offsets, Math.multiplyExact(2, offsets.length));
@@ -36,7 +36,7 @@ public final class SparseRows {
     push(column, 1);
   }
 
-  /** Appends a value to the row. Columns may come in any order; those that repeat are added up. */
+  /** Appends a value to the row. Columns may be in any order; values of equal columns add up. */
   public void push(long column, float value) {
     if (rows == 0) {
       throw new IllegalStateException(
@@ -52,22 +52,22 @@ public final class SparseRows {
     offsets[rows] = count;
   }
 
-  /** Rows begun. */
+  /** Number of rows. */
   public int rows() {
     return rows;
   }
 
-  /** Values in all rows. */
+  /** Number of values in all rows. */
   public int count() {
     return count;
   }
 
-  /** How the values are parted into rows. */
+  /** The values of each row, as sequences of one level. */
   public Levels levels() {
     return Levels.ofOffsets(Arrays.copyOf(offsets, rows + 1));
   }
 
-  /** A copy of the columns, or ids, of all rows. */
+  /** A copy of the columns of all rows. */
   public long[] columns() {
     return Arrays.copyOf(columns, count);
   }
@@ -84,10 +84,9 @@ public final class SparseRows {
   }
 
   /**
-   * What was written.
+   * The matrix that was written, of {@code columnCount} columns.
    *
-   * @param columnCount columns of the matrix
-   * @throws IllegalArgumentException where a column is not below it
+   * @throws IllegalArgumentException where a column is not below {@code columnCount}
    */
   public SparseTensor toTensor(int columnCount) {
     for (int row = 0; row < rows; row++) {

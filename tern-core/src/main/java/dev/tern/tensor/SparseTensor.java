@@ -4,10 +4,10 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 
 /**
- * A matrix that is mostly zeros, {@code [rows, columns]}, as compressed sparse rows: a {@link
- * Ragged} of one level with the values, and a column for each. Columns of a row may be in any
- * order; values of a column that repeats in a row are added up. Immutable; {@link SparseRows}
- * writes one. Gradients go to the values and to the dense side.
+ * A matrix of mostly zeros, {@code [rows, columns]}, as compressed sparse rows: a {@link Ragged} of
+ * one level with the values, and a column for each value. Columns of a row may be in any order;
+ * values of equal columns add up. Immutable; {@link SparseRows} writes one. Gradients go to the
+ * values and to the dense matrix of a product.
  */
 public final class SparseTensor {
   private final Ragged values;
@@ -21,12 +21,11 @@ public final class SparseTensor {
   }
 
   /**
-   * A matrix of the rows of {@code values}.
+   * A matrix whose rows are the sequences of {@code values}.
    *
-   * @param values F32 {@code [n]} in sequences of one level, the rows
-   * @param columns of the values, I32 or I64 {@code [n]}, checked when they are used; of room to
-   *     spare any that there are
-   * @param columnCount columns of the matrix
+   * @param values F32 {@code [n]} in sequences of one level
+   * @param columns column of each value, I32 or I64 {@code [n]}, also of unused ones; checked when
+   *     they are used
    */
   public static SparseTensor of(Ragged values, Tensor columns, int columnCount) {
     Shape shape = Shape.of(values.rows());
@@ -76,7 +75,7 @@ public final class SparseTensor {
     return Tensor.scatterAdd(columns, present.select(rows, Tensor.scalar(0)), columnCount);
   }
 
-  /** All of it, {@code [rows, columns]}. */
+  /** The matrix with its zeros, {@code [rows, columns]}. */
   public Tensor toDense() {
     return values.scatter(Tensor.zeros(shape()), columns);
   }

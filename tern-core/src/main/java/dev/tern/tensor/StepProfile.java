@@ -6,9 +6,9 @@ import java.util.List;
  * What the memory of a {@link Computation} holds while it runs, and how long the steps of its last
  * run took.
  *
- * @param bytes of the memory in all
- * @param budget most bytes that there were for it; {@code Long.MAX_VALUE} without a limit
- * @param withoutBudget bytes that it would have without a limit
+ * @param bytes of the memory
+ * @param budget limit of the bytes; {@code Long.MAX_VALUE} for none
+ * @param withoutBudget bytes that the memory would have without a limit
  * @param steps in the order in which they run
  * @param blocks places of values, in the order in which they are first filled
  */
@@ -18,11 +18,9 @@ public record StepProfile(
    * One step.
    *
    * @param what the op with its sizes, or a fused kernel's expression
-   * @param isAgain whether it computes again what was dropped before
-   * @param startNanos from the start of the run
-   * @param endNanos from the start of the run
-   * @param sources where what it computes was written; empty unless that was recorded by {@link
-   *     SourceLines}
+   * @param isAgain whether it computes a dropped value again
+   * @param startNanos from the start of the run, and so {@code endNanos}
+   * @param sources where its ops were written; empty unless {@link SourceLines} recorded them
    */
   public record Step(
       String what, boolean isAgain, long startNanos, long endNanos, List<Source> sources) {
@@ -35,8 +33,8 @@ public record StepProfile(
    * Ops that were written in one place.
    *
    * @param ops their names, in the order of the program
-   * @param lines as in {@code Linear.java:30}: the innermost first, then those that called it
-   * @param isGradient whether they belong to the gradient of what stands there
+   * @param lines such as {@code Linear.java:30}: the innermost first, then its callers
+   * @param isGradient whether they belong to the gradient of what is written there
    */
   public record Source(List<String> ops, List<String> lines, boolean isGradient) {
     public Source {
@@ -49,10 +47,10 @@ public record StepProfile(
    * Values in one place.
    *
    * @param maker number of the step that fills it
-   * @param isScratch whether it is used inside of steps alone
+   * @param isScratch whether only the inside of steps uses it
    * @param offset of its first byte
-   * @param from number of the first step that finds it there
-   * @param to one past the number of the last
+   * @param from number of the first step during which it is there
+   * @param to one past the number of the last such step
    */
   public record Block(int maker, boolean isScratch, long offset, long bytes, int from, int to) {}
 
@@ -61,7 +59,7 @@ public record StepProfile(
     blocks = List.copyOf(blocks);
   }
 
-  /** The step during which blocks have the most bytes; the first of several; 0 without blocks. */
+  /** The first step during which blocks have the most bytes; 0 without blocks. */
   public int peakStep() {
     int peak = 0;
     long most = -1;
@@ -75,7 +73,7 @@ public record StepProfile(
     return peak;
   }
 
-  /** Bytes of the blocks that a step finds. */
+  /** Bytes of the blocks that are there during a step. */
   public long liveBytes(int step) {
     return blocks.stream()
         .filter(block -> block.from() <= step && step < block.to())

@@ -8,10 +8,10 @@ import java.util.Locale;
  * @param what the op with its sizes, or a fused kernel's expression
  * @param state of its code: {@code vector}, {@code scalar} while the vector form is being compiled,
  *     or {@code scalar only}
- * @param runs how often it ran
- * @param nanos in all runs together, wall clock
+ * @param runs number of runs
+ * @param nanos of all runs together, wall clock
  * @param flops arithmetic operations of one run; a mathematical function counts as one
- * @param bytes of one run: operands that are read or written, each once
+ * @param bytes of the operands that one run reads or writes, each once
  */
 public record StepTime(
     String what, String state, long runs, long nanos, double flops, double bytes) {
@@ -42,14 +42,8 @@ public record StepTime(
 
   @Override
   public String toString() {
+    String format = "%9.3f ms %7d runs %7.1f GFLOP/s %7.1f GB/s  %-11s  %s";
     return String.format(
-        Locale.ROOT,
-        "%9.3f ms %7d runs %7.1f GFLOP/s %7.1f GB/s  %-11s  %s",
-        milliseconds(),
-        runs,
-        gigaflops(),
-        gigabytes(),
-        state,
-        what);
+        Locale.ROOT, format, milliseconds(), runs, gigaflops(), gigabytes(), state, what);
   }
 }

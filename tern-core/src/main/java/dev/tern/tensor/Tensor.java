@@ -8,15 +8,15 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.runtime.Engine;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * An immutable array of numbers: what computation is written with. Methods record a graph and cost
- * almost nothing; {@link #toArray} or a {@link Computation} plans, fuses and runs it. Sizes follow
- * NumPy's broadcasting: dimensions align at the end and agree or are 1. A negative axis counts from
- * the end.
+ * An immutable array of numbers. Methods record a graph and cost almost nothing; {@link #toArray}
+ * or a {@link Computation} plans, fuses and runs it. Sizes follow NumPy's broadcasting: dimensions
+ * align at the end and are equal or 1. A negative axis counts from the end.
  *
  * <pre>{@code
  * Tensor x = Tensor.of(Shape.of(2, 3), 1, 2, 3, 4, 5, 6);
@@ -24,7 +24,7 @@ import java.util.List;
  * float[] sums = y.toArray(); // 15, 33
  * }</pre>
  *
- * Errors are IllegalArgumentExceptions that name the op, what it got and what it expected.
+ * Errors are IllegalArgumentExceptions that name the op, its arguments and what it expected.
  */
 public final class Tensor {
   private final Node node;
@@ -42,7 +42,7 @@ public final class Tensor {
     return new Tensor(Leaves.of(shape, values));
   }
 
-  /** An I64 tensor, an index for {@link #gather} and {@link #scatterAdd}. */
+  /** An I64 tensor: an index for {@link #gather} and {@link #scatterAdd}. */
   public static Tensor ofLongs(Shape shape, long... values) {
     return new Tensor(Leaves.of(shape, values));
   }
@@ -68,8 +68,8 @@ public final class Tensor {
   }
 
   /**
-   * Uniform numbers in [0, 1): a pure function of what {@code seed} (I64, one element) holds when
-   * the computation runs, {@code stream}, and each element's index.
+   * Uniform numbers in [0, 1): a function of {@code stream}, of each element's index, and of what
+   * {@code seed} (I64, one element) holds when the computation runs.
    */
   public static Tensor uniform(Variable seed, int stream, Shape shape) {
     return new Tensor(Nodes.uniform(seed.tensor().node, stream, shape));
@@ -160,7 +160,7 @@ public final class Tensor {
     return new Tensor(Nodes.select(node, ifTrue.node, ifFalse.node));
   }
 
-  /** These numbers as if they were constants: no gradient passes through. */
+  /** The same numbers; no gradient passes through. */
   public Tensor detach() {
     return unary(Op.Unary.DETACH);
   }
@@ -241,15 +241,14 @@ public final class Tensor {
     return reduceAll(Op.Reduce.Kind.SUM);
   }
 
-  /** Sum over one dimension, which goes. */
+  /** Sum over one dimension, which is dropped. */
   public Tensor sum(int axis) {
     return dropAxis(sumKeep(axis), axis);
   }
 
   /** Sum over one dimension, which stays with size 1. */
   public Tensor sumKeep(int axis) {
-    int counted = shape().axis(axis);
-    return new Tensor(Nodes.reduce(Op.Reduce.Kind.SUM, node, counted, counted + 1));
+    return reduce(Op.Reduce.Kind.SUM, axis);
   }
 
   /** Mean of all elements, a scalar. */
@@ -257,7 +256,7 @@ public final class Tensor {
     return sum().mul(1f / Math.max(1, shape().elements()));
   }
 
-  /** Mean over one dimension, which goes. */
+  /** Mean over one dimension, which is dropped. */
   public Tensor mean(int axis) {
     return sum(axis).mul(1f / Math.max(1, shape().size(axis)));
   }
@@ -272,15 +271,14 @@ public final class Tensor {
     return reduceAll(Op.Reduce.Kind.MAX);
   }
 
-  /** Largest over one dimension, which goes. */
+  /** Largest over one dimension, which is dropped. */
   public Tensor max(int axis) {
     return dropAxis(maxKeep(axis), axis);
   }
 
   /** Largest over one dimension, which stays with size 1. */
   public Tensor maxKeep(int axis) {
-    int counted = shape().axis(axis);
-    return new Tensor(Nodes.reduce(Op.Reduce.Kind.MAX, node, counted, counted + 1));
+    return reduce(Op.Reduce.Kind.MAX, axis);
   }
 
   /** {@code exp(x) / sum(exp(x))} along one dimension, without overflow. */
@@ -308,20 +306,20 @@ public final class Tensor {
   }
 
   /**
-   * {@code normal}, which is this tensor less its mean, times {@code scale}, one by its deviation,
-   * along one dimension; with a gradient in few passes.
+   * The result {@code normal} with a gradient in few passes. The caller has computed it along one
+   * dimension as {@code (x - mean(x)) * scale}, where x is this tensor and {@code scale} is 1 / its
+   * deviation.
    */
   public Tensor normalized(int axis, Tensor normal, Tensor scale) {
     return ruled(Op.Ruled.Rule.NORMALIZE, axis, normal, scale);
   }
 
   private Tensor ruled(Op.Ruled.Rule rule, int axis, Tensor result, Tensor... more) {
-    List<Node> of = new ArrayList<>(List.of(node));
-    Arrays.stream(more).map(Tensor::node).forEach(of::add);
+    List<Node> of = Stream.concat(Stream.of(this), Arrays.stream(more)).map(Tensor::node).toList();
     return new Tensor(Nodes.ruled(new Op.Ruled(rule, shape().axis(axis)), result.node, of));
   }
 
-  /** The same elements in row-major order under other sizes; one size may be -1, what is left. */
+  /** The same elements in row-major order with other sizes; one size may be -1, for the rest. */
   public Tensor reshape(int... sizes) {
     int[] resolved = sizes.clone();
     int known = 1;
@@ -344,7 +342,7 @@ public final class Tensor {
     return new Tensor(Nodes.transpose(node, a, b));
   }
 
-  /** Repeats dimensions of size 1 (or missing in front) to {@code shape}. */
+  /** Repeats dimensions of size 1, or missing in front, up to {@code shape}. */
   public Tensor broadcast(Shape shape) {
     return new Tensor(Nodes.broadcast(node, shape));
   }
@@ -354,7 +352,7 @@ public final class Tensor {
     return new Tensor(Nodes.slice(node, axis, from, to));
   }
 
-  /** Tensors one after the other along {@code axis}. */
+  /** Joins tensors along {@code axis}. */
   public static Tensor concat(int axis, List<Tensor> parts) {
     return new Tensor(Nodes.concat(axis, parts.stream().map(Tensor::node).toList()));
   }
@@ -369,9 +367,7 @@ public final class Tensor {
     return new Tensor(Nodes.gather(node, index.node));
   }
 
-  /**
-   * {@code rows} zero rows with the rows of {@code values} added at the places in {@code index}.
-   */
+  /** Adds each row of {@code values} to the one of {@code rows} zero rows that the index names. */
   public static Tensor scatterAdd(Tensor index, Tensor values, int rows) {
     return new Tensor(Nodes.scatterAdd(index.node, values.node, rows));
   }
@@ -405,18 +401,15 @@ public final class Tensor {
   public Tensor bceWithLogits(Tensor labels) {
     if (!shape().equals(labels.shape())) {
       throw new IllegalArgumentException(
-          "bceWithLogits: got logits "
-              + shape()
-              + " and labels "
-              + labels.shape()
-              + ", expected one shape; reshape the logits");
+          "bceWithLogits: got logits %s and labels %s, expected one shape; reshape the logits"
+              .formatted(shape(), labels.shape()));
     }
     return softplus().sub(mul(labels)).mean();
   }
 
   /**
-   * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}, in their shapes; F32,
-   * also of F16 and BF16.
+   * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}, in their shapes; F32
+   * also for F16 and BF16.
    */
   public static List<Tensor> gradients(Tensor loss, List<Tensor> wrt) {
     List<Node> nodes = Gradients.of(loss.node, wrt.stream().map(Tensor::node).toList());
@@ -462,16 +455,16 @@ public final class Tensor {
     return new Tensor(Nodes.reshape(all, Shape.SCALAR));
   }
 
+  private Tensor reduce(Op.Reduce.Kind kind, int axis) {
+    int counted = shape().axis(axis);
+    return new Tensor(Nodes.reduce(kind, node, counted, counted + 1));
+  }
+
   private Tensor dropAxis(Tensor kept, int axis) {
     int counted = shape().axis(axis);
-    List<Integer> sizes = new ArrayList<>();
-    for (int i = 0; i < shape().rank(); i++) {
-      if (i != counted) {
-        sizes.add(shape().size(i));
-      }
-    }
-    int[] left = sizes.stream().mapToInt(Integer::intValue).toArray();
-    return new Tensor(Nodes.reshape(kept.node, Shape.of(left)));
+    IntStream left = IntStream.range(0, shape().rank()).filter(i -> i != counted);
+    Shape dropped = Shape.of(left.map(shape()::size).toArray());
+    return new Tensor(Nodes.reshape(kept.node, dropped));
   }
 
   @Override

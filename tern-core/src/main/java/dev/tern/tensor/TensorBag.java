@@ -6,10 +6,11 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
- * Tensors of any kind under names, for code that passes them on without looking at them. A reader
- * states the kind and sizes that it expects and gets them or an error. Immutable; does not copy.
+ * Tensors of any kind under names, for code that only passes them on. A reader says which kind and
+ * sizes it expects, and gets them or an error. Immutable; does not copy.
  *
  * <pre>{@code
  * TensorBag bag = TensorBag.empty().with("dense", dense).with("clicks", clicks);
@@ -60,7 +61,7 @@ public final class TensorBag {
     return new TensorBag(Collections.unmodifiableMap(more));
   }
 
-  /** The names, in the order in which they came. */
+  /** The names, in the order in which they were added. */
   public Set<String> names() {
     return held.keySet();
   }
@@ -84,18 +85,16 @@ public final class TensorBag {
   /**
    * The tensor under {@code name}.
    *
-   * @param type that it has
    * @param sizes of its dimensions, -1 for any size
-   * @throws IllegalArgumentException where it has others
+   * @throws IllegalArgumentException where it has another type or other sizes
    */
   public Tensor tensor(String name, DType type, int... sizes) {
     Tensor found = get(name, Tensor.class);
     int[] has = found.shape().toArray();
-    boolean fits = found.type() == type && has.length == sizes.length;
-    for (int i = 0; i < sizes.length && fits; i++) {
-      fits = sizes[i] == -1 || sizes[i] == has[i];
-    }
-    if (!fits) {
+    boolean fits =
+        has.length == sizes.length
+            && IntStream.range(0, has.length).allMatch(i -> sizes[i] == -1 || sizes[i] == has[i]);
+    if (found.type() != type || !fits) {
       throw new IllegalArgumentException(
           "bag: got %s for %s, expected %s%s; cast or reshape it"
               .formatted(found, name, type, Arrays.toString(sizes)));

@@ -10,10 +10,10 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named resident tensor whose content changes: a parameter, optimizer state, or an input that is
+ * A named tensor in memory whose content changes: a parameter, optimizer state, or an input that is
  * filled anew for each run of a {@link Computation}. Off-heap, in the memory of its device. Do not
- * write it while a computation runs. Closing it or its device frees it; reading and writing it then
- * throws an IllegalStateException.
+ * write it while a computation runs. Reads and writes throw an IllegalStateException once it or its
+ * device is closed.
  */
 public final class Variable implements AutoCloseable {
   private final Device device;
@@ -59,11 +59,8 @@ public final class Variable implements AutoCloseable {
 
   /**
    * The elements in memory, row-major, {@code elements * type.bytes()} bytes in the machine's byte
-   * order. The same segment each time. Access is an IllegalStateException once the variable or its
-   * device is closed. A {@link Session} does not notice writes to the segment: call {@link
-   * Session#sync} before, or write by the methods of this class.
-   *
-   * @throws IllegalStateException when the variable or its device is closed
+   * order; the same segment each time. A {@link Session} does not notice writes to the segment:
+   * call {@link Session#sync} before, or write by the methods of this class.
    */
   public synchronized MemorySegment memory() {
     long address = address();
@@ -83,7 +80,7 @@ public final class Variable implements AutoCloseable {
     return ((Op.Leaf) tensor.node().op()).buffer().address();
   }
 
-  /** The address, once no session needs the old content. */
+  /** The address; returns when no session needs the old content. */
   long addressToWrite() {
     long address = address();
     Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
@@ -119,7 +116,7 @@ public final class Variable implements AutoCloseable {
     return values;
   }
 
-  /** Position among the variables of its device, in the order in which they were made. */
+  /** Place in the order in which the variables of the device were made. */
   long number() {
     return number;
   }
@@ -139,15 +136,8 @@ public final class Variable implements AutoCloseable {
   private void requireF32(String method, int count) {
     if (tensor.type() != DType.F32 || count != shape().elements()) {
       throw new IllegalArgumentException(
-          name
-              + ": got a "
-              + method
-              + " of "
-              + count
-              + " floats, expected "
-              + shape().elements()
-              + " of "
-              + tensor.type());
+          "%s: got a %s of %d floats, expected %d of %s"
+              .formatted(name, method, count, shape().elements(), tensor.type()));
     }
   }
 }

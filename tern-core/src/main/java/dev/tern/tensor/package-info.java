@@ -1,9 +1,9 @@
 /**
- * Tensors and what they are computed with: {@link dev.tern.tensor.Tensor} to write expressions,
- * {@link dev.tern.tensor.Ragged} for sequences of different lengths, {@link
- * dev.tern.tensor.Variable} for what changes, {@link dev.tern.tensor.Computation} to run an
- * expression many times, {@link dev.tern.tensor.Session} to compute op by op, {@link
- * dev.tern.tensor.Device} for threads and memory.
+ * Tensors and their computation: {@link dev.tern.tensor.Tensor} to write expressions, {@link
+ * dev.tern.tensor.Ragged} for sequences of different lengths, {@link dev.tern.tensor.Variable} for
+ * memory that changes, {@link dev.tern.tensor.Computation} to run an expression many times, {@link
+ * dev.tern.tensor.Session} to compute op by op, {@link dev.tern.tensor.Device} for threads and
+ * memory.
  *
  * <pre>{@code
  * try (Device device = Device.cpu(2, 1 << 20);

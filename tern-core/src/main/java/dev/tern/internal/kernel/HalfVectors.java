@@ -10,11 +10,11 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * {@link Halves} for vectors of {@link #LANES} elements. It computes with integers, as the Vector
- * API has no two-byte floats. Every method is small enough to be inlined where it is hot. The class
- * may be loaded only where the module {@code jdk.incubator.vector} is present.
+ * API has no two-byte floats. Every method is small enough for the JIT to inline it. Load the class
+ * only where the module {@code jdk.incubator.vector} is present.
  */
 public final class HalfVectors {
-  /** At most 8 lanes, which short rows fill. */
+  /** At most 8 lanes, so that short rows fill a vector. */
   public static final VectorSpecies<Float> FLOATS =
       VectorSupport.lanes() > 4 ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
 
@@ -33,16 +33,15 @@ public final class HalfVectors {
   private HalfVectors() {}
 
   /**
-   * The same vector, known to the JIT as one of {@link #FLOATS}. C2 learns late which length a
-   * vector has that was loaded or broadcast. Until then it guesses by the vectors that most code of
-   * the process uses. Where the guess is wrong, calls may stay calls, with a vector object for each
-   * argument.
+   * The same vector, cast so that the JIT knows its length. C2 learns late which length a loaded or
+   * broadcast vector has. Until then it guesses the length that most code of the process uses.
+   * Where the guess is wrong, calls may stay calls, with a vector object for each argument.
    */
   public static FloatVector exact(FloatVector vector) {
     return (FloatVector) FLOATS_TYPE.cast(vector);
   }
 
-  /** The same vector, known to the JIT as one of as many integers. */
+  /** Does the same for a vector of integers. */
   public static IntVector exact(IntVector vector) {
     return (IntVector) INTS_TYPE.cast(vector);
   }
@@ -104,7 +103,9 @@ public final class HalfVectors {
     store(narrow(bits, most.blend(size, size.compare(VectorOperators.GE, INFINITY))), address);
   }
 
-  /** The F16 with the sign of {@code bits} and the absolute value of bits {@code size}. */
+  /**
+   * Rounds to F16: the sign is from {@code bits}, the bits of the absolute value are {@code size}.
+   */
   private static IntVector narrow(IntVector bits, IntVector size) {
     // Adding 1/2 leaves a subnormal's bits, rounded, at the end of the significand.
     FloatVector rounded = exact(size.reinterpretAsFloats()).add(0.5f);
@@ -119,7 +120,7 @@ public final class HalfVectors {
         .or(bits.lanewise(VectorOperators.LSHR, 16).and(0x8000));
   }
 
-  /** Rounds as {@link Halves#stochasticBf16}; noise is 0 to 65535. */
+  /** Rounds as {@link Halves#stochasticBf16}. */
   public static void storeStochasticBf16(FloatVector x, IntVector noise, long address) {
     IntVector bits = exact(x.reinterpretAsInts());
     IntVector size = bits.and(0x7FFFFFFF);

@@ -4,61 +4,58 @@ import dev.tern.internal.ir.Op;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * The structure of a fused kernel: kernels of equal structure share one class. It holds no sizes,
- * except the length of short rows that are reduced, whose code is written for that length.
+ * The structure of a fused kernel. Kernels of equal structure share one class. A structure has no
+ * sizes, with one exception: code that reduces short rows is written for the length of these rows.
  *
  * <p>Values are numbered: first the loads, then the scalars, then the results of the instructions.
  * For example, {@code o0 = (a + b) * c0} has the loads 0 and 1, the scalar 2, the instructions
- * {@code ADD(0, 1)} and {@code MUL(3, 2)}, and a store of value 4.
+ * {@code ADD(0, 1)} and {@code MUL(3, 2)}, and a store of value 4. Operands are numbered too: first
+ * the loads, then the stores.
  *
- * @param loads how each input advances along the inner loop; operand {@code k} is load {@code k}
+ * @param loads how each input advances along the inner loop
  * @param scalars number of constants
- * @param instructions elementwise ops in order
- * @param stores results, operands after the loads
  * @param row elements of the inner loop in every run, or 0 for any number
  */
 public record KernelSpec(
     List<Access> loads, int scalars, List<Instruction> instructions, List<Store> stores, int row) {
   /** How an operand advances along the inner loop. */
   public enum Access {
-    /** Stays: one element for the whole loop. */
+    /** One element serves the whole loop. */
     BROADCAST,
-    /** Neighbouring elements. */
+    /** Elements lie side by side. */
     CONTIGUOUS,
     /** Any other step; such kernels are scalar. */
     STRIDED,
   }
 
-  /**
-   * One elementwise op, or a reduction over the whole inner loop whose result later ones use;
-   * {@code arguments} are value numbers.
-   */
+  /** An elementwise op, or a reduction over the whole inner loop, on values by their numbers. */
   public record Instruction(Op op, List<Integer> arguments) {
     public Instruction {
       arguments = List.copyOf(arguments);
     }
 
-    /** The method of {@code Pointwise} and {@code VectorOps} that does an elementwise op. */
+    /** The method of {@code Pointwise} and {@code VectorOps} that computes an elementwise op. */
     public String method() {
       return ((Enum<?>) op).name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** What a result does to its operand. */
+  /** How a result is stored. With {@link Access#BROADCAST} the inner loop stores one element. */
   public enum Mode {
-    /** Overwrites each element; with {@link Access#BROADCAST} the one of the inner loop. */
+    /** Overwrites the element. */
     WRITE,
-    /** Adds to memory, or with {@link Access#BROADCAST} adds the inner loop's sum. */
+    /** Adds to the element; with {@link Access#BROADCAST}, the sum over the inner loop. */
     SUM,
-    /** Raises memory to the maximum, or with {@link Access#BROADCAST} the inner loop's maximum. */
+    /** Raises the element; with {@link Access#BROADCAST}, to the maximum over the inner loop. */
     MAX,
   }
 
-  /** Value {@code value} goes to an operand. */
+  /** Stores value number {@code value} to an operand. */
   public record Store(int value, Mode mode, Access access) {
-    /** Whether the inner loop is reduced in lanes. */
+    /** Whether the store reduces the inner loop, in {@link ReductionLanes}. */
     public boolean reducesLanes() {
       return mode != Mode.WRITE && access == Access.BROADCAST;
     }
@@ -76,27 +73,27 @@ public record KernelSpec(
     this(loads, scalars, instructions, stores, 0);
   }
 
-  /** The same kernel for rows of {@code n} elements. */
+  /** The same kernel for rows of {@code n} elements, with 0 for rows of any length. */
   public KernelSpec withRow(int n) {
     return new KernelSpec(loads, scalars, instructions, stores, n);
   }
 
-  /** The kernel for rows of any length. */
-  public KernelSpec forAnyRows() {
-    return new KernelSpec(loads, scalars, instructions, stores);
+  /** How operand {@code k} advances along the inner loop. */
+  public Access access(int k) {
+    return k < loads.size() ? loads.get(k) : stores.get(k - loads.size()).access();
   }
 
-  /** Loads and stores. */
+  /** Number of loads and stores. */
   public int operands() {
     return loads.size() + stores.size();
   }
 
-  /** Loads, scalars and results of instructions. */
+  /** Number of values. */
   public int values() {
     return loads.size() + scalars + instructions.size();
   }
 
-  /** The instruction whose result is value {@code value}. */
+  /** The instruction that computes value {@code value}. */
   public Instruction instruction(int value) {
     return instructions.get(value - loads.size() - scalars);
   }
@@ -108,11 +105,10 @@ public record KernelSpec(
 
   /** Whether all steps are 0 or 1 element, so that vectors can be used. */
   public boolean isVectorizable() {
-    return loads.stream().noneMatch(a -> a == Access.STRIDED)
-        && stores.stream().noneMatch(s -> s.access() == Access.STRIDED);
+    return IntStream.range(0, operands()).noneMatch(k -> access(k) == Access.STRIDED);
   }
 
-  /** The kernel as an expression: {@code o0 = MUL(ADD(a, b), c0); o1 += ...}. */
+  /** The kernel as an expression: {@code o0 = mul(add(i0, i1), c0); o1 += ...}. */
   public String expression() {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < stores.size(); i++) {
@@ -139,13 +135,10 @@ public record KernelSpec(
       return "...";
     }
     Instruction instruction = instruction(value);
+    Op op = instruction.op();
+    String name = op instanceof Op.Reduce reduce ? "row_" + reduce.kind() : op.toString();
     return instruction.arguments().stream()
         .map(argument -> print(argument, depth - 1))
-        .collect(
-            Collectors.joining(", ", name(instruction.op()).toLowerCase(Locale.ROOT) + "(", ")"));
-  }
-
-  private static String name(Op op) {
-    return op instanceof Op.Reduce reduce ? "row_" + reduce.kind() : op.toString();
+        .collect(Collectors.joining(", ", name.toLowerCase(Locale.ROOT) + "(", ")"));
   }
 }

@@ -3,9 +3,9 @@ package dev.tern.internal.kernel;
 import dev.tern.internal.memory.Memory;
 
 /**
- * The order in which a row is reduced, whatever the vector length. Element {@code i} goes to lane
- * {@code i mod} {@value #COUNT}, and lanes are combined as a fixed tree: every fourth lane first.
- * So every vector length and the scalar path give the same bits.
+ * The order in which the elements of a row are reduced. Element {@code i} goes to lane {@code i
+ * mod} {@value #COUNT}; the lanes are combined in a fixed tree, every fourth lane first. So vectors
+ * of any length and scalar code give the same bits.
  */
 public final class ReductionLanes {
   /** Lanes of every reduction. */
@@ -14,16 +14,14 @@ public final class ReductionLanes {
   /** Bytes of one set of lanes. */
   public static final int BYTES = COUNT * Float.BYTES;
 
-  /** Elements, and most rows, that a kernel of several passes takes at a time. */
+  /** Elements that a kernel of several passes takes at a time. */
   private static final int BLOCK_ELEMENTS = 1024;
-
-  private static final int BLOCK_ROWS = COUNT;
 
   private ReductionLanes() {}
 
-  /** Rows of {@code n} elements that a kernel of several passes takes at a time. */
+  /** Rows of {@code n} elements that a kernel of several passes takes at a time, 1 to 16. */
   public static int rowsAtATime(int n) {
-    return Math.clamp(BLOCK_ELEMENTS / Math.max(1, n), 1, BLOCK_ROWS);
+    return Math.clamp(BLOCK_ELEMENTS / Math.max(1, n), 1, COUNT);
   }
 
   /** Sets all lanes at {@code scratch} to {@code value}. */
@@ -45,7 +43,7 @@ public final class ReductionLanes {
     Memory.setFloat(address, Math.max(Memory.getFloat(address), value));
   }
 
-  /** The sum of the lanes, as a tree. */
+  /** The sum of the lanes. */
   public static float total(long scratch) {
     float a = fourth(scratch, 0) + fourth(scratch, 2);
     float b = fourth(scratch, 1) + fourth(scratch, 3);
@@ -60,7 +58,7 @@ public final class ReductionLanes {
         + (Memory.getFloat(at + 16) + Memory.getFloat(at + 48));
   }
 
-  /** The largest lane, as a tree. */
+  /** The largest lane. */
   public static float largest(long scratch) {
     float a = Math.max(fourthMax(scratch, 0), fourthMax(scratch, 2));
     float b = Math.max(fourthMax(scratch, 1), fourthMax(scratch, 3));

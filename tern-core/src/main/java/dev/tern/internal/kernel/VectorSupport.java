@@ -6,18 +6,18 @@ import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Whether and how wide this process computes with vectors. The system property {@code
- * tern.vector.bits} narrows the vectors (128, 256, 512) or, as 0, keeps to scalar code.
+ * Whether this process computes with vectors, and their length. The system property {@code
+ * tern.vector.bits} narrows the vectors to 128, 256 or 512 bits; 0 means scalar code.
  */
 public final class VectorSupport {
-  /** Scalar code by default where memory is checked, as vectors access memory unchecked. */
+  /** In checked mode scalar code is the default, as vectors access memory unchecked. */
   private static final int REQUESTED =
       Integer.getInteger("tern.vector.bits", Memory.CHECKED ? 0 : -1);
 
   private static final boolean AVAILABLE =
       REQUESTED != 0 && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
 
-  /** Processors whose vectors have so many lanes also have masks: AVX2, AVX-512, SVE. */
+  /** Processors with vectors of 8 floats or more also have masks: AVX2, AVX-512, SVE. */
   private static final int LANES_WITH_MASKS = 8;
 
   private VectorSupport() {}
@@ -29,19 +29,20 @@ public final class VectorSupport {
 
   /** Lanes of a float vector; 1 without vectors. */
   public static int lanes() {
-    return AVAILABLE ? Species.lanes() : 1;
+    return AVAILABLE ? floatSpecies().length() : 1;
   }
 
-  /** Whether a part of a vector is loaded, stored and added to as fast as a whole one. */
+  /** Whether loads, stores and sums by a mask are as fast as without. */
   public static boolean hasMasks(int lanes) {
     return lanes >= LANES_WITH_MASKS;
   }
 
+  /** The kind of all float vectors; only where {@link #available}. */
   public static VectorSpecies<Float> floatSpecies() {
     return Species.select();
   }
 
-  /** In a class of its own, as the module may be absent. */
+  /** A class of its own, loaded only where the module is present. */
   private static final class Species {
     static VectorSpecies<Float> select() {
       VectorSpecies<Float> preferred = FloatVector.SPECIES_PREFERRED;
@@ -49,10 +50,6 @@ public final class VectorSupport {
         return preferred;
       }
       return VectorSpecies.of(float.class, VectorShape.forBitSize(REQUESTED));
-    }
-
-    static int lanes() {
-      return select().length();
     }
   }
 }

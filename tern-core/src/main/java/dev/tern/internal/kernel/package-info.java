@@ -1,6 +1,6 @@
 /**
- * Loops over floats in memory, each in a scalar form and a form by vectors that give the same bits.
- * This package holds the words that all kernels share; the others hold the kernels.
+ * Loops over floats in memory. Each has a scalar form and a vector form, which give the same bits.
+ * This package holds what all kernels share; the packages below it hold the kernels.
  *
  * <pre>
  *          internal.plan, internal.runtime, embedding

@@ -1,27 +1,24 @@
 package dev.tern.internal.kernel.emit;
 
-import static dev.tern.internal.kernel.emit.KernelCode.I;
-import static dev.tern.internal.kernel.emit.KernelCode.J;
-
-import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Access;
 import dev.tern.internal.kernel.ReductionLanes;
-import java.lang.classfile.CodeBuilder;
+import dev.tern.internal.kernel.warmup.HiddenClasses;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * Writes the middle loop of a kernel with several passes. It takes a block of rows at a time: a
- * short row has to wait for its own reductions, and the processor computes parts of other rows
- * meanwhile.
+ * Writes the middle loop of a kernel with several passes. It takes a block of rows at a time: while
+ * the reductions of one short row end, the processor computes on other rows.
  *
  * <pre>
  * for each block of rows
- *   keep what row values need of the BROADCAST operands, for each row
- *   for each pass of Phases
+ *   copy what row values need of BROADCAST operands
+ *   for each pass
  *     values(pass)                        // a method: see RowValueEmitter
  *     for each row of the block
  *       pass(strides, n, lanes, places, row values)   // a method: see PassEmitter
@@ -33,48 +30,34 @@ import java.util.TreeSet;
  * <p>Scratch memory holds the lanes of each row, then {@link ReductionLanes#COUNT} numbers for each
  * row value, then the rows that are kept.
  */
-final class BlockEmitter {
-  private static final ClassDesc MATH = KernelCode.desc(Math.class);
+final class BlockEmitter extends KernelCode {
+  private static final ClassDesc MATH = HiddenClasses.desc(Math.class);
 
-  private final KernelCode kernel;
-  private final KernelSpec spec;
-  private final KernelPasses phases;
-  private final CodeBuilder code;
-  private final LoopFrames frames;
-
-  /** Addresses of the block's first row. */
+  // Locals with addresses for the first row of the block: of operands, and of row values.
   private final int[] first;
-
-  /** Addresses of the row at hand: of operands, then of rows of scratch memory. */
-  private final int[] at;
-
-  /** Row values of the row at hand, scalars among them. */
-  private final int[] rows;
-
-  /** Address of the lanes of the row at hand. */
-  private final int lanesAt;
-
-  /** Addresses of the row values of the first row, and of the row at hand. */
   private final int values;
 
+  // Locals with addresses for the row at hand: of operands, then of rows of scratch memory; of
+  // lanes;
+  // of row values.
+  private final int[] at;
+  private final int lanesAt;
   private final int valuesAt;
+
+  /** Locals of row values, scalars among them. */
+  private final int[] rows;
+
+  // Locals with the rows of a whole block, the rows of this block, the bytes of a scratch row.
   private final int block;
   private final int count;
   private final int rowBytes;
 
-  /**
-   * @param first the locals of the operands' addresses
-   * @param rows the locals of row values, scalars among them
-   */
-  BlockEmitter(KernelCode kernel, int[] first, int[] rows) {
-    this.kernel = kernel;
-    spec = kernel.spec();
-    phases = kernel.phases();
-    code = kernel.code();
-    frames = kernel.frames();
+  /** Takes the locals of the operands' addresses, and of row values, scalars among them. */
+  BlockEmitter(KernelCode caller, int[] first, int[] rows) {
+    super(caller);
     this.first = first;
     this.rows = rows;
-    at = kernel.locals(spec.operands() + phases.scratchRows(), TypeKind.LONG);
+    at = locals(spec.operands() + phases.scratchRows(), TypeKind.LONG);
     lanesAt = code.allocateLocal(TypeKind.LONG);
     values = code.allocateLocal(TypeKind.LONG);
     valuesAt = code.allocateLocal(TypeKind.LONG);
@@ -83,10 +66,8 @@ final class BlockEmitter {
     rowBytes = code.allocateLocal(TypeKind.LONG);
   }
 
-  /** The loop over all rows. */
   void emit() {
-    code.iload(KernelEmitter.N)
-        .invokestatic(KernelCode.LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
+    code.iload(KernelEmitter.N).invokestatic(LANES, "rowsAtATime", MethodTypeDesc.of(I, I));
     frames.store(I, block);
     code.lload(KernelEmitter.SCRATCH);
     code.iload(block).loadConstant(phases.laneBytes()).imul().i2l().ladd();
@@ -130,7 +111,7 @@ final class BlockEmitter {
     }
   }
 
-  /** Operands and kept rows that a pass meets. */
+  /** Operands and rows of scratch memory that a pass reads or writes. */
   private Set<Integer> usedBy(int phase) {
     Set<Integer> used = new TreeSet<>(phases.places(phase));
     phases.rowsUsed(phase).stream().filter(this::isLoad).forEach(used::add);
@@ -143,13 +124,10 @@ final class BlockEmitter {
 
   /** Operands that are stored to once for each row. */
   private Set<Integer> results() {
-    Set<Integer> results = new TreeSet<>();
-    for (int s = 0; s < spec.stores().size(); s++) {
-      if (spec.stores().get(s).access() == Access.BROADCAST) {
-        results.add(spec.loads().size() + s);
-      }
-    }
-    return results;
+    return IntStream.range(spec.loads().size(), spec.operands())
+        .filter(k -> spec.access(k) == Access.BROADCAST)
+        .boxed()
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private void eachRow(Set<Integer> places, Runnable body) {
@@ -189,22 +167,22 @@ final class BlockEmitter {
     code.lload(valuesAt).loadConstant((long) Float.BYTES).ladd().lstore(valuesAt);
   }
 
-  /** Keeps the row's number of a BROADCAST operand. */
+  /** Copies the row's number of a BROADCAST operand to the row values. */
   private void keep(int load) {
     code.lload(valuesAt).loadConstant(phases.rowValueAt(load)).ladd();
     code.lload(at[load]);
-    kernel.getFloat();
-    kernel.setFloat();
+    getFloat();
+    setFloat();
   }
 
   private void callPass(int phase) {
     code.aload(KernelEmitter.STRIDES).iload(KernelEmitter.N).lload(lanesAt);
     phases.places(phase).forEach(place -> code.lload(at[place]));
     phases.rowsUsed(phase).forEach(this::rowValue);
-    code.invokestatic(KernelCode.SELF, "pass" + phase, KernelEmitter.passType(phases, phase));
+    code.invokestatic(SELF, "pass" + phase, KernelEmitter.passType(phases, phase));
   }
 
-  /** Leaves a value of the row at hand on the stack. */
+  /** Leaves a row value of the row at hand on the stack. */
   private void rowValue(int value) {
     if (spec.isScalar(value)) {
       code.fload(rows[value]);
@@ -215,15 +193,15 @@ final class BlockEmitter {
     } else {
       code.lload(valuesAt).loadConstant(phases.rowValueAt(value)).ladd();
     }
-    kernel.getFloat();
+    getFloat();
   }
 
   private void end() {
-    kernel.endReductions(at, lanesAt);
+    endReductions(at, lanesAt);
     for (int s : phases.rowStores()) {
       code.lload(at[spec.loads().size() + s]);
       rowValue(spec.stores().get(s).value());
-      kernel.setFloat();
+      setFloat();
     }
   }
 
@@ -231,8 +209,7 @@ final class BlockEmitter {
     if (!phases.rowValues(phase).isEmpty()) {
       code.lload(KernelEmitter.SCRATCH).lload(values).iload(count);
       RowValueEmitter.scalars(spec, phases, phase).forEach(scalar -> code.fload(rows[scalar]));
-      code.invokestatic(
-          KernelCode.SELF, "values" + phase, RowValueEmitter.type(spec, phases, phase));
+      code.invokestatic(SELF, "values" + phase, RowValueEmitter.type(spec, phases, phase));
     }
   }
 }

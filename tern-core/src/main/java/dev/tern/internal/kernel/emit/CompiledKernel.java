@@ -6,16 +6,15 @@ import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.Warmup;
 
 /**
- * One kernel's code. It is made when {@link #active} is first called: scalar at first, and the
- * vector form once the JIT has compiled it. Both give the same bits, so the moment of the exchange
- * cannot be seen in results.
+ * One kernel's code, made when {@link #active} is first called. The scalar form serves until the
+ * JIT has compiled the vector form. Both give the same bits, so results do not depend on the moment
+ * of the exchange.
  *
- * <p>The JIT may take a compiled vector form back. It then boxes every vector until it is compiled
- * again, which can take many seconds. So runs are timed: after a few runs that are slower than
- * memory explains, the scalar form serves again while a new vector form is made ready.
+ * <p>The JIT may drop the compiled code of a vector form. The form then boxes every vector until it
+ * is compiled again, which can take many seconds. So runs are timed: after a few runs that are
+ * slower than memory explains, the scalar form serves again while a new vector form is made ready.
  *
- * <p>Threads that compute with devices of their own share kernels; all methods may be called by any
- * thread.
+ * <p>Devices share kernels; any thread may call any method.
  */
 public final class CompiledKernel {
   /** Stands for the scalar form before there is one. */
@@ -24,25 +23,22 @@ public final class CompiledKernel {
         throw new IllegalStateException("kernel: run before its code was made");
       };
 
-  /** Runs of fewer elements are not judged: the clock is too coarse for them. */
+  // Fewest elements and shortest rows of a run that is judged: the clock is coarse, and each row
+  // has
+  // a cost of its own. A kernel for rows of one length is judged at that length.
   private static final long JUDGED_ELEMENTS = 4096;
-
-  /**
-   * Runs over shorter rows are not judged, as each row has a cost of its own. A kernel for rows of
-   * one length is judged at that length.
-   */
   private static final long JUDGED_ROW = 256;
 
-  /** How often a kernel is made anew: a machine that is always busy must not keep the JIT so. */
+  /** Most times that a kernel is made anew, so that a busy machine does not keep the JIT busy. */
   private static final int MOST_RENEWALS = 3;
 
   /** Slow runs in a row after which the vector form is taken out of use. */
   private static final int SLOW_RUNS = 3;
 
-  /** How much slower than in warm-up a form that does not box may run. */
+  /** A run that takes this many times as long as in warm-up is slow. */
   private static final int SLOWER = 10;
 
-  /** Most nanoseconds that memory costs for each number, by a wide margin. */
+  /** Nanoseconds that memory may cost for each number, far more than it does. */
   private static final double MEMORY_NANOS = 4;
 
   private final KernelSpec spec;
@@ -82,22 +78,17 @@ public final class CompiledKernel {
 
   private synchronized Kernel begin() {
     if (active == NONE) {
-      boolean vectors = VectorSupport.available() && spec.isVectorizable();
+      boolean vectors = !staysScalar();
       scalar = Kernels.define(spec, vectors && Warmup.EAGER ? VectorSupport.lanes() : 1);
       active = scalar;
       if (vectors && !Warmup.EAGER) {
-        KernelWarmup.start(this);
+        Warmup.enqueue(() -> KernelWarmup.of(this));
       }
     }
     return active;
   }
 
-  /**
-   * Judges the form in use by the time of a run.
-   *
-   * @param row elements of the inner loop
-   * @param elements elements of the iteration space
-   */
+  /** Judges the form in use by the time of a run over so many elements, {@code row} in a row. */
   public void ran(long row, long elements, long nanos) {
     long least = spec.row() > 0 ? spec.row() : JUDGED_ROW;
     if (row < least || elements < JUDGED_ELEMENTS) {
@@ -115,7 +106,7 @@ public final class CompiledKernel {
       renewals++;
       slowest = Double.POSITIVE_INFINITY;
       active = scalar;
-      KernelWarmup.start(this);
+      Warmup.enqueue(() -> KernelWarmup.of(this));
     }
     slowRuns = 0;
   }
@@ -125,16 +116,12 @@ public final class CompiledKernel {
     return active == scalar && renewals == 0 && !Warmup.EAGER && !staysScalar();
   }
 
-  /** Says that there will be no vector form. */
+  /** There will be no vector form. */
   void stayScalar() {
     scalarForGood = true;
   }
 
-  /**
-   * Takes the vector form into use.
-   *
-   * @param pace nanoseconds for each element, in warm-up
-   */
+  /** Takes the vector form into use; {@code pace} is its nanoseconds an element in warm-up. */
   synchronized void adopt(Kernel kernel, double pace) {
     slowest = SLOWER * pace + MEMORY_NANOS * spec.operands();
     active = kernel;

@@ -1,6 +1,5 @@
 package dev.tern.internal.kernel.emit;
 
-import dev.tern.internal.memory.Memory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,15 +8,11 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
-import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
-import java.lang.classfile.Opcode;
 import java.lang.classfile.PseudoInstruction;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.BranchInstruction;
-import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
-import java.lang.classfile.instruction.LabelTarget;
 import java.lang.classfile.instruction.LoadInstruction;
 import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.classfile.instruction.StoreInstruction;
@@ -27,87 +22,47 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 
 /**
- * Copies the bytecode of the methods of {@code VectorOps}, {@code VectorMath} and {@code Memory}
- * into kernels, in place of calls. C2 stops inlining once the graph of a method has some 18,000
- * nodes, which two functions such as softplus and sigmoid reach. A call that is not inlined boxes
- * its vectors, or waits for them to be cleared where it only reads a number. The JDK's own methods
- * are exempt from that limit, so a kernel that calls nothing else never boxes.
+ * Copies the bytecode of methods of {@code VectorOps} and {@code VectorMath} into kernels, in place
+ * of calls. C2 stops inlining once the graph of a method has some 18,000 nodes; two functions such
+ * as softplus and sigmoid are enough. A call that is not inlined boxes its vectors, and even a call
+ * without vectors waits until vector registers are cleared. The limit does not apply to the JDK's
+ * own methods, so a kernel that calls nothing else never boxes.
  */
 final class InlinedMethods {
   private static final String PACKAGE = InlinedMethods.class.getPackageName() + ".";
+
+  // By name, as class literals would load the classes, and with them the Vector API.
+  private static final String OPS = PACKAGE + "VectorOps";
+  private static final String MATH = PACKAGE + "VectorMath";
+
+  /** Methods of both classes by name and type. */
   private static final Map<String, MethodModel> METHODS = new HashMap<>();
 
   static {
-    // By name, as a class literal would load the class, and with it the Vector API.
-    copy(InlinedMethods.class, PACKAGE + "VectorOps");
-    copy(InlinedMethods.class, PACKAGE + "VectorMath");
-    copy(Memory.class, Memory.class.getName());
+    for (String name : List.of(OPS, MATH)) {
+      for (MethodModel method : parse(name).methods()) {
+        METHODS.put(method.methodName().stringValue() + method.methodType().stringValue(), method);
+      }
+    }
   }
 
   private InlinedMethods() {}
 
-  private static void copy(Class<?> neighbour, String name) {
-    for (MethodModel method : parse(neighbour, name).methods()) {
-      String type = method.methodType().stringValue();
-      METHODS.put(key(name, method.methodName().stringValue(), type), method);
-    }
-  }
-
-  /**
-   * Writes the body of a method of {@code VectorOps} or {@code VectorMath}; arguments and result
-   * are on the stack.
-   */
+  /** Writes the body of a method; arguments and result are on the stack. */
   static void insert(CodeBuilder code, String name, MethodTypeDesc type) {
-    String op = key(PACKAGE + "VectorOps", name, type.descriptorString());
-    String owner = METHODS.containsKey(op) ? "VectorOps" : "VectorMath";
-    insert(code, PACKAGE + owner, name, type);
-  }
-
-  /** Writes the body of a method of {@code Memory}; arguments and result are on the stack. */
-  static void insertMemory(CodeBuilder code, String name, MethodTypeDesc type) {
-    insert(code, Memory.class.getName(), name, type);
-  }
-
-  private static void insert(CodeBuilder code, String owner, String name, MethodTypeDesc type) {
-    MethodModel method = METHODS.get(key(owner, name, type.descriptorString()));
+    MethodModel method = METHODS.get(name + type.descriptorString());
     if (method == null) {
-      throw new IllegalStateException("kernel: got " + name + ", expected a method of " + owner);
+      throw new IllegalStateException("kernel: got " + name + ", expected a method of " + MATH);
     }
-    insert(code, method);
-  }
-
-  private static void insert(CodeBuilder code, MethodModel method) {
     CodeModel body = method.code().orElseThrow();
-    // A block gives its locals back at the end.
+    // Locals of a block are free again after it.
     code.block(block -> {
       Map<Integer, Integer> locals = new HashMap<>();
-      storeArguments(block, method.methodTypeSymbol().parameterList(), locals);
-      Check check = new Check();
-      body.forEach(element -> {
-        if (!check.contains(element)) {
-          copy(block, element, locals);
-        }
-      });
+      storeArguments(block, type.parameterList(), locals);
+      body.forEach(element -> copy(block, element, locals));
     });
-  }
-
-  /** The statement {@code if (CHECKED) ...} of {@code Memory}, which vector code leaves out. */
-  private static final class Check {
-    private boolean isInside;
-    private Optional<Label> end = Optional.empty();
-
-    boolean contains(CodeElement element) {
-      switch (element) {
-        case FieldInstruction field when field.name().equalsString("CHECKED") -> isInside = true;
-        case BranchInstruction branch when isInside -> end = Optional.of(branch.target());
-        case LabelTarget target when end.equals(Optional.of(target.label())) -> isInside = false;
-        default -> {}
-      }
-      return isInside;
-    }
   }
 
   private static void storeArguments(
@@ -129,8 +84,8 @@ final class InlinedMethods {
           code.storeLocal(
               store.typeKind(),
               locals.computeIfAbsent(store.slot(), s -> code.allocateLocal(store.typeKind())));
-      case InvokeInstruction call when METHODS.containsKey(key(call)) ->
-          insert(code, Objects.requireNonNull(METHODS.get(key(call))));
+      case InvokeInstruction call when isCopied(call) ->
+          insert(code, call.name().stringValue(), call.typeSymbol());
       case BranchInstruction branch ->
           throw new IllegalStateException("kernel: got a branch, expected straight-line code");
       case ReturnInstruction result -> {}
@@ -139,22 +94,14 @@ final class InlinedMethods {
     }
   }
 
-  private static String key(InvokeInstruction call) {
-    return call.opcode() == Opcode.INVOKESTATIC
-        ? key(
-            call.owner().asInternalName().replace('/', '.'),
-            call.name().stringValue(),
-            call.type().stringValue())
-        : "";
+  private static boolean isCopied(InvokeInstruction call) {
+    String owner = call.owner().asInternalName().replace('/', '.');
+    return owner.equals(OPS) || owner.equals(MATH);
   }
 
-  private static String key(String owner, String name, String type) {
-    return owner + "." + name + type;
-  }
-
-  private static ClassModel parse(Class<?> neighbour, String name) {
-    String file = name.substring(name.lastIndexOf('.') + 1) + ".class";
-    try (InputStream in = neighbour.getResourceAsStream(file)) {
+  private static ClassModel parse(String name) {
+    String file = name.substring(PACKAGE.length()) + ".class";
+    try (InputStream in = InlinedMethods.class.getResourceAsStream(file)) {
       if (in == null) {
         throw new IllegalStateException("class " + name + ": its bytecode is not to be found");
       }

@@ -8,22 +8,18 @@ import java.util.Optional;
 import java.util.WeakHashMap;
 
 /**
- * One kernel for each structure, for any threads. A kernel that somebody holds is never made a
- * second time. Of the others the cache keeps those that were asked for last; the rest go with the
- * next garbage collection, and their classes with them.
+ * One kernel for each structure, for any threads. A kernel that somebody holds is never made twice.
+ * Of the others the cache keeps those that were asked for last; the garbage collector takes the
+ * rest, with their classes.
  */
 final class KernelCache {
   /** All kernels that are reachable. An entry goes with its kernel, which holds the key. */
   private final Map<KernelSpec, WeakReference<CompiledKernel>> reachable = new WeakHashMap<>();
 
-  /** The kernels that were asked for last, the latest at the end. */
+  /** The kernels that were asked for last. */
   private final Map<KernelSpec, CompiledKernel> latest;
 
-  /**
-   * An empty cache.
-   *
-   * @param most kernels that it keeps though nobody holds them
-   */
+  /** Keeps {@code most} kernels, though nobody may hold them. */
   KernelCache(int most) {
     latest =
         new LinkedHashMap<>(16, 0.75f, true) {
@@ -40,7 +36,7 @@ final class KernelCache {
         Optional.ofNullable(reachable.get(spec))
             .map(WeakReference::get)
             .orElseGet(() -> new CompiledKernel(spec));
-    // A map keeps an equal key that it has, which may belong to a kernel that is gone.
+    // A put alone would keep the old key, which may belong to a kernel that is gone.
     reachable.remove(spec);
     reachable.put(kernel.spec(), new WeakReference<>(kernel));
     latest.put(kernel.spec(), kernel);

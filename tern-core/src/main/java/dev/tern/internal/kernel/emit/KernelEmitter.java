@@ -1,11 +1,5 @@
 package dev.tern.internal.kernel.emit;
 
-import static dev.tern.internal.kernel.emit.KernelCode.F;
-import static dev.tern.internal.kernel.emit.KernelCode.I;
-import static dev.tern.internal.kernel.emit.KernelCode.J;
-import static dev.tern.internal.kernel.emit.KernelCode.SELF;
-import static dev.tern.internal.kernel.emit.KernelCode.V;
-
 import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Access;
@@ -24,9 +18,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 
 /**
- * Writes a {@link KernelSpec} as a class that implements {@link Kernel}. The shape of its code:
+ * Writes a {@link KernelSpec} as a class that implements {@link Kernel}. Its code has this form:
  *
  * <pre>
  * for (i0 = 0; i0 &lt; n0; i0++)            // operand addresses advance by their outer strides
@@ -36,19 +31,19 @@ import java.util.function.Consumer;
  *     store row values and what was reduced
  * </pre>
  *
- * <p>Where {@link KernelPasses} says that a row takes several passes, the middle loop takes a block
- * of rows at a time: see {@link BlockEmitter}. Short rows of little work and of a known length are
- * taken one at a time, without a loop: see {@link RowEmitter}.
+ * <p>Two kinds of kernel differ. Where a row needs several passes, {@link BlockEmitter} writes the
+ * middle loop, which takes a block of rows at a time. Where rows are short, of a known length and
+ * of little work, {@link RowEmitter} writes their passes without a loop.
  *
- * <p>Otherwise a pass with reductions, and each of several passes, is a method of its own. C1
- * cannot compile very large methods of vector code, and HotSpot then leaves them in a tier where
- * vectors are boxed. C2 boxes vectors that a loop over rows holds for the row beside accumulators.
+ * <p>A pass with reductions, and each of several passes, is a method of its own for two reasons. C1
+ * cannot compile very large methods of vector code, and HotSpot then leaves them in a tier that
+ * boxes vectors. C2 boxes the vectors of row values if accumulators are live in the same loop.
  */
-final class KernelEmitter {
+final class KernelEmitter extends KernelCode {
   private static final MethodTypeDesc RUN =
       MethodTypeDesc.of(V, J.arrayType(), J.arrayType(), I, I, I, F.arrayType(), J);
 
-  /** Bytes of code: HotSpot's HugeMethodLimit. */
+  /** HotSpot interprets methods of as many bytes of code or more ({@code HugeMethodLimit}). */
   private static final int HUGE_METHOD = 8000;
 
   // Locals of run(): 0 is this.
@@ -60,31 +55,18 @@ final class KernelEmitter {
   private static final int SCALARS = 6;
   static final int SCRATCH = 7;
 
-  private final KernelCode kernel;
-  private final KernelSpec spec;
-  private final KernelPasses phases;
-  private final CodeBuilder code;
-  private final LoopFrames frames;
   private final boolean isWhole;
   private final int[] outer;
   private final int[] middle;
   private final int[] rows;
 
-  private KernelEmitter(KernelCode kernel) {
-    this.kernel = kernel;
-    spec = kernel.spec();
-    phases = kernel.phases();
-    code = kernel.code();
-    frames = kernel.frames();
-    int slot = 1;
-    for (ClassDesc parameter : RUN.parameterList()) {
-      frames.assigned(slot, parameter);
-      slot += TypeKind.from(parameter).slotSize();
-    }
-    outer = kernel.locals(spec.operands(), TypeKind.LONG);
-    middle = kernel.locals(spec.operands(), TypeKind.LONG);
-    isWhole = RowEmitter.takes(spec, phases, kernel.lanes());
-    rows = kernel.locals(spec.values(), TypeKind.FLOAT);
+  private KernelEmitter(KernelSpec spec, KernelPasses phases, int lanes, CodeBuilder code) {
+    super(spec, phases, lanes, code);
+    parameters(RUN);
+    outer = locals(spec.operands(), TypeKind.LONG);
+    middle = locals(spec.operands(), TypeKind.LONG);
+    isWhole = RowEmitter.takes(spec, phases, lanes);
+    rows = locals(spec.values(), TypeKind.FLOAT);
   }
 
   /** The class file of the kernel; {@code lanes} is the vector length, 1 for scalar code. */
@@ -94,20 +76,15 @@ final class KernelEmitter {
         .build(
             SELF,
             type -> {
-              type.withInterfaceSymbols(KernelCode.desc(Kernel.class));
+              type.withInterfaceSymbols(HiddenClasses.desc(Kernel.class));
               type.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER);
               // Stack traces and profiles then show the expression in place of a file name.
-              type.with(SourceFileAttribute.of(sourceName(spec)));
-              method(
-                  type,
-                  ConstantDescs.INIT_NAME,
-                  ConstantDescs.MTD_void,
-                  HiddenClasses::constructor);
-              method(
-                  type,
-                  "run",
-                  RUN,
-                  run -> new KernelEmitter(new KernelCode(spec, phases, lanes, run)).body());
+              String text = spec.expression();
+              String name = text.length() <= 200 ? text : text.substring(0, 200) + "...";
+              type.with(SourceFileAttribute.of(name));
+              String init = ConstantDescs.INIT_NAME;
+              method(type, init, ConstantDescs.MTD_void, HiddenClasses::constructor);
+              method(type, "run", RUN, run -> new KernelEmitter(spec, phases, lanes, run).body());
               if (!isInline(phases) && !RowEmitter.takes(spec, phases, lanes)) {
                 passes(type, spec, phases, lanes);
               }
@@ -122,7 +99,7 @@ final class KernelEmitter {
           type,
           "pass" + phase,
           passType(phases, phase),
-          pass -> pass(new KernelCode(spec, phases, lanes, pass), each));
+          code -> passMethod(new KernelCode(spec, phases, lanes, code), each));
     }
     for (int phase = 0; phase <= phases.count(); phase++) {
       int each = phase;
@@ -131,7 +108,7 @@ final class KernelEmitter {
             type,
             "values" + phase,
             RowValueEmitter.type(spec, phases, phase),
-            values -> RowValueEmitter.emit(new KernelCode(spec, phases, lanes, values), each));
+            values -> new RowValueEmitter(spec, phases, lanes, values, each).emit());
       }
     }
   }
@@ -162,12 +139,11 @@ final class KernelEmitter {
     return MethodTypeDesc.of(V, types);
   }
 
-  private static void pass(KernelCode kernel, int phase) {
-    KernelSpec spec = kernel.spec();
-    KernelPasses phases = kernel.phases();
-    CodeBuilder code = kernel.code();
-    int[] places = new int[spec.operands() + phases.scratchRows()];
-    int[] rows = new int[spec.values()];
+  private static void passMethod(KernelCode method, int phase) {
+    KernelPasses phases = method.phases;
+    CodeBuilder code = method.code;
+    int[] places = new int[method.spec.operands() + phases.scratchRows()];
+    int[] rows = new int[method.spec.values()];
     int parameter = 3;
     for (int place : phases.places(phase)) {
       places[place] = code.parameterSlot(parameter++);
@@ -175,24 +151,19 @@ final class KernelEmitter {
     for (int value : phases.rowsUsed(phase)) {
       rows[value] = code.parameterSlot(parameter++);
     }
-    kernel.parameters(passType(phases, phase));
+    method.parameters(passType(phases, phase));
     PassEmitter.Frame frame =
         new PassEmitter.Frame(
             code.parameterSlot(0), code.parameterSlot(1), code.parameterSlot(2), places, rows);
-    new PassEmitter(kernel, phase, frame).emit();
-    kernel.end();
+    new PassEmitter(method, phase, frame).emit();
+    method.endMethod();
   }
 
-  /** Whether HotSpot will compile the kernel: it leaves huge methods to the interpreter. */
+  /** Whether HotSpot will compile all methods of the kernel. */
   static boolean isCompilable(byte[] kernel) {
     return ClassFile.of().parse(kernel).methods().stream()
         .flatMap(method -> method.findAttribute(Attributes.code()).stream())
         .allMatch(method -> method.codeLength() < HUGE_METHOD);
-  }
-
-  private static String sourceName(KernelSpec spec) {
-    String text = spec.expression();
-    return text.length() <= 200 ? text : text.substring(0, 200) + "...";
   }
 
   private void body() {
@@ -213,16 +184,16 @@ final class KernelEmitter {
             frames.store(J, middle[k]);
           }
           if (isWhole) {
-            RowEmitter whole = new RowEmitter(kernel, SCRATCH, rows);
-            eachRow(() -> row(whole));
+            RowEmitter whole = new RowEmitter(this, SCRATCH, rows);
+            eachRow(() -> row(() -> whole.begin(middle), whole::pass));
           } else if (phases.count() == 1) {
-            eachRow(this::row);
+            eachRow(() -> row(() -> {}, this::pass));
           } else {
-            new BlockEmitter(kernel, middle, rows).emit();
+            new BlockEmitter(this, middle, rows).emit();
           }
           advance(outer, 0);
         });
-    kernel.end();
+    endMethod();
   }
 
   private void eachRow(Runnable row) {
@@ -242,41 +213,33 @@ final class KernelEmitter {
     }
   }
 
-  /** All passes over the row at hand, by code for its length. */
-  private void row(RowEmitter whole) {
-    rowLoads();
-    whole.begin(middle);
-    for (int phase = 0; phase < phases.count(); phase++) {
-      rowValues(phase);
-      whole.pass(phase);
-    }
-    rowValues(phases.count());
-    rowStores();
-  }
-
-  /** The one pass over the row at hand, and what comes before and after it. */
-  private void row() {
-    rowLoads();
-    rowValues(0);
-    pass(0);
-    rowValues(1);
-    rowStores();
-  }
-
-  private void rowLoads() {
+  /** All passes over the row at hand, and what comes before, between and after them. */
+  private void row(Runnable begin, IntConsumer pass) {
     for (int k = 0; k < spec.loads().size(); k++) {
       if (spec.loads().get(k) == Access.BROADCAST) {
         code.lload(middle[k]);
-        kernel.getFloat();
+        getFloat();
         frames.store(F, rows[k]);
       }
+    }
+    begin.run();
+    for (int phase = 0; phase < phases.count(); phase++) {
+      rowValues(phase);
+      pass.accept(phase);
+    }
+    rowValues(phases.count());
+    endReductions(middle, SCRATCH);
+    for (int s : phases.rowStores()) {
+      code.lload(middle[spec.loads().size() + s]);
+      code.fload(rows[spec.stores().get(s).value()]);
+      setFloat();
     }
   }
 
   private void pass(int phase) {
     if (isInline(phases)) {
       PassEmitter.Frame frame = new PassEmitter.Frame(STRIDES, N, SCRATCH, middle, rows);
-      new PassEmitter(kernel, phase, frame).emit();
+      new PassEmitter(this, phase, frame).emit();
       return;
     }
     code.aload(STRIDES).iload(N).lload(SCRATCH);
@@ -291,23 +254,14 @@ final class KernelEmitter {
       int slot = phases.slotOf(value);
       if (slot >= 0) {
         code.lload(SCRATCH);
-        kernel.addLanes(slot);
-        kernel.combineLanes(phases.reductions().get(slot).mode());
+        addLanes(slot);
+        combineLanes(phases.reductions().get(slot).mode());
       } else {
         Instruction instruction = spec.instruction(value);
         instruction.arguments().forEach(argument -> code.fload(rows[argument]));
-        kernel.elementwise(instruction, false);
+        elementwise(instruction, false);
       }
       frames.store(F, rows[value]);
-    }
-  }
-
-  private void rowStores() {
-    kernel.endReductions(middle, SCRATCH);
-    for (int s : phases.rowStores()) {
-      code.lload(middle[spec.loads().size() + s]);
-      code.fload(rows[spec.stores().get(s).value()]);
-      kernel.setFloat();
     }
   }
 }

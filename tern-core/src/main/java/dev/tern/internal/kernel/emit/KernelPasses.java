@@ -8,35 +8,56 @@ import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.ReductionLanes;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /**
  * What each pass over the inner loop does. A value that depends on a reduction over the inner loop
- * belongs to a later pass than the input of the reduction. For example, softmax takes three passes
- * over a row, which stays in the cache meanwhile: the maximum, the sum of the powers, the
- * quotients.
+ * is computed in a later pass than the input of the reduction. For example, softmax takes three
+ * passes over a row: the maximum, the sum of the powers, the quotients. The row stays in the cache
+ * meanwhile.
  *
- * <p>Values are of two kinds: elements, and <em>row values</em>, one for the whole inner loop. A
- * later pass computes an element anew where that takes one cheap op on what it loads. Any other
- * element is kept: it is read back from where it was stored, or from a row of scratch memory.
+ * <p>A value is either one number for each element, or a <em>row value</em>: one number for the
+ * whole inner loop. Where a later pass needs an element of an earlier one, it computes the element
+ * again if that takes one cheap op on what it loads. It reads any other back from where it was
+ * stored, or from a row of scratch memory.
  */
 final class KernelPasses {
-  /** A reduction over the inner loop in lanes, at {@code slot} of the scratch memory. */
+  /** A reduction of a value in pass {@code phase}; its lanes are number {@code slot} of the row. */
   record Reduction(int value, Mode mode, int slot, int phase) {}
 
+  /** Ops, beside functions such as exp, that cost more than to read a number. */
+  private static final Set<Op> SLOW =
+      Set.of(Op.Binary.DIV, Op.Unary.RECIPROCAL, Op.Unary.SQRT, Op.Unary.RSQRT);
+
+  private static final Set<Op> COMPARISONS = Set.of(Op.Binary.LT, Op.Binary.LE, Op.Binary.EQ);
+
+  /** Ops that a function such as exp counts as. */
   private static final int FUNCTION_WORK = 32;
 
   private final KernelSpec spec;
   private final int firstInstruction;
   private final int[] phase;
   private final boolean[] row;
+
+  /** Whether later passes read the value back. */
   private final boolean[] kept;
+
   private final int count;
   private final List<TreeSet<Integer>> needed = new ArrayList<>();
   private final List<Reduction> reductions = new ArrayList<>();
-  private final List<Integer> scratch = new ArrayList<>();
+
+  /** Slots of the reductions that are instructions. */
+  private final Map<Integer, Integer> slots = new HashMap<>();
+
+  /** Values that have a row of scratch memory. */
+  private final List<Integer> scratch;
 
   KernelPasses(KernelSpec spec) {
     this.spec = spec;
@@ -49,25 +70,17 @@ final class KernelPasses {
       assign(v);
     }
     collectReductions();
-    int last = 0;
-    for (Store store : spec.stores()) {
-      last = Math.max(last, isRowStore(store) ? 0 : phase[store.value()]);
-    }
-    for (Reduction reduction : reductions) {
-      last = Math.max(last, reduction.phase());
-    }
-    count = last + 1;
+    IntStream stores =
+        spec.stores().stream().filter(s -> !isRowStore(s)).mapToInt(s -> phase[s.value()]);
+    IntStream reduced = reductions.stream().mapToInt(Reduction::phase);
+    count = 1 + IntStream.concat(stores, reduced).max().orElse(0);
     for (int p = 0; p < count; p++) {
       needed.add(new TreeSet<>());
     }
     for (int p = count - 1; p >= 0; p--) {
       findNeeded(p);
     }
-    for (int v = firstInstruction; v < values; v++) {
-      if (kept[v] && storeOf(v) < 0) {
-        scratch.add(v);
-      }
-    }
+    scratch = results(v -> kept[v] && storeOf(v) < 0);
   }
 
   private void assign(int value) {
@@ -94,32 +107,34 @@ final class KernelPasses {
         reductions.add(new Reduction(value, store.mode(), reductions.size(), phase[value]));
       }
     }
-    for (int v = firstInstruction; v < phase.length; v++) {
-      if (isReduction(v)) {
-        Op.Reduce op = (Op.Reduce) spec.instruction(v).op();
-        Mode mode = op.kind() == Op.Reduce.Kind.SUM ? Mode.SUM : Mode.MAX;
-        int value = spec.instruction(v).arguments().get(0);
-        reductions.add(new Reduction(value, mode, reductions.size(), phase[v] - 1));
-      }
+    for (int v : results(this::isReduction)) {
+      Op.Reduce op = (Op.Reduce) spec.instruction(v).op();
+      Mode mode = op.kind() == Op.Reduce.Kind.SUM ? Mode.SUM : Mode.MAX;
+      int value = spec.instruction(v).arguments().get(0);
+      slots.put(v, reductions.size());
+      reductions.add(new Reduction(value, mode, reductions.size(), phase[v] - 1));
     }
   }
 
+  /** Finds what pass {@code p} needs; later passes have marked what it must keep. */
   private void findNeeded(int p) {
-    for (Store store : spec.stores()) {
-      if (!isRowStore(store) && phase[store.value()] == p) {
-        need(store.value(), p);
-      }
-    }
-    for (Reduction reduction : reductions) {
-      if (reduction.phase() == p) {
-        need(reduction.value(), p);
-      }
-    }
-    for (int v = firstInstruction; v < kept.length; v++) {
-      if (kept[v] && phase[v] == p) {
-        need(v, p);
-      }
-    }
+    storesThat(store -> !isRowStore(store) && phase[store.value()] == p)
+        .forEach(s -> need(spec.stores().get(s).value(), p));
+    reductions(p).forEach(reduction -> need(reduction.value(), p));
+    results(v -> kept[v] && phase[v] == p).forEach(v -> need(v, p));
+  }
+
+  /** Results of instructions that pass a test, in order. */
+  private List<Integer> results(IntPredicate test) {
+    return IntStream.range(firstInstruction, phase.length).filter(test).boxed().toList();
+  }
+
+  /** Indexes of the stores that pass a test. */
+  private List<Integer> storesThat(Predicate<Store> test) {
+    return IntStream.range(0, spec.stores().size())
+        .filter(s -> test.test(spec.stores().get(s)))
+        .boxed()
+        .toList();
   }
 
   private void need(int value, int p) {
@@ -133,15 +148,10 @@ final class KernelPasses {
     spec.instruction(value).arguments().forEach(argument -> need(argument, p));
   }
 
-  /** Whether the value is one op that costs no more than to read its result back. */
+  /** Whether the value is one op on loads or row values that costs no more than to read it back. */
   private boolean isCheap(int value) {
     Instruction instruction = spec.instruction(value);
-    boolean slow =
-        instruction.op().isPolynomial()
-            || instruction.op() == Op.Binary.DIV
-            || instruction.op() == Op.Unary.RECIPROCAL
-            || instruction.op() == Op.Unary.SQRT
-            || instruction.op() == Op.Unary.RSQRT;
+    boolean slow = instruction.op().isPolynomial() || SLOW.contains(instruction.op());
     return !slow && instruction.arguments().stream().allMatch(a -> row[a] || a < firstInstruction);
   }
 
@@ -149,23 +159,29 @@ final class KernelPasses {
     return value >= firstInstruction && spec.instruction(value).op() instanceof Op.Reduce;
   }
 
+  /** Whether one number is stored for each row. */
   private boolean isRowStore(Store store) {
     return store.mode() == Mode.WRITE && store.access() == Access.BROADCAST;
   }
 
-  /** Passes over the inner loop. */
+  /** Number of passes over the inner loop. */
   int count() {
     return count;
   }
 
-  /** Loads that pass {@code p} reads element by element. */
-  List<Integer> loads(int p) {
-    return needed.get(p).stream().filter(v -> v < spec.loads().size()).toList();
+  /** Elements that pass {@code p} reads from their {@link #home}: loads and kept values. */
+  List<Integer> reads(int p) {
+    return needed.get(p).stream().filter(v -> isRead(v, p)).toList();
+  }
+
+  private boolean isRead(int value, int p) {
+    return value < firstInstruction || kept[value] && phase[value] < p;
   }
 
   /**
-   * The comparison that pass {@code p} computes only for {@code value}, which chooses by it between
-   * two other values; -1 if there is none. Its result then need not exist as numbers.
+   * If {@code value} is a {@code SELECT} by a comparison that pass {@code p} computes and nothing
+   * else reads, the value of this comparison; otherwise -1. Such a comparison needs no result in
+   * numbers.
    */
   int comparisonOf(int value, int p) {
     if (spec.instruction(value).op() != Op.Ternary.SELECT) {
@@ -173,12 +189,8 @@ final class KernelPasses {
     }
     int condition = spec.instruction(value).arguments().get(0);
     boolean isHere = condition >= firstInstruction && computed(p).contains(condition);
-    return isHere && isComparison(condition) && uses(condition) == 1 ? condition : -1;
-  }
-
-  private boolean isComparison(int value) {
-    Op op = spec.instruction(value).op();
-    return op == Op.Binary.LT || op == Op.Binary.LE || op == Op.Binary.EQ;
+    boolean isComparison = isHere && COMPARISONS.contains(spec.instruction(condition).op());
+    return isComparison && uses(condition) == 1 ? condition : -1;
   }
 
   /** How often a value is an argument or stored, in all passes. */
@@ -191,16 +203,9 @@ final class KernelPasses {
             .count();
   }
 
-  /** Elements that an earlier pass computed and pass {@code p} reads back. */
-  List<Integer> reloaded(int p) {
-    return needed.get(p).stream().filter(v -> kept[v] && phase[v] < p).toList();
-  }
-
   /** Elements that pass {@code p} computes, in order. */
   List<Integer> computed(int p) {
-    return needed.get(p).stream()
-        .filter(v -> v >= firstInstruction && !(kept[v] && phase[v] < p))
-        .toList();
+    return needed.get(p).stream().filter(v -> !isRead(v, p)).toList();
   }
 
   /** Elements that pass {@code p} writes to scratch memory. */
@@ -210,14 +215,8 @@ final class KernelPasses {
 
   /** Indexes of the stores that pass {@code p} writes or adds to element by element. */
   List<Integer> stores(int p) {
-    List<Integer> found = new ArrayList<>();
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      if (!isRowStore(store) && !store.reducesLanes() && phase[store.value()] == p) {
-        found.add(s);
-      }
-    }
-    return found;
+    return storesThat(
+        store -> !isRowStore(store) && !store.reducesLanes() && phase[store.value()] == p);
   }
 
   /** Reductions over the inner loop that pass {@code p} does. */
@@ -235,58 +234,37 @@ final class KernelPasses {
    * == count()}, the row values after the last pass.
    */
   List<Integer> rowValues(int p) {
-    List<Integer> found = new ArrayList<>();
-    for (int v = firstInstruction; v < phase.length; v++) {
-      if (row[v] && phase[v] == p) {
-        found.add(v);
-      }
-    }
-    return found;
+    return results(v -> row[v] && phase[v] == p);
   }
 
   /** Loads of one number for each row, from which row values are computed. */
   Set<Integer> gathered() {
     Set<Integer> found = new TreeSet<>();
-    for (int v = firstInstruction; v < phase.length; v++) {
-      if (row[v] && !isReduction(v)) {
-        found.addAll(spec.instruction(v).arguments());
-      }
-    }
+    results(v -> row[v] && !isReduction(v))
+        .forEach(v -> found.addAll(spec.instruction(v).arguments()));
     found.removeIf(value -> value >= spec.loads().size());
     return found;
   }
 
-  /**
-   * Bytes of the row values of a block: {@link ReductionLanes#COUNT} numbers for each that is kept.
-   */
+  /** Bytes of the row values of a block: {@link ReductionLanes#COUNT} numbers for each. */
   int rowValueBytes() {
     return ReductionLanes.BYTES * keptRowValues().size();
   }
 
-  /** Bytes from the first row value of a block to those of {@code value}. */
+  /** Bytes from the row values of a block to the numbers of {@code value}. */
   long rowValueAt(int value) {
     return (long) ReductionLanes.BYTES * keptRowValues().indexOf(value);
   }
 
   private List<Integer> keptRowValues() {
     List<Integer> found = new ArrayList<>(gathered());
-    for (int v = firstInstruction; v < phase.length; v++) {
-      if (row[v]) {
-        found.add(v);
-      }
-    }
+    found.addAll(results(v -> row[v]));
     return found;
   }
 
   /** Indexes of the stores of row values. */
   List<Integer> rowStores() {
-    List<Integer> found = new ArrayList<>();
-    for (int s = 0; s < spec.stores().size(); s++) {
-      if (isRowStore(spec.stores().get(s))) {
-        found.add(s);
-      }
-    }
-    return found;
+    return storesThat(this::isRowStore);
   }
 
   /** Row values, scalars among them, that pass {@code p} uses with elements. */
@@ -301,8 +279,8 @@ final class KernelPasses {
 
   /** Operands, and rows of scratch memory, that pass {@code p} reads or writes by element. */
   Set<Integer> places(int p) {
-    Set<Integer> places = new TreeSet<>(loads(p));
-    reloaded(p).forEach(value -> places.add(home(value)));
+    Set<Integer> places = new TreeSet<>();
+    reads(p).forEach(value -> places.add(home(value)));
     saved(p).forEach(value -> places.add(home(value)));
     stores(p).forEach(store -> places.add(spec.loads().size() + store));
     return places;
@@ -317,20 +295,21 @@ final class KernelPasses {
     return work;
   }
 
-  /** The slot of the reduction that gives row value {@code value}; -1 if an op gives it. */
-  int slotOf(int value) {
-    if (!isReduction(value)) {
-      return -1;
-    }
-    int slot = (int) spec.stores().stream().filter(Store::reducesLanes).count();
-    for (int v = firstInstruction; v < value; v++) {
-      slot += isReduction(v) ? 1 : 0;
-    }
-    return slot;
+  /** Ops and operands of all passes for one vector. */
+  int work() {
+    return IntStream.range(0, count).map(this::work).sum();
   }
 
-  /** The place that a kept element is read back from: an operand, or a row of scratch memory. */
+  /** The slot of the reduction that gives row value {@code value}; -1 if an op gives it. */
+  int slotOf(int value) {
+    return slots.getOrDefault(value, -1);
+  }
+
+  /** The place that an element is read from: an operand, or a row of scratch memory. */
   int home(int value) {
+    if (value < firstInstruction) {
+      return value;
+    }
     int store = storeOf(value);
     return store >= 0 ? spec.loads().size() + store : spec.operands() + scratch.indexOf(value);
   }
@@ -350,21 +329,14 @@ final class KernelPasses {
         + rowValueBytes();
   }
 
-  /** Rows of scratch memory. */
+  /** Number of rows of scratch memory. */
   int scratchRows() {
     return scratch.size();
   }
 
   /** The store that writes the value to neighbouring elements, or -1. */
   private int storeOf(int value) {
-    for (int s = 0; s < spec.stores().size(); s++) {
-      Store store = spec.stores().get(s);
-      if (store.value() == value
-          && store.mode() == Mode.WRITE
-          && store.access() == Access.CONTIGUOUS) {
-        return s;
-      }
-    }
-    return -1;
+    Store wanted = new Store(value, Mode.WRITE, Access.CONTIGUOUS);
+    return spec.stores().indexOf(wanted);
   }
 }

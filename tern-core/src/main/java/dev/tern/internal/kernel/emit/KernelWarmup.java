@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Drives the vector form of one kernel until it is compiled: see {@link Warmup}. */
+/** Runs the vector form of one kernel until the JIT has compiled it: see {@link Warmup}. */
 final class KernelWarmup implements Warmup.Candidate {
   private static final int N = 256;
   private static final int N1 = 8;
   private static final int LONG = 16_384;
 
-  /** Few, as there may be many kernels, and each attempt takes the JIT's time. */
+  /** Few, as there may be many kernels, and each attempt costs the JIT time. */
   private static final int ATTEMPTS = 3;
 
   /**
-   * Sizes of the loops. There are few vectors, as each costs a microsecond at first, but many rows,
-   * as the JIT compiles the loop over rows by their number.
+   * Sizes of the three loops. Small runs have few vectors, as each costs a microsecond until the
+   * code is compiled. Large runs have many rows, as the JIT counts them before it compiles a loop.
    */
   private static final int[][] SMALL = {
     {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
@@ -34,7 +34,7 @@ final class KernelWarmup implements Warmup.Candidate {
 
   private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
 
-  /** The same for a kernel whose rows have one length, which is added. */
+  /** Sizes of the two outer loops for a kernel whose rows have a known length. */
   private static final int[][] SMALL_ROWS = {{1, 2}, {2, 1}, {1, N1}, {4, N1}};
 
   private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
@@ -57,7 +57,7 @@ final class KernelWarmup implements Warmup.Candidate {
     KernelSpec spec = compiled.spec();
     this.compiled = compiled;
     this.code = code;
-    turns.add(define());
+    turns.add(Kernels.define(code));
     turns.addAll(HiddenClasses.idle(Kernel.class));
     int row = spec.row();
     small = row == 0 ? SMALL : sizes(SMALL_ROWS, row);
@@ -68,7 +68,7 @@ final class KernelWarmup implements Warmup.Candidate {
     scalars = new float[spec.scalars()];
     for (int k = 0; k < addresses.length; k++) {
       addresses[k] = Memory.allocate(arena, 4L * (LONG + N * N1), 64, "warm-up").address();
-      strides[3 * k + 1] = access(spec, k) == Access.CONTIGUOUS ? 4L * N : 0;
+      strides[3 * k + 1] = spec.access(k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
     long most =
         Stream.of(small, large)
@@ -79,16 +79,12 @@ final class KernelWarmup implements Warmup.Candidate {
     scratch = Memory.allocate(arena, ReductionLanes.BYTES + most, 64, "warm-up").address();
   }
 
-  /** Has the vector form of a kernel compiled. */
-  static void start(CompiledKernel compiled) {
-    Warmup.enqueue(() -> of(compiled));
-  }
-
-  private static Optional<KernelWarmup> of(CompiledKernel compiled) {
+  /** A candidate for the vector form; empty if the kernel stays scalar. */
+  static Optional<KernelWarmup> of(CompiledKernel compiled) {
     try {
       byte[] code = KernelEmitter.emit(compiled.spec(), VectorSupport.lanes());
       if (!KernelEmitter.isCompilable(code)) {
-        code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
+        code = KernelEmitter.emit(compiled.spec().withRow(0), VectorSupport.lanes());
       }
       if (KernelEmitter.isCompilable(code)) {
         return Optional.of(new KernelWarmup(compiled, code));
@@ -103,10 +99,6 @@ final class KernelWarmup implements Warmup.Candidate {
 
   private static int[][] sizes(int[][] rows, int n) {
     return Arrays.stream(rows).map(each -> new int[] {each[0], each[1], n}).toArray(int[][]::new);
-  }
-
-  private Kernel define() {
-    return Kernels.define(code);
   }
 
   @Override
@@ -132,10 +124,10 @@ final class KernelWarmup implements Warmup.Candidate {
   @Override
   public void renew() {
     if (compiled.spec().row() % ReductionLanes.COUNT > 0) {
-      // Masks make much code, which is likely to box again.
-      code = KernelEmitter.emit(compiled.spec().forAnyRows(), VectorSupport.lanes());
+      // Code for parts of a vector is long, and likely to box again.
+      code = KernelEmitter.emit(compiled.spec().withRow(0), VectorSupport.lanes());
     }
-    turns.set(0, define());
+    turns.set(0, Kernels.define(code));
   }
 
   @Override
@@ -147,12 +139,5 @@ final class KernelWarmup implements Warmup.Candidate {
   public void giveUp() {
     compiled.stayScalar();
     arena.close();
-  }
-
-  private static Access access(KernelSpec spec, int operand) {
-    int loads = spec.loads().size();
-    return operand < loads
-        ? spec.loads().get(operand)
-        : spec.stores().get(operand - loads).access();
   }
 }

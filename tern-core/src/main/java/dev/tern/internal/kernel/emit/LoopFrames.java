@@ -17,12 +17,11 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Writes loops, and their stack map frames: which locals hold what at each label (JVMS 4.7.4). The
- * class-file library could work the frames out from the code. But it does so by a method so large
- * and so busy that the JIT spends half a second of a process's first on it, while every kernel
- * waits.
+ * Writes loops and their stack map frames, which say what locals hold at each label (JVMS 4.7.4).
+ * The class-file library could find the frames from the code, but by a large method that keeps the
+ * JIT busy for half a second when a process starts, while every kernel waits.
  *
- * <p>Only locals that live across labels are noted; the operand stack is empty at each label.
+ * <p>Frames name only the locals that live across labels. The operand stack is empty at each label.
  */
 final class LoopFrames {
   private final CodeBuilder code;
@@ -43,8 +42,7 @@ final class LoopFrames {
           case LONG -> SimpleVerificationTypeInfo.LONG;
           case FLOAT -> SimpleVerificationTypeInfo.FLOAT;
           case REFERENCE -> ObjectVerificationTypeInfo.of(type);
-          case BOOLEAN, BYTE, CHAR, SHORT, DOUBLE, VOID ->
-              throw new AssertionError("kernel: got a local of " + kind);
+          default -> throw new AssertionError("kernel: got a local of " + kind);
         });
   }
 
@@ -54,11 +52,7 @@ final class LoopFrames {
     assigned(slot, type);
   }
 
-  /**
-   * A loop.
-   *
-   * @param test jumps to the label it is given when the loop is over
-   */
+  /** A loop; {@code test} jumps to the label that it is given when the loop is over. */
   void loop(Consumer<Label> test, Runnable body) {
     Label head = code.newLabel();
     Label end = code.newLabel();
@@ -73,7 +67,7 @@ final class LoopFrames {
     code.nop();
   }
 
-  /** A loop that counts a fresh local from 0 in steps to the int local {@code limit}. */
+  /** A loop that counts a new local from 0, by {@code step}, up to the int local {@code limit}. */
   void count(int step, int limit, Runnable body) {
     int index = code.allocateLocal(TypeKind.INT);
     code.iconst_0();
@@ -86,7 +80,7 @@ final class LoopFrames {
         });
   }
 
-  /** Adds the frames to the method; to be called at its end. */
+  /** Adds the frames to the method; called at its end. */
   void write() {
     code.with(StackMapTableAttribute.of(frames));
   }

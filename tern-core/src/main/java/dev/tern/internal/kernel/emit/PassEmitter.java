@@ -1,12 +1,5 @@
 package dev.tern.internal.kernel.emit;
 
-import static dev.tern.internal.kernel.emit.KernelCode.F;
-import static dev.tern.internal.kernel.emit.KernelCode.I;
-import static dev.tern.internal.kernel.emit.KernelCode.J;
-import static dev.tern.internal.kernel.emit.KernelCode.LANES;
-import static dev.tern.internal.kernel.emit.KernelCode.V;
-import static dev.tern.internal.kernel.emit.KernelCode.VECTOR;
-
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Access;
@@ -14,7 +7,6 @@ import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.ReductionLanes;
-import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -24,36 +16,36 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * Writes one pass of a kernel over its inner loop:
+ * Writes one pass of a kernel over its inner loop. A vector kernel has three loops, a scalar kernel
+ * the last one only:
  *
  * <pre>
- * set lane accumulators
- * for (i = 0; i + step &lt;= n; i += step)  // vector kernels only: several vectors at a time, and
- *   load, compute, store, accumulate      //   then one
- * store lane accumulators                 // before the loop over single vectors
- * for (; i &lt; n; i++)                     // the rest, one element at a time; where the length is
- *   load, compute, store, accumulate      //   known, some lanes of one vector
+ * start the accumulators
+ * for (i = 0; i + step &lt;= n; i += step)      // several vectors at a time
+ *   load, compute, store, accumulate
+ * store the accumulators in lanes
+ * for (; i + vector &lt;= n; i += vector)       // one vector at a time
+ *   load, compute, store, add to the lanes
+ * for (; i &lt; n; i++)                         // one element at a time
+ *   load, compute, store, add to the lanes
  * </pre>
  *
- * Where the length is known, {@link KernelSpec#row()}, a short pass of little work has no loop.
+ * <p>If the length is known ({@link KernelSpec#row()}), some lanes of one vector take the place of
+ * the last loop, and a short pass of little work has no loop at all.
  *
- * <p>A vector's lanes belong to accumulators in turn, {@link ReductionLanes#COUNT} lanes in all. A
- * loop takes a vector for each; what is left is added to the stored lanes, because vectors that go
- * from one loop to another would be boxed by the JIT. Where that is too much code the only loop
- * takes one vector at a time, and passes the turn on by exchanging the accumulators.
+ * <p>The accumulators of a reduction have {@link ReductionLanes#COUNT} lanes in all. The first loop
+ * takes one vector for each accumulator. The others add to lanes in memory, because the JIT would
+ * box vectors that go from one loop to the next. Where the first loop would be too much code, there
+ * is only a loop that takes one vector at a time; it exchanges the accumulators after each.
  *
- * <p>Each op is one static call to {@link Pointwise}, which the JIT inlines, or a copy of the
- * method of {@code VectorOps}.
+ * <p>Each op is a static call to {@code Pointwise}, which the JIT inlines, or a copy of the method
+ * of {@code VectorOps}.
  */
-final class PassEmitter {
+final class PassEmitter extends KernelCode {
   /**
-   * The locals of the method that the pass is written into.
-   *
-   * @param strides the kernel's strides
-   * @param n the length of the inner loop
-   * @param scratch the address of the lanes
-   * @param places the address where each operand, or row of scratch memory, begins
-   * @param rows each row value, scalars among them
+   * Locals of the method that the pass is written into: the strides, the length n of the inner
+   * loop, the address of the lanes, the address where each operand and row of scratch memory
+   * begins, and the row values, scalars among them.
    */
   record Frame(int strides, int n, int scratch, int[] places, int[] rows) {}
 
@@ -66,13 +58,7 @@ final class PassEmitter {
   /** Most ops and operands, times vectors, of a loop that takes a vector for each accumulator. */
   private static final int REDUCED_WORK = 96;
 
-  private final KernelCode kernel;
-  private final KernelSpec spec;
-  private final KernelPasses phases;
   private final int phase;
-  private final int lanes;
-  private final CodeBuilder code;
-  private final LoopFrames frames;
   private final Frame frame;
   private final List<KernelPasses.Reduction> reductions;
   private final int[] starts;
@@ -82,26 +68,21 @@ final class PassEmitter {
   private final int[][] accumulators;
   private final int counter;
 
-  /** Whether the code being written is for some lanes only. */
+  /** Whether the code that is being written is for some lanes only. */
   private boolean isPart;
 
-  PassEmitter(KernelCode kernel, int phase, Frame frame) {
-    this.kernel = kernel;
-    spec = kernel.spec();
-    phases = kernel.phases();
+  PassEmitter(KernelCode caller, int phase, Frame frame) {
+    super(caller);
     this.phase = phase;
-    lanes = kernel.lanes();
-    code = kernel.code();
-    frames = kernel.frames();
     this.frame = frame;
     reductions = phases.reductions(phase);
-    starts = kernel.locals(frame.places().length, TypeKind.LONG);
+    starts = locals(frame.places().length, TypeKind.LONG);
     offset = code.allocateLocal(TypeKind.LONG);
-    scalarValues = kernel.locals(frame.rows().length, TypeKind.FLOAT);
-    vectorValues = lanes > 1 ? kernel.locals(scalarValues.length, TypeKind.REFERENCE) : new int[0];
+    scalarValues = locals(frame.rows().length, TypeKind.FLOAT);
+    vectorValues = lanes > 1 ? locals(scalarValues.length, TypeKind.REFERENCE) : new int[0];
     accumulators = new int[lanes > 1 ? phases.reductions().size() : 0][];
     for (int r = 0; r < accumulators.length; r++) {
-      accumulators[r] = kernel.locals(ReductionLanes.COUNT / lanes, TypeKind.REFERENCE);
+      accumulators[r] = locals(ReductionLanes.COUNT / lanes, TypeKind.REFERENCE);
     }
     counter = code.allocateLocal(TypeKind.INT);
   }
@@ -109,7 +90,7 @@ final class PassEmitter {
   void emit() {
     for (int place : phases.places(phase)) {
       code.lload(frame.places()[place]);
-      kernel.checkAddress();
+      checkAddress();
       frames.store(J, starts[place]);
     }
     for (int value : phases.rowsUsed(phase)) {
@@ -130,12 +111,12 @@ final class PassEmitter {
     }
   }
 
+  /** Whether the whole row is taken without a loop. */
   private boolean isStraight() {
     int vectors = (spec.row() + lanes - 1) / lanes;
     return spec.row() > 0 && phases.work(phase) * vectors <= STRAIGHT_WORK;
   }
 
-  /** The whole row without a loop. */
   private void straight() {
     code.lconst_0().lstore(offset);
     rowVectors();
@@ -152,35 +133,30 @@ final class PassEmitter {
 
   private void beginLanes() {
     for (KernelPasses.Reduction reduction : reductions) {
-      boolean sum = reduction.mode() == Mode.SUM;
       if (lanes == 1) {
         lanesAddress(reduction.slot());
-        code.loadConstant(sum ? 0f : Float.NEGATIVE_INFINITY);
+        code.loadConstant(reduction.mode() == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY);
         code.invokestatic(LANES, "fill", MethodTypeDesc.of(V, J, F));
       } else {
         for (int accumulator : accumulators[reduction.slot()]) {
-          code.loadConstant(sum ? 0f : Float.NEGATIVE_INFINITY);
-          kernel.vector("broadcast", VECTOR, F);
-          if (!sum) {
-            kernel.vector("key", VECTOR, VECTOR);
-          }
+          startOf(reduction.mode());
           frames.store(VECTOR, accumulator);
         }
       }
     }
   }
 
-  /** Stores the lanes, with keys of the largest as floats. The next vector belongs to the first. */
+  /** Stores the accumulators in lanes, the first at the lane that the next element belongs to. */
   private void flushAccumulators() {
     for (KernelPasses.Reduction reduction : reductions) {
       int[] set = accumulators[reduction.slot()];
       for (int u = 0; u < set.length; u++) {
         code.aload(set[u]);
         if (reduction.mode() == Mode.MAX) {
-          kernel.vector("ofKey", VECTOR, VECTOR);
+          vector("ofKey", VECTOR, VECTOR);
         }
         laneAddress(reduction.slot(), u * lanes);
-        kernel.vector("store", V, VECTOR, J);
+        vector("store", V, VECTOR, J);
       }
     }
   }
@@ -192,7 +168,7 @@ final class PassEmitter {
     code.loadConstant(ReductionLanes.COUNT - 1).iand().iconst_2().ishl().i2l().ladd();
   }
 
-  /** A loop that advances {@link #counter} by {@code step} while so many elements are left. */
+  /** A loop that takes {@code step} elements at a time while as many are left. */
   private void elements(int step, Runnable body) {
     frames.loop(
         end -> {
@@ -216,8 +192,8 @@ final class PassEmitter {
   }
 
   /**
-   * Whole vectors: two at a time, which outweighs the loop's own cost unless the JIT would take
-   * long, then one.
+   * Whole vectors: two at a time, as the loop itself costs time, then one. Long code is not
+   * doubled.
    */
   private void pointwiseLoops() {
     if (!isMuch()) {
@@ -240,12 +216,12 @@ final class PassEmitter {
     rest(this::addToMemory);
   }
 
-  /** Whether the JIT would take long over two copies of a loop's body. */
+  /** Whether two copies of the loop's body would be much work for the JIT. */
   private boolean isMuch() {
     return phases.work(phase) > UNROLLED_WORK;
   }
 
-  /** What is left of a row of known length, fewer elements than a vector has. */
+  /** The end of a row of known length that fills a vector in part. */
   private void rest(BiConsumer<KernelPasses.Reduction, Integer> add) {
     if (spec.row() % lanes > 0) {
       offset();
@@ -254,7 +230,7 @@ final class PassEmitter {
     }
   }
 
-  /** Vector {@code u} from the counter on, if the row ends within it. */
+  /** Vector {@code u} from the counter on, if a row of known length ends within it. */
   private void someLanes(int u, BiConsumer<KernelPasses.Reduction, Integer> add) {
     if (spec.row() % lanes > 0) {
       isPart = true;
@@ -275,23 +251,19 @@ final class PassEmitter {
   }
 
   /**
-   * Puts row values into all lanes. The JIT moves this out of the loop. Before the loop it would
-   * box the vectors where a row is too short for the loop.
+   * Copies row values into all lanes of vectors. This stands in the loop, from where the JIT moves
+   * it out. Before the loop, the JIT would box the vectors when a row is too short for the loop.
    */
   private void rowVectors() {
     for (int value : phases.rowsUsed(phase)) {
       code.fload(scalarValues[value]);
-      kernel.vector("broadcast", VECTOR, F);
+      vector("broadcast", VECTOR, F);
       code.astore(vectorValues[value]);
     }
   }
 
   private void vectorElement(int u, BiConsumer<KernelPasses.Reduction, Integer> add) {
-    for (int k : phases.loads(phase)) {
-      vectorLoad(k, u);
-      code.astore(vectorValues[k]);
-    }
-    for (int value : phases.reloaded(phase)) {
+    for (int value : phases.reads(phase)) {
       vectorLoad(phases.home(value), u);
       code.astore(vectorValues[value]);
     }
@@ -330,7 +302,7 @@ final class PassEmitter {
     code.astore(accumulator);
   }
 
-  /** Adds to the first accumulator, then moves each one place ahead and the first to the end. */
+  /** Adds to the first accumulator, then moves it behind the others. */
   private void addInTurn(KernelPasses.Reduction reduction, int u) {
     addToRegister(reduction, u);
     int[] set = accumulators[reduction.slot()];
@@ -344,11 +316,11 @@ final class PassEmitter {
 
   private void addToMemory(KernelPasses.Reduction reduction, int u) {
     laneAddress(reduction.slot(), u * lanes);
-    kernel.vector("load", VECTOR, J);
+    vector("load", VECTOR, J);
     code.aload(vectorValues[reduction.value()]);
     insert(reduction.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
     laneAddress(reduction.slot(), u * lanes);
-    kernel.vector("store", V, VECTOR, J);
+    vector("store", V, VECTOR, J);
   }
 
   private void vectorLoad(int place, int u) {
@@ -362,11 +334,7 @@ final class PassEmitter {
   }
 
   private void scalarElement() {
-    for (int k : phases.loads(phase)) {
-      scalarLoad(k);
-      code.fstore(scalarValues[k]);
-    }
-    for (int value : phases.reloaded(phase)) {
+    for (int value : phases.reads(phase)) {
       scalarLoad(phases.home(value));
       code.fstore(scalarValues[value]);
     }
@@ -380,7 +348,7 @@ final class PassEmitter {
     for (int value : phases.saved(phase)) {
       elementAddress(phases.home(value), 0);
       code.fload(scalarValues[value]);
-      kernel.setFloat();
+      setFloat();
     }
     for (int s : phases.stores(phase)) {
       Store store = spec.stores().get(s);
@@ -391,9 +359,9 @@ final class PassEmitter {
       } else {
         scalarLoad(operand);
         code.fload(scalarValues[store.value()]);
-        kernel.combine(store.mode());
+        combine(store.mode());
       }
-      kernel.setFloat();
+      setFloat();
     }
     for (KernelPasses.Reduction reduction : reductions) {
       code.fload(scalarValues[reduction.value()]);
@@ -406,19 +374,19 @@ final class PassEmitter {
 
   private void scalarLoad(int place) {
     elementAddress(place, 0);
-    kernel.getFloat();
+    getFloat();
   }
 
-  /** Writes the method of {@code VectorOps}, or its form for some lanes in a part of a vector. */
+  /** Writes the method of {@code VectorOps}, for some lanes where the vector is not full. */
   private void insert(String name, ClassDesc result, ClassDesc... arguments) {
     if (isPart) {
-      kernel.someLanes(name, result, arguments);
+      someLanes(name, result, arguments);
     } else {
-      kernel.vector(name, result, arguments);
+      vector(name, result, arguments);
     }
   }
 
-  /** A choice by a comparison that nothing else reads: the blend takes the mask itself. */
+  /** A choice by a comparison that nothing else reads: the blend takes its mask. */
   private void vectorChoice(int target) {
     Instruction comparison = spec.instruction(phases.comparisonOf(target, phase));
     List<Integer> choices = spec.instruction(target).arguments().subList(1, 3);
@@ -430,7 +398,7 @@ final class PassEmitter {
           case Op.Binary.LE -> "selectLe";
           default -> "selectEq";
         };
-    kernel.vector(name, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR);
+    vector(name, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR);
     code.astore(vectorValues[target]);
   }
 
@@ -439,18 +407,18 @@ final class PassEmitter {
     TypeKind kind = vectors ? TypeKind.REFERENCE : TypeKind.FLOAT;
     int[] values = vectors ? vectorValues : scalarValues;
     instruction.arguments().forEach(argument -> code.loadLocal(kind, values[argument]));
-    kernel.elementwise(instruction, vectors);
+    elementwise(instruction, vectors);
     code.storeLocal(kind, values[target]);
   }
 
   private void lanesAddress(int slot) {
     code.lload(frame.scratch());
-    kernel.addLanes(slot);
+    addLanes(slot);
   }
 
   /**
    * Computes the bytes from the start of a row to element {@code counter}. The mask tells the JIT
-   * that they are not negative. With the test of the row's address, accesses then need no test.
+   * that they are not negative; as the row's address is checked too, accesses need no test.
    */
   private void offset() {
     code.iload(counter).loadConstant(Integer.MAX_VALUE).iand().i2l().iconst_2().lshl();
@@ -460,7 +428,7 @@ final class PassEmitter {
   /** Address of element {@code counter + ahead} of a place. */
   private void elementAddress(int place, int ahead) {
     code.lload(starts[place]);
-    if (kernel.access(place) == Access.STRIDED) {
+    if (access(place) == Access.STRIDED) {
       code.iload(counter).i2l();
       code.aload(frame.strides()).loadConstant(3 * place + 2).laload().lmul();
     } else {

@@ -1,16 +1,10 @@
 package dev.tern.internal.kernel.emit;
 
-import static dev.tern.internal.kernel.emit.KernelCode.F;
-import static dev.tern.internal.kernel.emit.KernelCode.J;
-import static dev.tern.internal.kernel.emit.KernelCode.V;
-import static dev.tern.internal.kernel.emit.KernelCode.VECTOR;
-
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import dev.tern.internal.kernel.KernelSpec.Mode;
 import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.ReductionLanes;
-import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.util.Arrays;
@@ -19,25 +13,21 @@ import java.util.List;
 /**
  * Writes the passes of a kernel of little work over short rows of a known length, {@link
  * KernelSpec#row()}. The code has no loop: it holds the row in vectors from the first pass to the
- * last, so each element is loaded and computed once. Elements go to {@link ReductionLanes} as in
- * the loops that {@link PassEmitter} writes, so results have the same bits.
+ * last, so each element is loaded and computed once. Elements go to the same {@link ReductionLanes}
+ * as in the loops of {@link PassEmitter}, so results have the same bits.
  */
-final class RowEmitter {
-  /** Most ops and operands of all passes, times vectors: more takes the JIT long. */
+final class RowEmitter extends KernelCode {
+  /** Most ops and operands of all passes, times vectors: the JIT is slow on longer code. */
   private static final int MOST_WORK = 96;
 
-  /** What the largest of a row costs for each vector, and what it takes to combine lanes. */
+  /** Ops that a maximum costs for each vector. */
   private static final int MAX_WORK = 4;
 
+  /** Ops that it costs to combine the lanes of a reduction. */
   private static final int COMBINE_WORK = 8;
 
   private static final int NONE = -1;
 
-  private final KernelCode kernel;
-  private final KernelSpec spec;
-  private final KernelPasses phases;
-  private final int lanes;
-  private final CodeBuilder code;
   private final int scratch;
   private final int[] rows;
   private final int[] starts;
@@ -45,22 +35,16 @@ final class RowEmitter {
   /** The local of each vector of each value; {@link #NONE} where the row at hand has none yet. */
   private final int[][] vectors;
 
-  /**
-   * @param scratch the local of the address of the lanes
-   * @param rows the locals of row values, scalars among them
-   */
-  RowEmitter(KernelCode kernel, int scratch, int[] rows) {
-    this.kernel = kernel;
-    spec = kernel.spec();
-    phases = kernel.phases();
-    lanes = kernel.lanes();
-    code = kernel.code();
+  /** Takes the locals of the address of the lanes, and of row values, scalars among them. */
+  RowEmitter(KernelCode caller, int scratch, int[] rows) {
+    super(caller);
     this.scratch = scratch;
     this.rows = rows;
-    starts = kernel.locals(spec.operands(), TypeKind.LONG);
+    starts = locals(spec.operands(), TypeKind.LONG);
     vectors = new int[spec.values()][vectors(spec, lanes)];
   }
 
+  /** Vectors that hold a row, the last perhaps in part. */
   private static int vectors(KernelSpec spec, int lanes) {
     return (spec.row() + lanes - 1) / lanes;
   }
@@ -70,10 +54,7 @@ final class RowEmitter {
     if (spec.row() == 0 || lanes == 1) {
       return false;
     }
-    int work = 0;
-    for (int phase = 0; phase < phases.count(); phase++) {
-      work += phases.work(phase);
-    }
+    int work = phases.work();
     for (KernelPasses.Reduction reduction : phases.reductions()) {
       work += reduction.mode() == Mode.SUM ? 1 : MAX_WORK;
     }
@@ -81,18 +62,14 @@ final class RowEmitter {
     return work * vectors(spec, lanes) + combining <= MOST_WORK;
   }
 
-  /**
-   * Begins a row.
-   *
-   * @param at the locals of the operands' addresses
-   */
+  /** Begins a row; {@code at} are the locals of the operands' addresses. */
   void begin(int[] at) {
     for (int[] each : vectors) {
       Arrays.fill(each, NONE);
     }
     for (int k = 0; k < starts.length; k++) {
       code.lload(at[k]);
-      kernel.checkAddress();
+      checkAddress();
       code.lstore(starts[k]);
     }
   }
@@ -126,17 +103,13 @@ final class RowEmitter {
 
   private int broadcast(int row) {
     code.fload(row);
-    kernel.vector("broadcast", VECTOR, F);
+    vector("broadcast", VECTOR, F);
     return stored();
   }
 
   private void begin(int[] accumulators, Mode mode) {
     for (int u = 0; u < accumulators.length; u++) {
-      code.loadConstant(mode == Mode.SUM ? 0f : Float.NEGATIVE_INFINITY);
-      kernel.vector("broadcast", VECTOR, F);
-      if (mode == Mode.MAX) {
-        kernel.vector("key", VECTOR, VECTOR);
-      }
+      startOf(mode);
       accumulators[u] = stored();
     }
   }
@@ -145,19 +118,19 @@ final class RowEmitter {
     for (int u = 0; u < accumulators.length; u++) {
       code.aload(accumulators[u]);
       if (reduction.mode() == Mode.MAX) {
-        kernel.vector("ofKey", VECTOR, VECTOR);
+        vector("ofKey", VECTOR, VECTOR);
       }
       long lane = (long) reduction.slot() * ReductionLanes.COUNT + (long) u * lanes;
       code.lload(scratch).loadConstant(lane * Float.BYTES).ladd();
-      kernel.vector("store", V, VECTOR, J);
+      vector("store", V, VECTOR, J);
     }
   }
 
   private void elements(int phase, int u) {
-    for (int k : phases.loads(phase)) {
-      if (vectors[k][u] == NONE) {
-        load(k, u);
-        vectors[k][u] = stored();
+    for (int value : phases.reads(phase)) {
+      if (vectors[value][u] == NONE) {
+        load(value, u);
+        vectors[value][u] = stored();
       }
     }
     for (int value : phases.computed(phase)) {
@@ -173,7 +146,7 @@ final class RowEmitter {
   private void compute(int value, int u) {
     Instruction instruction = spec.instruction(value);
     instruction.arguments().forEach(argument -> code.aload(vectors[argument][u]));
-    kernel.elementwise(instruction, true);
+    elementwise(instruction, true);
     vectors[value][u] = stored();
   }
 
@@ -182,7 +155,7 @@ final class RowEmitter {
     if (store.mode() != Mode.WRITE) {
       load(operand, u);
       code.swap();
-      kernel.vector(store.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
+      vector(store.mode() == Mode.SUM ? "add" : "max", VECTOR, VECTOR, VECTOR);
     }
     address(operand, u);
     insertFor(u, "store", V, VECTOR, J);
@@ -197,18 +170,16 @@ final class RowEmitter {
     code.lload(starts[operand]).loadConstant((long) u * lanes * Float.BYTES).ladd();
   }
 
-  /**
-   * Writes the method for vector {@code u}, or its form for some lanes where the row ends in it.
-   */
+  /** Writes the method for vector {@code u}: for some of its lanes where the row ends within it. */
   private void insertFor(int u, String name, ClassDesc result, ClassDesc... arguments) {
     if (spec.row() >= (u + 1) * lanes) {
-      kernel.vector(name, result, arguments);
+      vector(name, result, arguments);
     } else {
-      kernel.someLanes(name, result, arguments);
+      someLanes(name, result, arguments);
     }
   }
 
-  /** A new local that holds what is on the stack. */
+  /** Moves what is on the stack into a new local. */
   private int stored() {
     int local = code.allocateLocal(TypeKind.REFERENCE);
     code.astore(local);

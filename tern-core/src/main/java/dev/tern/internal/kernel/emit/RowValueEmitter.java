@@ -1,11 +1,5 @@
 package dev.tern.internal.kernel.emit;
 
-import static dev.tern.internal.kernel.emit.KernelCode.F;
-import static dev.tern.internal.kernel.emit.KernelCode.I;
-import static dev.tern.internal.kernel.emit.KernelCode.J;
-import static dev.tern.internal.kernel.emit.KernelCode.V;
-import static dev.tern.internal.kernel.emit.KernelCode.VECTOR;
-
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.KernelSpec.Instruction;
 import java.lang.classfile.CodeBuilder;
@@ -17,27 +11,22 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Writes the method {@code values} of a kernel that takes blocks of rows, see {@link BlockEmitter}:
- * {@code values(lanes, row values, number of rows, scalars...)}. It combines the lanes of the
- * reductions before a pass, row by row, and computes row values from them by vectors, a lane for
- * each row.
+ * Writes the method {@code values(lanes, row values, number of rows, scalars...)} of a kernel that
+ * takes blocks of rows, see {@link BlockEmitter}. Before a pass it combines the lanes of
+ * reductions, row by row. From them it computes the row values of the pass by vectors with a lane
+ * for each row.
  */
-final class RowValueEmitter {
-  private final KernelCode kernel;
-  private final KernelSpec spec;
-  private final KernelPasses phases;
+final class RowValueEmitter extends KernelCode {
   private final int phase;
-  private final CodeBuilder code;
   private final boolean vectors;
   private final int place;
 
-  private RowValueEmitter(KernelCode kernel, int phase) {
-    this.kernel = kernel;
+  /** Begins the method before pass {@code phase}, or after the last. */
+  RowValueEmitter(KernelSpec spec, KernelPasses phases, int lanes, CodeBuilder code, int phase) {
+    super(spec, phases, lanes, code);
     this.phase = phase;
-    spec = kernel.spec();
-    phases = kernel.phases();
-    code = kernel.code();
-    vectors = kernel.lanes() > 1;
+    vectors = lanes > 1;
+    parameters(type(spec, phases, phase));
     place = code.allocateLocal(TypeKind.LONG);
   }
 
@@ -58,14 +47,7 @@ final class RowValueEmitter {
     return MethodTypeDesc.of(V, types);
   }
 
-  /** Writes the method before a pass, or after the last. */
-  static void emit(KernelCode kernel, int phase) {
-    kernel.parameters(type(kernel.spec(), kernel.phases(), phase));
-    new RowValueEmitter(kernel, phase).body();
-    kernel.end();
-  }
-
-  private void body() {
+  void emit() {
     List<Integer> all = phases.rowValues(phase);
     List<Integer> reduced = all.stream().filter(value -> phases.slotOf(value) >= 0).toList();
     List<Integer> computed = all.stream().filter(value -> phases.slotOf(value) < 0).toList();
@@ -73,16 +55,17 @@ final class RowValueEmitter {
     if (!reduced.isEmpty()) {
       int lanesAt = code.allocateLocal(TypeKind.LONG);
       code.lload(code.parameterSlot(0));
-      kernel.frames().store(J, lanesAt);
+      frames.store(J, lanesAt);
       code.lload(code.parameterSlot(1));
-      kernel.frames().store(J, place);
-      kernel.frames().count(1, count, () -> combine(reduced, lanesAt));
+      frames.store(J, place);
+      frames.count(1, count, () -> combine(reduced, lanesAt));
     }
     if (!computed.isEmpty()) {
       code.lload(code.parameterSlot(1));
-      kernel.frames().store(J, place);
-      kernel.frames().count(kernel.lanes(), count, () -> compute(computed));
+      frames.store(J, place);
+      frames.count(lanes, count, () -> compute(computed));
     }
+    endMethod();
   }
 
   private void combine(List<Integer> reduced, int lanesAt) {
@@ -90,9 +73,9 @@ final class RowValueEmitter {
       int slot = phases.slotOf(value);
       address(value);
       code.lload(lanesAt);
-      kernel.addLanes(slot);
-      kernel.combineLanes(phases.reductions().get(slot).mode());
-      kernel.setFloat();
+      addLanes(slot);
+      combineLanes(phases.reductions().get(slot).mode());
+      setFloat();
     }
     code.lload(lanesAt).loadConstant((long) phases.laneBytes()).ladd().lstore(lanesAt);
     code.lload(place).loadConstant((long) Float.BYTES).ladd().lstore(place);
@@ -110,20 +93,20 @@ final class RowValueEmitter {
           argument(argument);
         }
       }
-      kernel.elementwise(instruction, vectors);
+      elementwise(instruction, vectors);
       locals[value] = code.allocateLocal(kind);
       code.storeLocal(kind, locals[value]);
       if (vectors) {
         code.aload(locals[value]);
         address(value);
-        kernel.vector("store", V, VECTOR, J);
+        vector("store", V, VECTOR, J);
       } else {
         address(value);
         code.fload(locals[value]);
-        kernel.setFloat();
+        setFloat();
       }
     }
-    code.lload(place).loadConstant((long) kernel.lanes() * Float.BYTES).ladd().lstore(place);
+    code.lload(place).loadConstant((long) lanes * Float.BYTES).ladd().lstore(place);
   }
 
   private void argument(int value) {
@@ -131,15 +114,15 @@ final class RowValueEmitter {
       int parameter = 3 + scalars(spec, phases, phase).indexOf(value);
       code.fload(code.parameterSlot(parameter));
       if (vectors) {
-        kernel.vector("broadcast", VECTOR, F);
+        vector("broadcast", VECTOR, F);
       }
       return;
     }
     address(value);
     if (vectors) {
-      kernel.vector("load", VECTOR, J);
+      vector("load", VECTOR, J);
     } else {
-      kernel.getFloat();
+      getFloat();
     }
   }
 

@@ -8,8 +8,8 @@ import jdk.incubator.vector.VectorOperators;
 
 /**
  * {@link ScalarMath} lane by lane: the same operations in the same order on the same constants. A
- * choice between two values becomes a blend. Methods are straight-line code, as {@link
- * InlinedMethods} copies them into kernels.
+ * choice between two values is a blend. Methods have no branches, as {@link InlinedMethods} copies
+ * them into kernels.
  */
 final class VectorMath {
   private VectorMath() {}
@@ -170,7 +170,7 @@ final class VectorMath {
     return k.fma(all(ScalarMath.LN2), h.fma(f.mul(f), f));
   }
 
-  /** A logarithm's value at the end of its domain and NaN below it. */
+  /** Sets a logarithm where its domain ends: negative infinity at {@code end}, NaN below. */
   private static FloatVector withDomain(FloatVector result, FloatVector x, float end) {
     return result
         .blend(Float.NEGATIVE_INFINITY, x.compare(VectorOperators.EQ, end))

@@ -3,6 +3,7 @@ package dev.tern.internal.kernel.emit;
 import dev.tern.internal.kernel.ReductionLanes;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -13,28 +14,35 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The vector form of every elementwise op, under the op's lower-case name; functions such as exp
- * are in {@link VectorMath}. Lane by lane it does the same IEEE operations as {@link
- * dev.tern.internal.ir.Pointwise}. Methods are straight-line code: {@link InlinedMethods} copies
- * them into kernels. All vectors of floats have one length: where methods of the Vector API have
- * met two, the JIT may box what any caller gives them. Loaded only where the Vector API module is
- * present.
+ * are in {@link VectorMath}. Each lane takes the same IEEE operations as in {@link
+ * dev.tern.internal.ir.Pointwise}. Methods have no branches, as {@link InlinedMethods} copies them
+ * into kernels. All vectors of floats have one length: once a method of the Vector API has met two,
+ * the JIT may box the vectors of any caller. The class is loaded only where the Vector API is.
  */
 public final class VectorOps {
   public static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
   static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
-  // Lane i takes the number of lane i + 8, 4 or 2; for 16 lanes.
+  // Lane i takes the number of lane i + 8, i + 4 or i + 2.
   static final VectorShuffle<Float> EIGHT_ON = on(8);
   static final VectorShuffle<Float> FOUR_ON = on(4);
   static final VectorShuffle<Float> TWO_ON = on(2);
 
-  /** Lifts negative NaN above all others, by overflow. */
+  /** Subtracting it moves negative NaN above all other keys, by overflow. */
   private static final int NAN_ABOVE = 0x007F_FFFF;
 
   private VectorOps() {}
 
   private static VectorShuffle<Float> on(int lanes) {
     return VectorShuffle.fromOp(SPECIES, lane -> (lane + lanes) % SPECIES.length());
+  }
+
+  static float getFloat(long address) {
+    return Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
+  }
+
+  static void setFloat(long address, float value) {
+    Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address, value);
   }
 
   static FloatVector load(long address) {
@@ -45,7 +53,7 @@ public final class VectorOps {
     value.intoMemorySegment(Memory.ALL, address, ORDER);
   }
 
-  /** Loads the lanes whose bits in {@code lanes} are set, and no others, which are 0. */
+  /** Loads the lanes whose bits in {@code lanes} are set; the others are 0. */
   static FloatVector loadSome(long address, long lanes) {
     return FloatVector.fromMemorySegment(
         SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
@@ -75,8 +83,8 @@ public final class VectorOps {
   }
 
   /**
-   * The bits of {@code x} as ordered integers, with NaN of either sign above all others. So {@code
-   * Math.max} is one instruction; for floats it is six, which wait for each other.
+   * Keys: the bits of {@code x} as integers in the order of the floats, with NaN of either sign
+   * above all others. A maximum of keys is one instruction; of floats it is six in sequence.
    */
   static FloatVector key(FloatVector x) {
     return flipped(x.reinterpretAsInts()).sub(NAN_ABOVE).reinterpretAsFloats();
@@ -87,7 +95,7 @@ public final class VectorOps {
     return flipped(keys.reinterpretAsInts().add(NAN_ABOVE)).reinterpretAsFloats();
   }
 
-  /** The keys of the larger. */
+  /** The larger of each key and the key of {@code x}. */
   static FloatVector raise(FloatVector keys, FloatVector x) {
     return largerKey(keys, key(x));
   }
@@ -96,67 +104,65 @@ public final class VectorOps {
     return a.reinterpretAsInts().max(b.reinterpretAsInts()).reinterpretAsFloats();
   }
 
-  /** Without the sign bit, negative numbers are ordered the other way. */
+  /** Inverts the bits of negative numbers but the sign: as integers they come in reverse order. */
   private static IntVector flipped(IntVector bits) {
     return bits.lanewise(
         VectorOperators.XOR, bits.lanewise(VectorOperators.ASHR, 31).and(Integer.MAX_VALUE));
   }
 
-  /** As {@link ReductionLanes#total} by vectors of 4 lanes; overwrites the first four numbers. */
+  /** {@link ReductionLanes#total} with vectors of 4 lanes; overwrites the first four numbers. */
   public static float total4(long scratch) {
     FloatVector even = load(scratch).add(load(scratch + 32));
     store(even.add(load(scratch + 16).add(load(scratch + 48))), scratch);
-    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 8);
-    return first + (Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 12));
+    float first = getFloat(scratch) + getFloat(scratch + 8);
+    return first + (getFloat(scratch + 4) + getFloat(scratch + 12));
   }
 
-  /** As {@link ReductionLanes#total} by vectors of 8 lanes; overwrites the first eight numbers. */
+  /** {@link ReductionLanes#total} with vectors of 8 lanes; overwrites the first eight numbers. */
   public static float total8(long scratch) {
     store(load(scratch).add(load(scratch + 32)), scratch);
-    float first = Memory.getFloat(scratch) + Memory.getFloat(scratch + 16);
-    float second = Memory.getFloat(scratch + 4) + Memory.getFloat(scratch + 20);
-    float third = Memory.getFloat(scratch + 8) + Memory.getFloat(scratch + 24);
-    float fourth = Memory.getFloat(scratch + 12) + Memory.getFloat(scratch + 28);
+    float first = getFloat(scratch) + getFloat(scratch + 16);
+    float second = getFloat(scratch + 4) + getFloat(scratch + 20);
+    float third = getFloat(scratch + 8) + getFloat(scratch + 24);
+    float fourth = getFloat(scratch + 12) + getFloat(scratch + 28);
     return first + third + (second + fourth);
   }
 
-  /** As {@link ReductionLanes#total} by vectors of 16 lanes; overwrites the numbers. */
+  /** {@link ReductionLanes#total} with vectors of 16 lanes; overwrites the numbers. */
   public static float total16(long scratch) {
     FloatVector sums = load(scratch);
     sums = sums.add(sums.rearrange(EIGHT_ON));
     sums = sums.add(sums.rearrange(FOUR_ON));
     sums = sums.add(sums.rearrange(TWO_ON));
     store(sums, scratch);
-    return Memory.getFloat(scratch) + Memory.getFloat(scratch + 4);
+    return getFloat(scratch) + getFloat(scratch + 4);
   }
 
-  /** As {@link ReductionLanes#largest} by vectors of 4 lanes; overwrites the first four numbers. */
+  /** {@link ReductionLanes#largest} with vectors of 4 lanes; overwrites the first four numbers. */
   static float largest4(long scratch) {
     FloatVector even = raise(key(load(scratch)), load(scratch + 32));
     store(ofKey(raise(raise(even, load(scratch + 16)), load(scratch + 48))), scratch);
-    float first = Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 8));
-    return Math.max(first, Math.max(Memory.getFloat(scratch + 4), Memory.getFloat(scratch + 12)));
+    float first = Math.max(getFloat(scratch), getFloat(scratch + 8));
+    return Math.max(first, Math.max(getFloat(scratch + 4), getFloat(scratch + 12)));
   }
 
-  /**
-   * As {@link ReductionLanes#largest} by vectors of 8 lanes; overwrites the first eight numbers.
-   */
+  /** {@link ReductionLanes#largest} with vectors of 8 lanes; overwrites the first eight numbers. */
   static float largest8(long scratch) {
     FloatVector keys = raise(key(load(scratch)), load(scratch + 32));
     keys = largerKey(keys, keys.rearrange(FOUR_ON));
     keys = largerKey(keys, keys.rearrange(TWO_ON));
     store(ofKey(keys), scratch);
-    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+    return Math.max(getFloat(scratch), getFloat(scratch + 4));
   }
 
-  /** As {@link ReductionLanes#largest} by vectors of 16 lanes; overwrites the numbers. */
+  /** {@link ReductionLanes#largest} with vectors of 16 lanes; overwrites the numbers. */
   static float largest16(long scratch) {
     FloatVector keys = key(load(scratch));
     keys = largerKey(keys, keys.rearrange(EIGHT_ON));
     keys = largerKey(keys, keys.rearrange(FOUR_ON));
     keys = largerKey(keys, keys.rearrange(TWO_ON));
     store(ofKey(keys), scratch);
-    return Math.max(Memory.getFloat(scratch), Memory.getFloat(scratch + 4));
+    return Math.max(getFloat(scratch), getFloat(scratch + 4));
   }
 
   static FloatVector copy(FloatVector x) {

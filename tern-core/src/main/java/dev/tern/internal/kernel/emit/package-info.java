@@ -10,7 +10,7 @@
  *                 BlockEmitter     several passes over a block of rows
  *                   RowValueEmitter  what there is once for each row
  *                 PassEmitter      one pass over the inner loop
- *            -&gt; KernelWarmup     has the vector form compiled, then CompiledKernel takes it
+ *            -&gt; KernelWarmup     runs the vector form until it is compiled; CompiledKernel takes it
  * </pre>
  *
  * <p>The scalar form calls {@code Pointwise}; the vector form holds copies of the methods of {@link

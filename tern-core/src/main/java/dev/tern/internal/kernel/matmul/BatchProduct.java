@@ -3,11 +3,11 @@ package dev.tern.internal.kernel.matmul;
 import dev.tern.base.Workers;
 
 /**
- * Many small matrix products of equal sizes and strides. Threads share them by whole products. Each
- * element is computed as {@link MatMul} does, so the bits are the same.
+ * Many small matrix products of equal sizes and strides. A thread computes whole products, to the
+ * same bits as {@link MatMul}.
  */
 public final class BatchProduct {
-  /** From so many multiplications in a product on, threads share each product instead. */
+  /** Products of so many multiplications are shared by all threads instead. */
   private static final long LARGE = 1 << 20;
 
   private static final int FEW = 4;
@@ -35,19 +35,15 @@ public final class BatchProduct {
   private long b;
   private long c;
 
-  /**
-   * How the matrices of a batch follow each other.
-   *
-   * @param aStep elements from one A to the next; so for B and C
-   */
+  /** So many products; {@code aStep} elements lie from one A to the next, and so for B and C. */
   public record Batch(int count, long aStep, long bStep, long cStep) {}
 
   /**
    * The products of a batch.
    *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   * @param epilogue run on whole products as they become final; all C must lie densely one after
-   *     another for any but {@link Epilogue#NONE}
+   * @param epilogue runs on whole products as they become final; except for {@link Epilogue#NONE},
+   *     all C must lie densely one after another
    */
   public BatchProduct(
       Workers workers, ProductSpec spec, Batch batch, long scratch, Epilogue epilogue) {
@@ -68,14 +64,9 @@ public final class BatchProduct {
         (int) Math.min(Math.min(batch.count(), most), (long) CHUNKS_PER_THREAD * products.length);
   }
 
-  /** Whether products of these sizes run faster so than each by a {@link MatMul}. */
+  /** Whether products of these sizes are faster here than each by a {@link MatMul}. */
   public static boolean pays(int batch, int m, int n, int k) {
-    return batch >= FEW
-        && m > 1
-        && n > 1
-        && k > 1
-        && (long) m * n * k < LARGE
-        && !SplitProduct.pays(m, n, k);
+    return batch >= FEW && (long) m * n * k < LARGE && MatMul.isBlocked(m, n, k);
   }
 
   /** Bytes of scratch for products of these sizes. */

@@ -1,17 +1,8 @@
 package dev.tern.internal.kernel.matmul;
 
-/**
- * The part of {@link TileKernel} that goes over rows and blocks once. Sizes that are the same for a
- * whole product come in a record; {@link #copy} and {@link #combine} keep their six arguments, as
- * these differ from call to call.
- */
+/** The part of {@link TileKernel} that reads rows and blocks once. */
 interface BlockKernel {
-  /**
-   * What is the same for all calls of {@link #outer} in a product.
-   *
-   * @param xStep bytes between factors of rows
-   * @param cRow bytes between rows of the result
-   */
+  /** Bytes between the factors of rows, bytes between rows of the result, and its columns. */
   record Outer(long xStep, long cRow, int columns) {}
 
   /**
@@ -25,12 +16,7 @@ interface BlockKernel {
    */
   void combine(long x, long rows, long rowStep, long y, int count, int k);
 
-  /**
-   * Computes an outer product: {@code c[i][j] = fma(x[i], y[j], 0)}.
-   *
-   * @param x address of {@code rows} factors
-   * @param y address of a factor for each column, side by side
-   */
+  /** Computes {@code c[i][j] = fma(x[i], y[j], 0)}; factors y lie side by side. */
   void outer(Outer shape, long x, long y, long c, int rows);
 
   /**
@@ -39,8 +25,8 @@ interface BlockKernel {
   void copy(long from, long fromRow, long to, long toRow, int rows, int columns);
 
   /**
-   * Cuts four rows into {@code groups} pieces of {@link TileKernels#columns()} floats. The pieces
-   * that lie one below the other become a group: four pieces side by side.
+   * Cuts four rows into {@code groups} pieces of {@link TileKernels#columns()} floats. Four pieces
+   * that lie below each other become a group, where they lie side by side.
    *
    * @param from address of the first row
    * @param step bytes between the rows

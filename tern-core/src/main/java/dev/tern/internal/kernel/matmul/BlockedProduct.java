@@ -5,17 +5,15 @@ import dev.tern.internal.memory.Memory;
 import java.util.Arrays;
 
 /**
- * One matrix product, cut into blocks. It takes a slab of B at a time (at most {@link #SLAB}
- * numbers), which all threads pack into panels as wide as a tile. Then tasks, each a chunk of rows
- * of C, walk over the slab in blocks of {@link #DEPTH} terms, pack their rows of A into strips as
- * high as a tile, and run the tile kernel over strips and panels.
+ * One matrix product, cut into blocks:
  *
  * <pre>
- * for each slab of B: columns, then terms
- *   pack its panels                          // tasks: a block of terms, four panels
+ * for each slab of B, at most SLAB numbers: columns, then terms
+ *   pack B into panels as wide as a tile     // tasks: a block of terms, four panels
  *   for each chunk of rows of C              // tasks
- *     for each {@value #STRIPS} strips of rows
- *       for each block of terms              // Part: packs strips of A, then
+ *     for each STRIPS strips of rows
+ *       for each block of DEPTH terms        // Part
+ *         pack A into strips as high as a tile
  *         for each strip and panel: a tile   // 6 rows x 2 vectors
  * </pre>
  *
@@ -24,7 +22,7 @@ import java.util.Arrays;
  *
  * <p>Packing is left out where it does not pay: rows of A are read in place when there are few
  * panels, rows of B when there are few strips or few terms. With few terms, the few rows of C
- * beyond whole strips are combinations of the rows of B, computed by a task of their own.
+ * beyond whole strips (lone rows) are combinations of rows of B, computed by a task of their own.
  */
 final class BlockedProduct {
   private static final int ROWS = TileLoops.ROWS;
@@ -35,30 +33,28 @@ final class BlockedProduct {
   /** Strips of A packed at a time, half of a second-level cache. */
   private static final int STRIPS = 16;
 
-  /** Numbers of B packed at a time. */
+  // Numbers in a slab. Each slab reads and writes all of C. If C has at most SMALL_RESULT numbers,
+  // slabs are smaller and stay in a second-level cache.
   private static final int SLAB = 1 << 20;
-
-  /** Numbers of B packed at a time while C is small: they stay in a second-level cache. */
   private static final int NEAR_SLAB = 1 << 18;
-
-  /** Numbers in a C that is small enough to be gone over once for each slab. */
   private static final int SMALL_RESULT = 1 << 19;
 
   /** Columns of B packed at a time. */
   static final int SLAB_COLUMNS = 4096;
 
-  /** With fewer multiplications, a second thread costs more than it does. */
+  /** With fewer multiplications, a second thread costs more than it saves. */
   private static final long WORTH_SHARING = 200_000;
 
+  /** With fewer numbers to pack, one thread packs them. */
   private static final int WORTH_SHARING_PACKING = 1 << 17;
 
-  /** Panels packed by one task: together they read a row of B in longer pieces. */
+  /** Panels packed by one task, which so reads longer pieces of a row of B. */
   private static final int PANELS = 4;
 
-  /** Fewest pieces of work for each thread, so that none waits long for another at the end. */
+  /** Most chunks for each thread, so that none waits long for another at the end. */
   private static final int CHUNKS_PER_THREAD = 8;
 
-  /** Fewest strips in a chunk; they read a panel of B from the first-level cache. */
+  /** Fewest strips in a chunk, which read a panel of B from the first-level cache. */
   static final int CHUNK_STRIPS = 8;
 
   /** Numbers in packed panels that fit into the first-level cache, beside a strip. */
@@ -67,10 +63,10 @@ final class BlockedProduct {
   private static final int FEW_STRIPS = 4;
   private static final int FEW_PANELS = 2;
 
-  /** Terms up to which a panel of B in place fits into a few sets of the first-level cache. */
+  /** Most terms for which a panel of B in place fits into a few sets of the first-level cache. */
   private static final int FEW_TERMS = 16;
 
-  /** Rows of few terms that cost less one by one than as a strip. */
+  /** Most rows of few terms that cost less one by one than as a strip. */
   private static final int FEW_ROWS = 3;
 
   private final ProductSpec spec;
@@ -99,8 +95,9 @@ final class BlockedProduct {
   /** Whether the last columns of C are at most half a tile, computed from rows of A in place. */
   private final boolean endsNarrow;
 
-  // Strides of whole tiles, and of tiles over an edge of C, computed beside it. A tile of few rows
-  // has its strip packed in any case; B may be packed for the last panel alone.
+  // Strides of whole tiles, then of tiles over an edge of C, which are computed beside C. A strip
+  // of
+  // few rows is always packed; of B, the last panel alone may be packed.
   private final TileStrides whole;
   private final TileStrides narrow;
   private final TileStrides narrowBeside;
@@ -134,8 +131,8 @@ final class BlockedProduct {
    * The product.
    *
    * @param workers take part when the product is large enough
-   * @param epilogue run on rows as they become final; C must be dense for any but {@link
-   *     Epilogue#NONE}, and {@link #isOneSlab} unless it is on C
+   * @param epilogue runs on rows as they become final. Except for {@link Epilogue#NONE}, C must be
+   *     dense; if the epilogue is not on C, the product must be {@link #isOneSlab}
    */
   BlockedProduct(ProductSpec spec, Workers workers, Epilogue epilogue) {
     this.spec = spec;
@@ -159,31 +156,31 @@ final class BlockedProduct {
     boolean isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
     packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
     endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
-    boolean accumulates = spec.accumulate();
-    long strip = 4L * ROWS;
     long panel = 4L * width;
-    long toB = packB ? panel : bStep;
-    whole =
-        packA
-            ? new TileStrides(4, strip, toB, cRow, accumulates)
-            : new TileStrides(aRow, aStep, toB, cRow, accumulates);
-    narrow = new TileStrides(aRow, aStep, panel, cRow, accumulates);
-    narrowBeside = new TileStrides(aRow, aStep, panel, panel / 2, accumulates);
-    packed = new TileStrides(4, strip, panel, panel, accumulates);
-    packedStrip = new TileStrides(4, strip, bStep, panel, accumulates);
-    packedPanel = new TileStrides(aRow, aStep, panel, panel, accumulates);
-    inPlace = new TileStrides(aRow, aStep, bStep, panel, accumulates);
+    whole = strides(packA, packB ? panel : bStep, cRow);
+    narrow = strides(false, panel, cRow);
+    narrowBeside = strides(false, panel, panel / 2);
+    packed = strides(true, panel, panel);
+    packedStrip = strides(true, bStep, panel);
+    packedPanel = strides(false, panel, panel);
+    inPlace = strides(false, bStep, panel);
     parts = new Part[workers.threads()];
     Arrays.setAll(parts, Part::new);
   }
 
-  /** Whether rows of C are final as soon as they are computed, rather than gone over again. */
+  private TileStrides strides(boolean isStripPacked, long toB, long toC) {
+    return isStripPacked
+        ? new TileStrides(4, 4L * ROWS, toB, toC, spec.accumulate())
+        : new TileStrides(aRow, aStep, toB, toC, spec.accumulate());
+  }
+
+  /** Whether one slab holds all of B, so that rows of C are final as soon as they are computed. */
   static boolean isOneSlab(int m, int n, int k, int width) {
     int packed = (n + width - 1) / width * width;
     return n <= SLAB_COLUMNS && k <= slabTerms(m, n, packed);
   }
 
-  /** Bytes for the rows that a worker keeps until an epilogue takes them. */
+  /** Bytes of the rows that a worker keeps until an epilogue takes them. */
   static long rowsBytes(int n) {
     return 4L * (Epilogue.ELEMENTS + (long) STRIPS * ROWS * n) + 63 & -64;
   }
@@ -192,7 +189,7 @@ final class BlockedProduct {
     return slabBytes(m, n, k, width) + threads * ownBytes(m, k, width);
   }
 
-  /** Bytes of the largest slab. The last columns may be fewer, and then have more terms a slab. */
+  /** Bytes of the largest slab; a slab of the last columns, which may be fewer, has more terms. */
   private static long slabBytes(int m, int n, int k, int width) {
     int last = n % SLAB_COLUMNS;
     long first = slabBytes(m, n, k, Math.min(n, SLAB_COLUMNS), width);
@@ -222,32 +219,24 @@ final class BlockedProduct {
     return (columns + width - 1) / width;
   }
 
-  /**
-   * Computes the whole product.
-   *
-   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
+  /** Computes the product; {@code scratch} has {@link #scratchBytes} bytes, 64-byte aligned. */
   void run(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
-    begin(tiles, addressA, addressB, addressC, scratch);
-    compute((long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads());
+    int threads = (long) spec.m() * n * k < WORTH_SHARING ? 1 : workers.threads();
+    run(threads, tiles, addressA, addressB, addressC, scratch);
   }
 
   /** Does the same by the caller's thread alone. */
   void runAlone(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
-    begin(tiles, addressA, addressB, addressC, scratch);
-    compute(1);
+    run(1, tiles, addressA, addressB, addressC, scratch);
   }
 
-  private void begin(TileKernel tiles, long addressA, long addressB, long addressC, long scratch) {
+  private void run(int threads, TileKernel tiles, long toA, long toB, long toC, long scratch) {
     kernel = tiles;
-    a = addressA;
-    b = addressB;
-    c = addressC;
+    a = toA;
+    b = toB;
+    c = toC;
     slab = scratch;
     own = scratch + slabBytes(spec.m(), n, k, width);
-  }
-
-  private void compute(int threads) {
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);
@@ -329,7 +318,7 @@ final class BlockedProduct {
     }
   }
 
-  /** One chunk of rows against the slab; the one after the last is of the lone rows. */
+  /** Multiplies one chunk of rows with the slab; the chunk after the last is the lone rows. */
   private void rows(int chunk, int worker) {
     if (chunk == chunks) {
       loneRows(worker);
@@ -352,19 +341,19 @@ final class BlockedProduct {
     }
   }
 
-  /** Where row 0 would lie, if C is written to or row {@code first} is a worker's first. */
+  /** Where row 0 lies: in C, or so that row {@code first} is the first that the worker keeps. */
   private long rowsFrom(int first, int worker) {
     return epilogue.isOnC() ? c : epilogue.rows() + worker * rowsBytes(n) - first * cRow;
   }
 
-  /** Hands on the rows that the last slab has gone over. */
+  /** Hands rows to the epilogue once they are final. */
   private void finish(int from, int to, int chunk, int worker) {
     if (columnEnd == n && termEnd == k && to > from) {
       epilogue.task().run((long) from * n, (long) to * n, chunk, worker);
     }
   }
 
-  /** The rows beyond whole strips; all their terms are in one slab. */
+  /** Rows beyond whole strips; all their terms are in one slab. */
   private void loneRows(int worker) {
     long rows = rowsFrom(m, worker);
     for (int row = m; row < m + lone; row++) {
@@ -394,12 +383,9 @@ final class BlockedProduct {
     /** The first term. */
     private int from;
 
-    /** Where packed strips of A are, and behind them the tile for edges of C. */
+    // Addresses of packed strips of A, of the tile for edges of C, of row 0 of C.
     private long strips;
-
     private long edge;
-
-    /** Where row 0 of C is. */
     private long rows;
 
     Part(int worker) {

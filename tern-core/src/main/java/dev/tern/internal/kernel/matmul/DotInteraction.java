@@ -11,17 +11,14 @@ import dev.tern.internal.memory.Memory;
  *
  * <p>Backward, the gradients of the products are a triangle G, and the result is G X +
  * G<sup>T</sup> X. A tile first takes the terms of G, then the terms of its transpose. So every
- * number takes its terms in ascending order by fused multiply-add, whatever the vector length. The
+ * number takes its terms in ascending order by fused multiply-add, for any vector length. The
  * diagonal and the padding of G are zeros. Zero times a number that is not finite is NaN, so a
- * sample with such numbers is computed once more, without the zeros.
+ * sample with such numbers is computed again without the zeros.
  */
 public abstract sealed class DotInteraction {
   private static final int ROWS = TileLoops.ROWS;
 
-  /** Vectors of a sample. */
   final int n;
-
-  /** Numbers of a vector. */
   final int d;
 
   /** Columns of a tile. */
@@ -48,13 +45,7 @@ public abstract sealed class DotInteraction {
   /** Bytes of scratch memory for each thread, a multiple of 64. */
   public abstract long scratchBytes();
 
-  /**
-   * Addresses of sample 0.
-   *
-   * @param x the vectors
-   * @param gradient of the products; not read by {@link #forward}
-   * @param out the results
-   */
+  /** Addresses of sample 0: vectors, gradients of products (only read backward), results. */
   public record Samples(long x, long gradient, long out) {}
 
   /**
@@ -74,7 +65,7 @@ public abstract sealed class DotInteraction {
   }
 
   private static final class Forward extends DotInteraction {
-    /** Columns of the transposed sample and of its square; those beyond the vectors are zeros. */
+    /** Columns of the transposed sample and of its square; zeros fill those after the vectors. */
     private final int columns;
 
     private final long step;
@@ -149,7 +140,7 @@ public abstract sealed class DotInteraction {
       square = new RowDots.Shape(0, 0, n * d, false);
     }
 
-    /** What is the same for all panels of {@code count} columns. */
+    /** How panels of {@code count} columns are computed. */
     private final class Panel {
       private final boolean isNarrow;
       private final int columns;
@@ -157,7 +148,7 @@ public abstract sealed class DotInteraction {
       /** Whether tiles fit into the result. */
       private final boolean isWhole;
 
-      /** Bytes between rows of X, or of the columns of it that are copied. */
+      /** Bytes between rows of X, or of the copy of its columns. */
       private final long rightStep;
 
       private final TileStrides byRows;
@@ -179,12 +170,12 @@ public abstract sealed class DotInteraction {
       return edgeAt() + 4L * ROWS * width + 63 & -64;
     }
 
-    /** Where columns of X are copied that do not fill a tile. */
+    /** Where columns of X that do not fill a tile are copied to. */
     private long panelAt() {
       return step * roundUp(n, ROWS) + 63 & -64;
     }
 
-    /** Where a tile is computed that the result has no room for. */
+    /** Where a tile that does not fit into the result is computed. */
     private long edgeAt() {
       return panelAt() + 4L * n * width;
     }
@@ -217,7 +208,7 @@ public abstract sealed class DotInteraction {
       return true;
     }
 
-    /** Computes the same sums from the terms that are products of two vectors alone. */
+    /** Computes the same sums without the terms of the diagonal. */
     private void withoutZeros(long x, long out, long triangle) {
       for (int i = 0; i < n; i++) {
         for (int j = 0; j < d; j++) {
@@ -266,8 +257,8 @@ public abstract sealed class DotInteraction {
     }
 
     /**
-     * The terms of the vectors up to the tile's last come from its rows of the triangle, the terms
-     * of the others from its columns: numbers on the other side of the diagonal are zeros.
+     * Terms of the vectors up to the tile's last come from rows of the triangle, the other terms
+     * from its columns. Numbers on the other side of the diagonal are zeros.
      */
     private void tile(
         TileKernel kernel, Panel panel, int first, long right, long c, long triangle) {

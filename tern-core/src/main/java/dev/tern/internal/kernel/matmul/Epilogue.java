@@ -4,17 +4,16 @@ package dev.tern.internal.kernel.matmul;
  * Work on the elements of a product as soon as they are final, while a cache has them. For example,
  * a fused kernel adds a bias and applies an activation.
  *
- * @param task the work
  * @param rows address where each worker keeps {@link MatMul#rowsBytes} of elements; 0 where they
  *     are written to C
  * @param pieces number of pieces that the rows are cut into, see {@link #start}; 0 where the
  *     product may choose
  */
 public record Epilogue(Task task, long rows, int pieces) {
-  /** Fewest elements that it takes at a time, except at the end of a piece of work. */
+  /** Fewest elements that the task takes at a time, except at the end of a piece of work. */
   static final int ELEMENTS = 1 << 12;
 
-  /** Pieces begin at a multiple of so many rows. */
+  /** Pieces begin at a multiple of this many rows. */
   public static final int UNIT = TileLoops.ROWS;
 
   /** Columns of the widest C whose rows are final as soon as they are computed. */
@@ -33,14 +32,14 @@ public record Epilogue(Task task, long rows, int pieces) {
      * Takes elements {@code from} to {@code to - 1} of C, which are whole rows. Elements are
      * counted row by row and product by product, and each is taken once.
      *
-     * @param piece the piece of these rows, if the number of pieces was given. One thread takes the
-     *     rows of a piece, in ascending order
-     * @param worker the thread that calls
+     * @param piece of these rows, if the number of pieces was given. One thread takes the rows of a
+     *     piece, in ascending order
+     * @param worker that calls
      */
     void run(long from, long to, int piece, int worker);
   }
 
-  /** The first of {@code count} rows, a multiple of {@code unit}, that belongs to a piece. */
+  /** The first row of a piece of {@code count} rows, a multiple of {@code unit}. */
   public static int start(int count, int unit, int pieces, int piece) {
     long units = (count + unit - 1L) / unit;
     return (int) Math.min(count, units * piece / pieces * unit);

@@ -2,7 +2,6 @@ package dev.tern.internal.kernel.matmul;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
-import java.util.Optional;
 
 /**
  * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides. It
@@ -14,76 +13,81 @@ import java.util.Optional;
  * terms in ascending order, each by one fused multiply-add. There are two exceptions. Where C has
  * one row or column and the terms lie side by side, they go to the 16 sums of {@link RowDots#dots}.
  * Where terms are many and C is small, they are summed in the pieces of {@link SplitProduct}. So
- * neither the vector length, nor the lack of vectors, nor the number of threads shows in the
- * result.
+ * results depend neither on vectors and their length, nor on the number of threads.
  */
 public final class MatMul {
-  /** A C that takes so many times the memory of all workers' rows is worth leaving out. */
+  /** The epilogue takes rows from workers if C has this many times their memory. */
   private static final int WORTH_KEEPING = 4;
 
   /** How a product of some sizes is computed. */
-  private enum Form {
-    NOTHING,
-    NO_TERMS,
-    MATRIX_BY_COLUMN,
-    ROW_BY_MATRIX,
-    OUTER,
-    MANY_TERMS,
-    GENERAL
+  @FunctionalInterface
+  private interface Form {
+    void run(TileKernel kernel, long a, long b, long c);
   }
 
   private final ProductSpec spec;
-  private final Workers workers;
   private final long scratch;
   private final Form form;
-  private final VectorProduct vectors;
-  private final OuterProduct outer;
-  private final BlockedProduct product;
-  private final Optional<SplitProduct> split;
 
   /**
-   * A product without an epilogue.
+   * The product.
    *
    * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
-  public MatMul(Workers workers, ProductSpec spec, long scratch) {
-    this(workers, spec, scratch, Epilogue.NONE);
-  }
-
-  /**
-   * A product with an epilogue.
-   *
    * @param epilogue {@link Epilogue#NONE} unless {@link #takesEpilogue} or {@link #mayKeepRows}
    *     allows another
    */
   public MatMul(Workers workers, ProductSpec spec, long scratch, Epilogue epilogue) {
-    this.workers = workers;
     this.spec = spec;
     this.scratch = scratch;
-    form = form(spec);
-    vectors = form == Form.ROW_BY_MATRIX ? VectorProduct.byRow(spec) : VectorProduct.byColumn(spec);
-    outer = new OuterProduct(spec);
-    product = new BlockedProduct(spec, workers, epilogue);
-    split =
-        form == Form.MANY_TERMS
-            ? Optional.of(new SplitProduct(spec, workers, scratch))
-            : Optional.empty();
+    form = form(workers, epilogue);
+  }
+
+  private Form form(Workers workers, Epilogue epilogue) {
+    int m = spec.m();
+    int n = spec.n();
+    int k = spec.k();
+    if (m == 0 || n == 0) {
+      return (kernel, a, b, c) -> {};
+    }
+    if (k == 0) {
+      return (kernel, a, b, c) -> noTerms(c);
+    }
+    if (n == 1) {
+      VectorProduct product = VectorProduct.byColumn(spec);
+      return (kernel, a, b, c) -> product.run(kernel, workers, a, dense(b, spec.brs()), c);
+    }
+    if (m == 1) {
+      VectorProduct product = VectorProduct.byRow(spec);
+      return (kernel, a, b, c) -> product.run(kernel, workers, b, dense(a, spec.acs()), c);
+    }
+    if (k == 1 && spec.bcs() == 1 && !spec.accumulate()) {
+      OuterProduct product = new OuterProduct(spec);
+      return (kernel, a, b, c) -> product.run(kernel, workers, a, b, c);
+    }
+    if (spec.ldc() == n && SplitProduct.pays(m, n, k)) {
+      return new SplitProduct(spec, workers, scratch)::run;
+    }
+    BlockedProduct product = new BlockedProduct(spec, workers, epilogue);
+    return (kernel, a, b, c) -> product.run(kernel, a, b, c, scratch);
   }
 
   /** Whether {@code batch} products of these sizes, with a dense C, can have an epilogue. */
   public static boolean takesEpilogue(int batch, int m, int n, int k) {
-    return BatchProduct.pays(batch, m, n, k) || batch == 1 && takesEpilogue(m, n, k);
+    return BatchProduct.pays(batch, m, n, k) || batch == 1 && isBlocked(m, n, k);
   }
 
   /**
-   * Whether the epilogue can take rows from where each of {@code threads} workers keeps them, and
-   * this saves much of the memory of C.
+   * Whether the epilogue can take rows from the memory of each of {@code threads} workers, and this
+   * saves much of the memory of C.
    */
   public static boolean mayKeepRows(int batch, int m, int n, int k, int threads) {
     long rows = threads * rowsBytes(batch, m, n, k);
-    boolean isLarge = 4L * batch * m * n >= WORTH_KEEPING * rows;
-    boolean isBatch = BatchProduct.pays(batch, m, n, k);
-    return isLarge && (isBatch || batch == 1 && handsOnRows(m, n, k));
+    boolean isOneSlab =
+        batch == 1
+            && isBlocked(m, n, k)
+            && BlockedProduct.isOneSlab(m, n, k, TileKernels.columns());
+    return 4L * batch * m * n >= WORTH_KEEPING * rows
+        && (isOneSlab || BatchProduct.pays(batch, m, n, k));
   }
 
   /** Bytes of the rows that each worker keeps for such an epilogue. */
@@ -93,7 +97,12 @@ public final class MatMul {
         : BlockedProduct.rowsBytes(n);
   }
 
-  /** Begins to make vector code ready, which takes a second or two. */
+  /** Whether a product of these sizes, with a dense C, is a {@link BlockedProduct}. */
+  static boolean isBlocked(int m, int n, int k) {
+    return m > 1 && n > 1 && k > 1 && !SplitProduct.pays(m, n, k);
+  }
+
+  /** Starts to make vector code ready, which takes a second or two. */
   public static void prepare() {
     TileKernels.active();
   }
@@ -103,43 +112,7 @@ public final class MatMul {
     return TileKernels.isPending();
   }
 
-  /** Whether products of these sizes, with a dense C, can have an epilogue. */
-  static boolean takesEpilogue(int m, int n, int k) {
-    return form(new ProductSpec(k, 1, n, 1, n, m, n, k, false)) == Form.GENERAL;
-  }
-
-  /** Whether such an epilogue may take rows from where the workers keep them. */
-  static boolean handsOnRows(int m, int n, int k) {
-    return takesEpilogue(m, n, k) && BlockedProduct.isOneSlab(m, n, k, TileKernels.columns());
-  }
-
-  private static Form form(ProductSpec spec) {
-    if (spec.m() == 0 || spec.n() == 0) {
-      return Form.NOTHING;
-    }
-    if (spec.k() == 0) {
-      return Form.NO_TERMS;
-    }
-    if (spec.n() == 1) {
-      return Form.MATRIX_BY_COLUMN;
-    }
-    if (spec.m() == 1) {
-      return Form.ROW_BY_MATRIX;
-    }
-    if (spec.k() == 1 && spec.bcs() == 1 && !spec.accumulate()) {
-      return Form.OUTER;
-    }
-    boolean dense = spec.ldc() == spec.n();
-    return dense && SplitProduct.pays(spec.m(), spec.n(), spec.k())
-        ? Form.MANY_TERMS
-        : Form.GENERAL;
-  }
-
-  /**
-   * Bytes of scratch for a product of these sizes.
-   *
-   * @param threads of the workers that will run it
-   */
+  /** Bytes of scratch for a product of these sizes on so many threads. */
   public static long scratchBytes(int m, int n, int k, int threads) {
     if (m <= 1 || n <= 1) {
       return 4L * k;
@@ -156,18 +129,12 @@ public final class MatMul {
   }
 
   void run(TileKernel kernel, long a, long b, long c) {
-    switch (form) {
-      case NOTHING -> {}
-      case NO_TERMS -> {
-        for (int i = 0; i < spec.m() && !spec.accumulate(); i++) {
-          Memory.zero(c + 4 * i * spec.ldc(), 4L * spec.n());
-        }
-      }
-      case MATRIX_BY_COLUMN -> vectors.run(kernel, workers, a, dense(b, spec.brs()), c);
-      case ROW_BY_MATRIX -> vectors.run(kernel, workers, b, dense(a, spec.acs()), c);
-      case OUTER -> outer.run(kernel, workers, a, b, c);
-      case MANY_TERMS -> split.orElseThrow().run(kernel, a, b, c);
-      case GENERAL -> product.run(kernel, a, b, c, scratch);
+    form.run(kernel, a, b, c);
+  }
+
+  private void noTerms(long c) {
+    for (int i = 0; i < spec.m() && !spec.accumulate(); i++) {
+      Memory.zero(c + 4 * i * spec.ldc(), 4L * spec.n());
     }
   }
 

@@ -3,8 +3,8 @@ package dev.tern.internal.kernel.matmul;
 import dev.tern.base.Workers;
 
 /**
- * A matrix product of one term. It is bound by writing C, so tasks are chunks of rows, in the order
- * of memory.
+ * A matrix product of one term. Most of its time goes into writing C, so tasks are chunks of rows
+ * in the order of memory.
  */
 final class OuterProduct {
   /** Elements of C in a task. */

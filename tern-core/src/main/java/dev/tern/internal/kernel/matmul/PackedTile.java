@@ -5,11 +5,6 @@ interface PackedTile {
   /** Terms that a turn of the loop takes. */
   int TURN = 2;
 
-  /**
-   * The tile.
-   *
-   * @param strides of a packed strip ({@code aStep}) and a packed panel ({@code bStep})
-   * @param k terms, a multiple of {@link #TURN}
-   */
+  /** Computes a tile of {@code k} terms, a multiple of {@link #TURN}. */
   void run(TileStrides strides, long a, long b, long c, int k);
 }

@@ -8,10 +8,9 @@ import java.util.Objects;
 
 /**
  * Copies blocks of a matrix into the order in which {@link TileKernel} reads them. A block has up
- * to {@code width} lines: rows of A for a strip, columns of B for a panel. They go side by side, so
- * that number {@code p} of line {@code i} is float {@code p * width + i} of the packed block. Lines
- * that are missing become zeros. For example, two lines 1 2 3 and 4 5 6 are packed with width 3 as
- * 1 4 0 2 5 0 3 6 0.
+ * to {@code width} lines: rows of A for a strip, columns of B for a panel. Number {@code p} of line
+ * {@code i} becomes float {@code p * width + i} of the packed block; missing lines become zeros.
+ * For example, two lines 1 2 3 and 4 5 6 are packed with width 3 as 1 4 0 2 5 0 3 6 0.
  *
  * @param line bytes between lines
  * @param step bytes between the numbers of a line
@@ -52,8 +51,8 @@ record Packing(long line, long step, int width) {
   }
 
   /**
-   * Bytes between packed strips: room for two numbers more, and an odd number of cache lines, so
-   * that strips packed side by side do not all fall into the same sets of a cache.
+   * Bytes between packed strips. There is room for two more numbers, and the number of cache lines
+   * is odd, so that strips packed side by side do not all use the same sets of a cache.
    */
   static long stripBytes(int terms) {
     return ((4L * TileLoops.ROWS * terms + 8 + 63) / 64 | 1) * 64;
@@ -64,14 +63,14 @@ record Packing(long line, long step, int width) {
   }
 
   /**
-   * Packs blocks whose lines are neighbouring columns in memory: each line begins 4 bytes on. It
-   * takes four rows of memory at a time, and reads each row from end to end.
+   * Packs blocks whose lines are neighbouring columns in memory: each line begins 4 bytes after the
+   * one before. It takes four rows of memory at a time, and reads each row from end to end.
    *
    * @param from address of the first block
-   * @param lines that there are in memory from the first block on
+   * @param lines in memory from the first block on
    * @param groups number of blocks, all of {@code width} lines
    * @param count numbers in each line
-   * @param to address of the first packed block; see {@link #groupBytes}
+   * @param to address of the first packed block; others follow at {@link #groupBytes}
    */
   void packSideBySide(TileKernel kernel, long from, int lines, int groups, int count, long to) {
     boolean strips = isStrips();
@@ -95,7 +94,7 @@ record Packing(long line, long step, int width) {
     }
   }
 
-  /** {@link BlockKernel#spreadStrips} without vectors; moves no more than the six floats. */
+  /** {@link BlockKernel#spreadStrips} without vectors; moves exactly six floats a piece. */
   static void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);

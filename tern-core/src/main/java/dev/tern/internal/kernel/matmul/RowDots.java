@@ -2,11 +2,11 @@ package dev.tern.internal.kernel.matmul;
 
 /** The part of {@link TileKernel} that multiplies rows with a vector. */
 interface RowDots {
-  /** Sums of a product of two vectors. */
+  /** Number of sums that the terms of a result go to. */
   int DOT_LANES = 16;
 
   /**
-   * What is the same for all calls in a product.
+   * Sizes that are the same for all calls in a product.
    *
    * @param rowStep bytes between rows
    * @param yStep bytes between results

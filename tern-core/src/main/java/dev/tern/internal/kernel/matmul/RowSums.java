@@ -3,12 +3,7 @@ package dev.tern.internal.kernel.matmul;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
-/**
- * Adds rows of partial results to sums, one row after the other.
- *
- * @param rowBytes bytes between rows
- * @param count number of rows
- */
+/** Adds {@code count} rows of partial results, {@code rowBytes} apart, to sums, in order. */
 public record RowSums(long rowBytes, int count) {
   /** Rows that are added in one call of the kernel. */
   private static final int ROWS = 64;
@@ -23,12 +18,7 @@ public record RowSums(long rowBytes, int count) {
     return address;
   }
 
-  /**
-   * Adds the rows in order.
-   *
-   * @param rows address of the first
-   * @param sums address of {@code elements} floats, as many as a row has
-   */
+  /** Adds rows of {@code elements} floats, in order, to the floats at {@code sums}. */
   public void add(long rows, long sums, int elements) {
     add(TileKernels.active(), rows, sums, elements);
   }

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * {@link TileKernel} without vectors: serves where there are none, and until the vector kernel is
+ * {@link TileKernel} without vectors, for processes without them and until the vector form is
  * compiled. It computes 2 x 4 elements at a time, whose eight sums stay in registers.
  */
 final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
@@ -15,16 +15,9 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   private static final long LIMIT = 1L << 60;
   private final int columns;
 
-  /**
-   * @param columns the width of a panel, a multiple of 4
-   */
+  /** For panels of {@code columns}, a multiple of 4. */
   ScalarTile(int columns) {
     this.columns = columns;
-  }
-
-  /** A kernel whose parts are all scalar. */
-  TileKernel kernel() {
-    return new TileKernel(this, this, this);
   }
 
   @Override

@@ -5,15 +5,14 @@ import dev.tern.internal.memory.Memory;
 
 /**
  * A product of many terms with a small C, such as the gradient of weights over a batch. The terms
- * are cut into pieces, whose number depends on the sizes alone. One thread computes each piece as a
- * product into a C of its own; these results are added in order. So threads do not wait for each
- * other's packing, and do not change a bit. For example, 2048 terms are four pieces of 512.
+ * are cut into pieces, whose number depends on the sizes alone. For example, 2048 terms are four
+ * pieces of 512. One thread computes each piece into a C of its own; these are added in order. So
+ * threads do not wait for each other's packing, and their number does not change a bit.
  *
- * <p>A C of few columns is computed transposed: the long side is cheaper to pack as panels than as
- * strips.
+ * <p>A C of few columns is computed transposed, as it is cheaper to pack the long side as panels.
  */
 final class SplitProduct {
-  /** Terms in a piece: the panels of B of so many terms stay in a second-level cache. */
+  /** Terms in a piece, whose panels of B stay in a second-level cache. */
   private static final int TERMS = 512;
 
   private static final int MOST_PIECES = 16;
@@ -47,11 +46,7 @@ final class SplitProduct {
   private long b;
   private long c;
 
-  /**
-   * The product.
-   *
-   * @param scratch address of {@link #scratchBytes} bytes, 64-byte aligned
-   */
+  /** The product; {@code scratch} has {@link #scratchBytes} bytes, 64-byte aligned. */
   SplitProduct(ProductSpec spec, Workers workers, long scratch) {
     this.spec = spec;
     this.workers = workers;
@@ -110,7 +105,6 @@ final class SplitProduct {
     return 4L * m * n + 63 & -64;
   }
 
-  /** Computes the whole product. */
   void run(TileKernel tiles, long addressA, long addressB, long addressC) {
     kernel = tiles;
     a = addressA;

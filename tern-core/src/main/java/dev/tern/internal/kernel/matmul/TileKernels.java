@@ -8,10 +8,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The tile kernel in use. Each of its parts is scalar at first and by vectors once these are
- * compiled, with the same bits: see {@link VectorForm}. It is one for the process: any thread may
- * read {@link #active}, the warm-up thread alone exchanges it. A product takes it once for each
- * run.
+ * The tile kernel in use. Each part is scalar until its vector form is compiled, which gives the
+ * same bits: see {@link VectorForm}. There is one for the process: any thread may read {@link
+ * #active}, the warm-up thread alone exchanges it. A run of a product uses the same one throughout.
  */
 final class TileKernels {
   private static final int ROWS = TileLoops.ROWS;
@@ -52,7 +51,7 @@ final class TileKernels {
   private static <K> VectorForm<K> form(
       Class<K> kind, Class<? extends K> vectors, Function<Arena, VectorForm.Driver<K>> driver) {
     VectorForm.Code<K> code = new VectorForm.Code<>(kind, vectors, driver);
-    return VectorForm.of(code, kind.cast(SCALAR), TileKernels::publish);
+    return VectorForm.of(code, kind.cast(SCALAR), () -> active = parts());
   }
 
   /** The fastest kernel that is ready. */
@@ -68,16 +67,6 @@ final class TileKernels {
   /** Columns of a tile: the width of a packed panel of B. */
   static int columns() {
     return COLUMNS;
-  }
-
-  /** All parts by vectors, compiled or not. */
-  static TileKernel vectors() {
-    TileLoops all = new TwoTermTile(new VectorTile(), new VectorPackedTile());
-    return new TileKernel(all, new VectorBlocks(), new VectorDots());
-  }
-
-  private static void publish() {
-    active = parts();
   }
 
   /** The parts in use. */
@@ -142,7 +131,7 @@ final class TileKernels {
         kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS);
         kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS - 1);
         kernel.copy(at.c, ROW, at.b, ROW, ROWS, ROWS);
-        // Many groups: what runs rarely is compiled late.
+        // Many groups, as the JIT compiles loops that run often.
         kernel.spread(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
         kernel.spreadStrips(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
       }

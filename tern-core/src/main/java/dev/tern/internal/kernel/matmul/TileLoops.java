@@ -9,7 +9,7 @@ interface TileLoops {
    * A tile of {@link #ROWS} x {@link TileKernels#columns()} elements. Rows of A lie side by side
    * ({@code aRow} is 4), as in a packed strip or a transposed matrix.
    *
-   * @param a address of the first element of A; so for B and C
+   * @param a address of the first element of A, and so for B and C
    * @param k terms of each element
    */
   void tile(TileStrides strides, long a, long b, long c, int k);

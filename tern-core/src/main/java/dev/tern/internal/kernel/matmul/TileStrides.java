@@ -6,11 +6,10 @@ import java.lang.foreign.Arena;
 /**
  * How the matrices of tiles lie in memory, in bytes. Element (i, p) of A is at {@code a + i * aRow
  * + p * aStep}, element (p, j) of B at {@code b + p * bStep + 4 * j}, element (i, j) of C at {@code
- * c + i * cRow + 4 * j}. Made once for each product, never for each tile; tiles read the fields
- * once, before their loops.
+ * c + i * cRow + 4 * j}. Made once for each product; tiles read the fields before their loops.
  */
 final class TileStrides {
-  /** Zeros, from which the sums of a tile start that does not accumulate. */
+  /** Zeros, where the sums of a tile start if it does not accumulate. */
   private static final long ZEROS = Memory.allocate(Arena.global(), 256, 64, "zeros").address();
 
   final long aRow;
@@ -21,7 +20,7 @@ final class TileStrides {
   /** Whether sums start from what C holds, rather than from 0. */
   final boolean accumulates;
 
-  /** Bytes between rows of what sums start from: C, or one row of zeros for all. */
+  /** Bytes between the rows that sums start from: rows of C, or one row of zeros for all. */
   final long startRow;
 
   /** The same strides for further terms: sums start from C. */

@@ -1,12 +1,8 @@
 package dev.tern.internal.kernel.matmul;
 
-/**
- * Tiles with a faster loop where both operands are packed.
- *
- * @param others all other tiles, and terms that are left over
- */
+/** Tiles with a faster loop where both operands are packed; {@code others} computes all else. */
 record TwoTermTile(TileLoops others, PackedTile packed) implements TileLoops {
-  /** With fewer terms, terms left over from whole turns cost more than the turns save. */
+  /** With fewer terms, those beyond whole turns cost more than the turns save. */
   private static final int MANY = 32;
 
   private static final int TURN = PackedTile.TURN;

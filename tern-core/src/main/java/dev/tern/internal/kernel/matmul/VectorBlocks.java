@@ -11,7 +11,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link BlockKernel} on the Vector API. {@link VectorTile} says what {@code checkIndex} is for.
+ * {@link BlockKernel} on the Vector API; {@link VectorTile} says what {@code checkIndex} is for.
  */
 final class VectorBlocks implements BlockKernel {
   private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();

@@ -11,9 +11,9 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * {@link RowDots} on the Vector API. The 16 sums of a row are two vectors of 256 bits or four of
- * 128; longer vectors would leave too few chains of additions. With 256 bits, four rows at a time
- * share the loads of the vector. Where fewer rows are left, the last one is taken several times.
- * {@link VectorTile} says what {@code checkIndex} is for.
+ * 128; with longer vectors, too few additions could run at the same time. With 256 bits, four rows
+ * share the loads of the vector; where fewer are left, the last row is taken several times. {@link
+ * VectorTile} says what {@code checkIndex} is for.
  */
 final class VectorDots implements RowDots {
   private static final boolean WIDE = VectorSupport.lanes() >= 8;

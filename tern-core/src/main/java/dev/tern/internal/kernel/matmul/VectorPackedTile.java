@@ -10,17 +10,17 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link PackedTile} on the Vector API, written as {@link VectorTile} is. Two terms a turn make it
- * a quarter faster.
+ * {@link PackedTile} on the Vector API, one long method for the reasons that {@link VectorTile}
+ * gives. Two terms a turn make it a quarter faster than one.
  *
- * <p>Three terms are too many for C1, which runs out of registers, as it would with a tenth more
- * code than this. C1 would then give the method up, and C2 never see it. So casts are left out that
- * change nothing: where a vector only begins a sum, and of sums between the terms of a turn.
+ * <p>With three terms, or a tenth more code than this, C1 would run out of registers and give the
+ * method up, and C2 would never see it. So casts that change nothing are left out: where a vector
+ * only begins a sum, and of sums between the terms of a turn.
  *
- * <p>Two terms are more than 18,000 nodes, see {@link VectorTile}. C2 leaves what it meets past
- * them for a later pass, which inlines all. Only a read that it is in the middle of at 18,000 would
- * stay a call. So the first term reads its last two numbers before it uses either, at 15,800 nodes;
- * the next read begins 3,000 nodes further on. The profile moves these numbers by 300.
+ * <p>Two terms are more than 18,000 nodes, see {@link VectorTile}. C2 leaves later calls to a pass
+ * that inlines all of them. Only a read that it is parsing at 18,000 nodes would stay a call. So
+ * the first term reads its last two numbers before it uses either, at 15,800 nodes; the next read
+ * begins 3,000 nodes later. The profile moves these numbers by 300.
  *
  * <p>The bytes of a turn come from the strides. If they were constants, C2 would move the checks
  * out of the loop, where they no longer keep the order.

@@ -4,9 +4,9 @@ import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
 
 /**
- * The product of a matrix M and a vector, {@code y = M x} or {@code y += M x}: what {@link MatMul}
- * becomes where C has one row or one column. It reads M once and packs nothing, as memory bounds
- * its speed. Strides are bytes; element (i, p) of M is at {@code matrix + i * line + p * step}.
+ * The product of a matrix M and a vector, {@code y = M x} or {@code y += M x}, for a {@link MatMul}
+ * whose C has one row or one column. It reads M once and packs nothing, as memory limits its speed.
+ * Strides are bytes; element (i, p) of M is at {@code matrix + i * line + p * step}.
  */
 final class VectorProduct {
   /** Most results of a task. */
@@ -18,7 +18,6 @@ final class VectorProduct {
   private final long step;
   private final RowDots.Shape dots;
   private final int count;
-  private final Workers.Task computing = this::task;
 
   // The product at hand.
   private TileKernel kernel = TileKernels.active();
@@ -26,6 +25,8 @@ final class VectorProduct {
   private long x;
   private long y;
   private int size;
+
+  private final Workers.Task computing = (index, worker) -> chunk(index * size);
 
   private VectorProduct(long line, long step, RowDots.Shape dots, int count) {
     this.line = line;
@@ -48,11 +49,7 @@ final class VectorProduct {
     return new VectorProduct(line, 4 * spec.brs(), dots, spec.n());
   }
 
-  /**
-   * Computes {@code y}.
-   *
-   * @param factors address of {@code x}, whose elements lie side by side
-   */
+  /** Computes {@code y} at {@code results}; elements of {@code x} lie side by side. */
   void run(TileKernel tiles, Workers workers, long addressOfMatrix, long factors, long results) {
     kernel = tiles;
     matrix = addressOfMatrix;
@@ -65,10 +62,6 @@ final class VectorProduct {
       size = count;
       chunk(0);
     }
-  }
-
-  private void task(int index, int worker) {
-    chunk(index * size);
   }
 
   private void chunk(int from) {
@@ -91,7 +84,7 @@ final class VectorProduct {
     }
   }
 
-  /** For any strides; slow, and rarely needed. */
+  /** Serves any strides; slow, and rarely needed. */
   private void strided(long part, long sums, int rows) {
     for (int i = 0; i < rows; i++) {
       long at = sums + i * dots.yStep();

@@ -13,28 +13,29 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * {@link TileLoops} on the Vector API: 6 rows by 2 vectors. The 12 accumulators hide the latency of
  * two fused multiply-adds a cycle. With two vectors of B and two numbers of A they just fill 16
- * vector registers. Three traps of the JIT shape the code:
+ * vector registers. Three traps of the JIT shape the code, and keep methods long:
  *
- * <p>Order. The accumulators must stay in registers, but a compiler that is free to order the body
- * moves all loads to its top and then spills. {@code checkIndex} in the middle of the body ends a
- * basic block: C2 computes what stands before it first, as the check's failure would need those
- * values. Each limit is below the one before, or C2 would drop the check as proven; every address
- * passes all of them. The first check also proves the address positive, so that access to {@link
+ * <p>Order. The accumulators must stay in registers, but C2 moves all loads to the top of the loop
+ * and then spills, unless something stops it. {@code checkIndex} in the middle of the loop ends a
+ * basic block: C2 first computes what stands before it, as a failed check would need these values.
+ * Each limit is below the one before, or C2 would drop the check as proven; all addresses are below
+ * all limits. The first check also proves that the address is positive, so that access to {@link
  * Memory#ALL} needs no test of its own.
  *
  * <p>Classes of vectors. C2 learns late which class a vector has that was loaded, broadcast from a
- * species, or carried around the loop. Until then it guesses by what the JDK's methods saw in the
- * whole process. These are vectors of 8 lanes once rows of tables were computed on. Where vectors
- * here are longer, it then compiles calls for 8 lanes, which fail each time, or leaves calls with a
- * vector object for each argument. Casts to {@link #TYPE} tell it the class at once, and cost
+ * species, or carried around the loop. Until then it guesses the class that the JDK's methods saw
+ * most in the process: vectors of 8 lanes, once embedding tables have computed on rows. Where
+ * vectors here are longer, it compiles calls for 8 lanes, which fail each time, or leaves calls
+ * with a vector object for each argument. Casts to {@link #TYPE} name the class at once, and cost
  * nothing once compiled. They stand at factors, at sums where a turn begins, and at stores. {@code
  * b0.broadcast} has the class of {@code b0}.
  *
- * <p>Size. A call costs C2 some 500 nodes of its graph while it parses, a read of a number 600.
- * Past 18,000 nodes ({@code NodeCountInliningCutoff}) it inlines only methods that the JDK marks
- * with {@code @ForceInline}. The last step of a read is not marked, so it would stay a call in the
- * middle of the loop, with all sums on the stack around it. So each method reads its last number
- * well before. Library calls stand in the open, as methods of their own would count as well.
+ * <p>Size. While C2 parses, a call costs some 500 nodes of its graph, a read of a number 600. Past
+ * 18,000 nodes ({@code NodeCountInliningCutoff}) C2 inlines only methods that the JDK marks with
+ * {@code @ForceInline}. The last step of a read is not marked, so it would stay a call in the loop,
+ * with all sums on the stack around it. So each method reads its last number well before. A loop
+ * and its sums stand in one method without helpers: calls of helpers would count as well, and sums
+ * that go from one method to another would be boxed.
  */
 final class VectorTile implements TileLoops {
   private static final VectorSpecies<Float> FLOATS = VectorSupport.floatSpecies();
@@ -43,9 +44,8 @@ final class VectorTile implements TileLoops {
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-  /** Above any address, and each a power of two below the one before. */
+  // Above any address, and each a power of two below the one before.
   private static final long LIMIT = 1L << 60;
-
   private static final long LIMIT_2 = 1L << 59;
   private static final long LIMIT_4 = 1L << 58;
 

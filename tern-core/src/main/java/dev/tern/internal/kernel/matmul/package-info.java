@@ -11,8 +11,8 @@
  * <tr><td>any other<td>{@code BlockedProduct}<td>{@code TileLoops}
  * </table>
  *
- * <p>Every element takes its terms in a fixed order by fused multiply-add. So neither the vector
- * length, nor threads, nor the cut into blocks shows in the bits. An {@link
+ * <p>Every element takes its terms in a fixed order by fused multiply-add. So the bits do not
+ * depend on the vector length, on threads, or on the cut into blocks. An {@link
  * dev.tern.internal.kernel.matmul.Epilogue} runs a fused kernel on rows that were just computed.
  * {@link dev.tern.internal.kernel.matmul.DotInteraction} uses the same tiles.
  */

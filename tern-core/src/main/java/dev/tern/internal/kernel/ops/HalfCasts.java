@@ -5,7 +5,7 @@ import dev.tern.internal.kernel.warmup.VectorForm;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
-/** Dense conversion between F32 and F16 or BF16. */
+/** Converts dense elements from F32 to F16 or BF16, and back. */
 public final class HalfCasts {
   private static final int SMALL = 23;
   private static final int LARGE = 1 << 12;
@@ -13,7 +13,8 @@ public final class HalfCasts {
   private static final VectorForm<HalfKernel> KERNEL =
       VectorForm.of(
           new VectorForm.Code<>(HalfKernel.class, VectorHalfKernel.class, HalfCasts::drive),
-          new ScalarHalfKernel());
+          new ScalarHalfKernel(),
+          () -> {});
 
   private HalfCasts() {}
 

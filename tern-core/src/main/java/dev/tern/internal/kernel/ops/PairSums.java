@@ -14,21 +14,18 @@ import java.lang.foreign.Arena;
 public final class PairSums {
   private static final int WARM_ROWS = 3;
 
-  /** Vectors, none among them, and elements beside whole sets of lanes. */
+  /** Sizes of warm-up rows: vectors, perhaps none, and elements beyond whole sets of lanes. */
   private static final int[][] SIZES = {{8, 0}, {7, 1}, {6, 0}, {1, 1}, {0, 0}};
 
   private static final VectorForm<PairKernel> KERNEL =
       VectorForm.of(
           new VectorForm.Code<>(PairKernel.class, VectorPairs.class, PairSums::drive),
-          new ScalarPairs());
+          new ScalarPairs(),
+          () -> {});
 
   private final PairKernel.Row row;
 
-  /**
-   * Sums over rows of {@code n} vectors.
-   *
-   * @param d floats of a vector
-   */
+  /** Sums over rows of {@code n} vectors, each of {@code d} floats. */
   public PairSums(int n, int d) {
     row = new PairKernel.Row(n, d);
   }
@@ -44,10 +41,7 @@ public final class PairSums {
   }
 
   /**
-   * Computes the gradient of the sums with respect to {@code x}, for rows {@code from} to {@code to
-   * - 1}.
-   *
-   * @param gradient address of {@code [b]}
+   * Computes the gradients of x, rows {@code from} to {@code to - 1}, from gradients {@code [b]}.
    */
   public void backward(long x, long gradient, long out, int from, int to) {
     long skip = from * row.bytes();

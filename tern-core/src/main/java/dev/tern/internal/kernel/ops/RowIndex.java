@@ -4,17 +4,17 @@ import dev.tern.base.DType;
 import dev.tern.internal.memory.Memory;
 
 /**
- * An index of rows, I32 or I64, by which rows of floats are moved.
+ * Moves rows of floats by an index of rows, I32 or I64.
  *
  * @param op names the op in errors
  * @param address of the index
- * @param rows number of rows; an index is 0 to {@code rows - 1}
- * @param gaps whether -1 is allowed and means no row
+ * @param rows number of rows; elements of the index are 0 to {@code rows - 1}
+ * @param gaps whether an element may be -1, for no row
  */
 public record RowIndex(String op, long address, DType type, int rows, boolean gaps) {
   /**
-   * Copies to places {@code from} to {@code to - 1} of {@code out} the rows that the index names,
-   * or zeros for no row. A row has {@code width} words of 4 bytes.
+   * Copies the rows that the index names, or zeros for no row, to places {@code from} to {@code to
+   * - 1} of {@code out}. A row has {@code width} words of 4 bytes.
    */
   public void gather(long table, long out, int from, int to, int width) {
     long bytes = 4L * width;
@@ -30,9 +30,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /**
-   * Sets the rows of {@code out} to zero, and adds {@code count} rows of {@code values} in order.
-   */
+  /** Zeros the rows of {@code out}, then adds {@code count} rows of {@code values} in order. */
   public void scatterAdd(long values, long out, int count, int width) {
     long bytes = 4L * width;
     Memory.zero(out, rows * bytes);
@@ -44,7 +42,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /** Adds four floats at a time, as then loads need not wait for the stores before. */
+  /** Adds four floats at a time, so that loads need not wait for earlier stores. */
   private static void add(long source, long target, long bytes) {
     long at = 0;
     for (; at + 16 <= bytes; at += 16) {
@@ -62,12 +60,7 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /**
-   * Checks the first {@code count} places of the index.
-   *
-   * @throws IndexOutOfBoundsException for the first place that names no row, unless {@code gaps}
-   *     allows it
-   */
+  /** Checks the first {@code count} elements; one out of range is an IndexOutOfBoundsException. */
   public void check(int count) {
     for (int place = 0; place < count; place++) {
       at(place);

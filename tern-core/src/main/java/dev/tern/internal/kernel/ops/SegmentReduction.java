@@ -4,15 +4,14 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Sums, or takes the largest of, runs of rows. Each element takes its rows in order, so the number
+ * The sum or maximum of each run of rows, column by column. Rows are taken in order, so the number
  * of threads changes nothing. A sum keeps four columns in registers over all rows of a run. It adds
- * up {@value #ROWS} rows at a time and then their sums: one float for all rows would lose what is
- * small beside it.
+ * up {@value #ROWS} rows at a time, then their sums, as a long sum would lose small numbers.
  *
  * @param width floats of a row
  */
 public record SegmentReduction(Op.Reduce.Kind kind, int width) {
-  /** Bytes of the columns that are added up together. */
+  /** Bytes of the columns that a sum keeps in registers. */
   private static final int BLOCK = 16;
 
   /** Rows that are added up before they are added to the sum. */

@@ -15,9 +15,9 @@ import jdk.incubator.vector.VectorSpecies;
  * {@link PairKernel} by vectors: a lane is an element. {@code VectorTile} says what {@code
  * checkIndex} is for.
  *
- * <p>{@code elements} and {@code gradients} must have more bytecode than C2 inlines, 325 bytes.
- * Inside the loop over rows it would box the vectors that their own loops hold. C2 also boxes where
- * sums start as one and the same vector, or continue behind a condition; so both places load zeros.
+ * <p>{@code elements} and {@code gradients} must have more than 325 bytes of bytecode, so that C2
+ * does not inline them: in the loop over rows it would box the vectors of their own loops. C2 also
+ * boxes sums that start as the same vector or depend on a condition, so both cases load zeros.
  */
 final class VectorPairs implements PairKernel {
   private static final VectorSpecies<Float> FLOATS = VectorOps.SPECIES;
@@ -38,7 +38,7 @@ final class VectorPairs implements PairKernel {
       for (int r = 0; r < count; r++) {
         lanes(row, x + (b + r) * row.bytes(), scratch + r * ReductionLanes.BYTES);
       }
-      // Together, as each addition waits for the one before.
+      // Rows together, as each addition waits for the one before.
       for (int r = 0; r < count; r++) {
         Memory.setFloat(out + 4L * (b + r), 0.5f * total(scratch + r * ReductionLanes.BYTES));
       }
@@ -80,7 +80,7 @@ final class VectorPairs implements PairKernel {
     FloatVector q1 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     FloatVector q2 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     FloatVector q3 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
-    // By turns: each addition waits for the one before the last three.
+    // Four sums in turn, as each addition waits for the one before in its sum.
     for (int j = 0; j < n; j += 4) {
       FloatVector v = FloatVector.fromMemorySegment(FLOATS, ALL, at, ORDER);
       s0 = s0.add(v);
@@ -162,7 +162,7 @@ final class VectorPairs implements PairKernel {
     long from = Objects.checkIndex(row, LIMIT);
     long to = Objects.checkIndex(target, LIMIT);
     for (int j = 0; j < n; j += 2) {
-      // The last once more where none is left.
+      // Without a second vector, the first is computed twice.
       long next = j + 1 < n ? stride : 0;
       FloatVector first = FloatVector.fromMemorySegment(FLOATS, ALL, from, ORDER);
       FloatVector second =

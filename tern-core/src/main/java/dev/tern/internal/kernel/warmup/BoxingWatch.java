@@ -1,18 +1,17 @@
 package dev.tern.internal.kernel.warmup;
 
 /**
- * Looks from time to time whether code in use still runs without allocating. The JIT may take
- * compiled code back at any time, and what it compiles instead may box vectors for good. Only the
- * warm-up thread uses it.
+ * Looks from time to time whether code in use still runs without allocating. The JIT may drop
+ * compiled code at any time, and its new code may box vectors for good. For the warm-up thread.
  */
 final class BoxingWatch {
   /** Time between two looks; a look takes some 100 microseconds. */
   private static final long NANOS = 1_000_000_000L;
 
-  /** Time to the next look at code that allocates, as it does until it is compiled again. */
+  /** Time to the next look at code that allocates; it may soon be compiled again. */
   private static final long SOON_NANOS = 100_000_000L;
 
-  /** Looks in a row at code that allocates, after which it counts as boxing for good. */
+  /** Code that allocates at this many looks in a row boxes for good. */
   private static final int MOST = 5;
 
   private final Warmup.Candidate candidate;
@@ -23,12 +22,11 @@ final class BoxingWatch {
     this.candidate = candidate;
   }
 
-  /** The code that is watched. */
   Warmup.Candidate candidate() {
     return candidate;
   }
 
-  /** Looks at the code if it is time to; true if it boxes for good. */
+  /** Looks at the code if a look is due; true if the code boxes for good. */
   boolean boxes() {
     if (System.nanoTime() < due) {
       return false;

@@ -15,16 +15,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Kernels in classes of their own, which the JIT compiles apart from all others. */
+/** Kernels in classes of their own, which the JIT compiles separately. */
 public final class HiddenClasses {
   private static final int IDLE = 3;
 
   private HiddenClasses() {}
 
   /**
-   * An instance of a class file with a constructor without parameters.
-   *
-   * @param neighbour a class of the package that the class file belongs to
+   * An instance of a class file of the package of {@code neighbour}, made by the constructor
+   * without parameters.
    */
   public static Object define(Class<?> neighbour, byte[] code) {
     try {
@@ -41,8 +40,8 @@ public final class HiddenClasses {
   }
 
   /**
-   * An instance of a copy of {@code type}. HotSpot can leave a method in an intermediate tier for
-   * good, or in code that boxes vectors; a copy gives it a fresh start.
+   * An instance of a copy of {@code type}. HotSpot may leave a method for good in a low tier or in
+   * code that boxes vectors; the copy is compiled afresh.
    */
   public static Object copyOf(Class<?> type) {
     String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
@@ -57,8 +56,8 @@ public final class HiddenClasses {
   }
 
   /**
-   * Kernels that do nothing, each of its own class. A call that meets them in turn with a real
-   * kernel has too many receivers to be inlined, so the JIT compiles the kernel by itself.
+   * Kernels that do nothing, each of a class of its own. A call that runs them in turn with a real
+   * kernel has too many receivers to be inlined, so the JIT compiles the kernel separately.
    *
    * @param kind an interface whose methods return nothing
    */
@@ -102,7 +101,8 @@ public final class HiddenClasses {
         Arrays.stream(method.getParameterTypes()).map(HiddenClasses::desc).toList());
   }
 
-  private static ClassDesc desc(Class<?> type) {
+  /** The descriptor of a class that has a name. */
+  public static ClassDesc desc(Class<?> type) {
     return type.describeConstable().orElseThrow();
   }
 }

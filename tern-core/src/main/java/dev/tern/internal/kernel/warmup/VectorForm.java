@@ -8,22 +8,14 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A kernel in two forms that give the same bits: the scalar form serves at first, the vector form
- * as soon as {@link Warmup} has had it compiled. It is one for the process; any thread may ask for
- * {@link #active}, and the warm-up thread alone exchanges the form.
- *
- * <pre>{@code
- * static final VectorForm<Adder> ADDER =
- *     VectorForm.of(
- *         new VectorForm.Code<>(
- *             Adder.class, VectorAdder.class, arena -> memory -> adder -> adder.add(memory)),
- *         new ScalarAdder());
- * }</pre>
+ * A kernel in two forms that give the same bits: the scalar form serves until {@link Warmup} has
+ * had the vector form compiled. There is one for the process. Any thread may ask for {@link
+ * #active}; the warm-up thread alone exchanges the form.
  *
  * @param <K> the interface of the kernel
  */
 public final class VectorForm<K> {
-  /** Times that code in use is replaced: a machine that is always busy must not keep the JIT so. */
+  /** Most times that code in use is replaced, so that a busy machine does not keep the JIT busy. */
   private static final int MOST_WITHDRAWALS = 3;
 
   /**
@@ -45,7 +37,7 @@ public final class VectorForm<K> {
     /**
      * Runs the kernel a few times, through each of its branches.
      *
-     * @param large whether in the sizes of work; see {@link Warmup.Candidate#round}
+     * @param large see {@link Warmup.Candidate#round}
      */
     void run(K kernel, boolean large);
   }
@@ -56,7 +48,7 @@ public final class VectorForm<K> {
   private volatile K active;
   private volatile boolean pending;
 
-  /** The scalar form, until a {@link Trial} of the vector form is adopted. */
+  /** Uses the scalar form until a {@link Trial} of the vector form is adopted. */
   VectorForm(Code<K> code, K scalar, Runnable changed) {
     this.code = code;
     this.scalar = scalar;
@@ -64,13 +56,8 @@ public final class VectorForm<K> {
     active = scalar;
   }
 
-  /** The form that is in use; its vector form is being made ready, if there are vectors. */
-  public static <K> VectorForm<K> of(Code<K> code, K scalar) {
-    return of(code, scalar, () -> {});
-  }
-
   /**
-   * The same, which tells of exchanges.
+   * Starts to make the vector form ready, if there are vectors.
    *
    * @param changed runs on the warm-up thread after each exchange of the form in use
    */
@@ -115,7 +102,7 @@ public final class VectorForm<K> {
     changed.run();
   }
 
-  /** Has the vector form compiled, in turn with kernels that do nothing. */
+  /** Runs the vector form in turn with kernels that do nothing, until it is compiled. */
   final class Trial implements Warmup.Candidate {
     private final List<K> turns = new ArrayList<>();
     private final Arena arena = Arena.ofConfined();

@@ -12,14 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Has vector code compiled before it is used, by a background thread. The thread runs new code on
- * memory of the code's own, and hands it over once several rounds allocate nothing: the JIT has
- * then compiled it without boxing. All code that waits is run in turns, so what the JIT takes long
- * over holds up nobody. Code in use may be watched: see {@link BoxingWatch}.
+ * Gets vector code compiled before it is used, by a background thread. The thread runs new code on
+ * memory of its own, and hands it over once several rounds allocate nothing: then the JIT has
+ * compiled it without boxing. All waiting code runs in turns, so code that the JIT is slow on holds
+ * up no other. Code in use may be watched: see {@link BoxingWatch}.
  *
  * <p>There is one queue and one daemon thread for the process, started with the first use. Any
- * thread may {@link #enqueue}; all methods of a {@link Candidate} are called by the warm-up thread.
- * The queue holds each candidate once, so it is bounded by the kernels that exist.
+ * thread may {@link #enqueue}; the warm-up thread calls all methods of a {@link Candidate}. The
+ * queue holds each candidate once, so the number of kernels bounds it.
  *
  * <p>The system property {@code tern.kernels=eager} uses vector code at once, for tests.
  */
@@ -29,12 +29,12 @@ public final class Warmup {
   /** Code to be compiled. */
   public interface Candidate {
     /**
-     * Runs the code once or a few times on memory of its own, by a call that has met several
-     * receivers. With one receiver the JIT would compile the code into the caller, and leave the
-     * methods that others call to the interpreter.
+     * Runs the code once or a few times on memory of its own. The call must have met several
+     * receivers: with one, the JIT would compile the code into the caller only, and other callers
+     * would run it in the interpreter.
      *
-     * @param large whether in the sizes of work. Otherwise in small sizes, through every branch:
-     *     the JIT leaves a branch that it never saw taken to the interpreter
+     * @param large whether in the sizes of real work. Otherwise in small sizes, through every
+     *     branch: the JIT leaves a branch that was never taken to the interpreter
      */
     void round(boolean large);
 
@@ -44,22 +44,22 @@ public final class Warmup {
     /** Puts the code into a new class, for a fresh start: see {@link HiddenClasses#copyOf}. */
     void renew();
 
-    /** How many classes are tried before {@link #giveUp}. */
+    /** Number of classes that are tried before {@link #giveUp}. */
     default int attempts() {
       return ATTEMPTS;
     }
 
-    /** Rounds after which the JIT has seen enough of the code and only needs time. */
+    /** Rounds after which the JIT has counted enough runs and only needs time. */
     default int busyRounds() {
       return BUSY_ROUNDS;
     }
 
-    /** Says that the code will not be used. */
+    /** The code will not be used. */
     void giveUp();
 
     /**
-     * Whether the code is watched once it is in use. If it comes to box for good, {@link #withdraw}
-     * and {@link #renew} follow, and it is run again until it is compiled.
+     * Whether the code is watched once it is in use. If it starts to box for good, {@link
+     * #withdraw} and {@link #renew} follow, and the code is run again until it is compiled.
      */
     default boolean isWatched() {
       return false;
@@ -69,13 +69,13 @@ public final class Warmup {
     default void withdraw() {}
   }
 
-  /** Bytes that the thread may allocate in a round for other purposes. */
+  /** A round that allocates fewer bytes counts as one that allocates nothing. */
   private static final long FEW_BYTES = 64;
 
   /** {@link Candidate#busyRounds} of code whose rounds take long. */
   private static final int BUSY_ROUNDS = 300;
 
-  /** {@link Candidate#busyRounds} of few short loops. */
+  /** {@link Candidate#busyRounds} of code whose rounds are short. */
   static final int MANY_ROUNDS = 1200;
 
   private static final long PAUSE_NANOS = 200_000;
@@ -93,7 +93,7 @@ public final class Warmup {
 
   private Warmup() {}
 
-  /** Adds a candidate, which the warm-up thread makes; it may find that there is none to run. */
+  /** Adds a candidate. The warm-up thread has it made; empty if there is nothing to run. */
   public static void enqueue(Supplier<Optional<? extends Candidate>> candidate) {
     PENDING.incrementAndGet();
     QUEUE.add(candidate);
@@ -125,7 +125,7 @@ public final class Warmup {
     }
   }
 
-  /** Waits for something new, or until it is time to look at what is in use. */
+  /** Waits for a new candidate, or until it is time to look at code in use. */
   private static Optional<Supplier<Optional<? extends Candidate>>> await(List<BoxingWatch> watches)
       throws InterruptedException {
     if (watches.isEmpty()) {
@@ -135,7 +135,7 @@ public final class Warmup {
     return Optional.ofNullable(QUEUE.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS));
   }
 
-  /** Gives a turn to each candidate that is due; false if none was. */
+  /** Runs a round of each candidate that is due, of one busy candidate at most; false for none. */
   private static boolean drive(List<WarmupRun> drives, List<BoxingWatch> watches) {
     boolean ran = false;
     boolean busy = false;
@@ -154,7 +154,7 @@ public final class Warmup {
     return ran;
   }
 
-  /** Takes code out of use that boxes for good, and runs it anew. */
+  /** Takes code that boxes for good out of use, and runs it anew. */
   private static void look(List<BoxingWatch> watches, List<WarmupRun> drives) {
     for (BoxingWatch watch : List.copyOf(watches)) {
       try {
@@ -172,7 +172,7 @@ public final class Warmup {
     }
   }
 
-  /** Runs a round and returns the bytes that it allocated, 0 for a few. */
+  /** Runs a round and returns the bytes that it allocated, 0 for fewer than {@link #FEW_BYTES}. */
   static long round(Candidate candidate, boolean large) {
     long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
     candidate.round(large);
@@ -197,7 +197,7 @@ public final class Warmup {
     System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "code stays scalar", e);
   }
 
-  /** The bytes that threads allocate. */
+  /** Counts the bytes that threads allocate. */
   private static final class Heap {
     static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   }

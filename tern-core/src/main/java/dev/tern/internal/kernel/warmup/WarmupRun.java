@@ -4,37 +4,31 @@ import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
 
-/** How far the warm-up thread has come with a {@link Warmup.Candidate}. */
+/** The state of one {@link Warmup.Candidate} on the warm-up thread. */
 final class WarmupRun {
-  /**
-   * Rounds in a row without allocation after which the code counts as compiled. All but the first
-   * are large.
-   */
+  /** Rounds without allocation, one small and then large ones, after which code is compiled. */
   private static final int QUIET = 4;
 
   /**
-   * Between two looks whether code is compiled. The JIT drops a method from its queue that is
-   * called much less often than before ({@code CompilationPolicy::is_stale} of HotSpot).
+   * Time between two looks whether code is compiled. If calls of a method become much rarer, the
+   * JIT drops it from its queue ({@code CompilationPolicy::is_stale} of HotSpot).
    */
   private static final long POLL_NANOS = 500_000;
 
-  /** Time after which looks become rare: code that may box for good must not take a processor. */
+  /** Time after which looks become rare, as code that boxes for good must not take a processor. */
   private static final long STEADY_NANOS = 2_000_000_000L;
 
   private static final long RARE_NANOS = 10_000_000;
 
-  /**
-   * Time without any compilation after which the JIT counts as done, and the code boxes for good.
-   */
+  /** If the JIT has compiled nothing for this time, it is done, and the code boxes for good. */
   private static final long PATIENCE_NANOS = 6_000_000_000L;
 
-  /** Most time in all, while other code keeps the JIT busy or it has too little of a processor. */
+  /** Most time of an attempt, if the JIT is busy with other code or lacks a processor. */
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
   /**
-   * Time for which a round has allocated the same, but less than the first round, after which a
-   * part of the code counts as boxing for good. It doubles with each attempt, so that a slow
-   * machine gets through.
+   * If rounds allocate the same for this time, but less than the first round, a part of the code
+   * boxes for good. The time doubles with each attempt, for slow machines.
    */
   private static final long STUCK_NANOS = 600_000_000L;
 
@@ -46,14 +40,12 @@ final class WarmupRun {
   private long started = System.nanoTime();
   private long due;
 
-  /** What the JIT had done at the last look, and when it had done more than before. */
+  // Time that the JIT had worked at the last look, and when that had last grown.
   private long jitMillis;
-
   private long jitMoved = started;
 
-  /** Bytes that a round allocated: the first of this attempt, the last, and since when the same. */
+  // Bytes that the first and the last round of this attempt allocated, and since when the last.
   private long allocatedFirst;
-
   private long allocatedLast;
   private long allocatedSince;
 
@@ -99,7 +91,6 @@ final class WarmupRun {
     }
   }
 
-  /** The candidate. */
   Warmup.Candidate candidate() {
     return candidate;
   }
@@ -109,7 +100,7 @@ final class WarmupRun {
     return adopted;
   }
 
-  /** Runs the candidate once more; true when done with it. */
+  /** Runs a round; true if the candidate is adopted or given up. */
   boolean round() {
     long start = System.nanoTime();
     try {
@@ -153,7 +144,7 @@ final class WarmupRun {
         Optional.ofNullable(ManagementFactory.getCompilationMXBean())
             .filter(CompilationMXBean::isCompilationTimeMonitoringSupported);
 
-    /** Time that they took for all that they have finished. */
+    /** Time that they have worked, without what is not finished. */
     static long millis() {
       return BEAN.map(CompilationMXBean::getTotalCompilationTime).orElse(0L);
     }

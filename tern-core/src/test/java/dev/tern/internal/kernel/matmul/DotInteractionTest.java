@@ -127,7 +127,7 @@ final class DotInteractionTest {
   void productsAndGradientsAreTheSumsOfTheirTerms(int d) {
     for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
-        sizes.check(new ScalarTile(TileKernels.columns()).kernel());
+        sizes.check(Tiles.scalar());
       }
     }
   }
@@ -136,8 +136,8 @@ final class DotInteractionTest {
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65})
   void vectorsGiveTheBitsOfTheScalarLoops(int d) {
     assumeThat(VectorSupport.available()).isTrue();
-    TileKernel scalar = new ScalarTile(TileKernels.columns()).kernel();
-    TileKernel vectors = TileKernels.vectors();
+    TileKernel scalar = Tiles.scalar();
+    TileKernel vectors = Tiles.vectors();
     for (int n = 0; n <= 40; n++) {
       try (Case sizes = new Case(n, d)) {
         float[] products = sizes.forward(vectors);
@@ -151,10 +151,9 @@ final class DotInteractionTest {
   @ParameterizedTest
   @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
   void aNumberThatIsNotFiniteReachesNoGradientOfItsOwn(float number) {
-    List<TileKernel> kernels =
-        new ArrayList<>(List.of(new ScalarTile(TileKernels.columns()).kernel()));
+    List<TileKernel> kernels = new ArrayList<>(List.of(Tiles.scalar()));
     if (VectorSupport.available()) {
-      kernels.add(TileKernels.vectors());
+      kernels.add(Tiles.vectors());
     }
     for (TileKernel kernel : kernels) {
       for (int n : new int[] {1, 2, 5, 6, 7, 27}) {
@@ -172,7 +171,7 @@ final class DotInteractionTest {
   void aRangeOfRowsTouchesNoOther() {
     int n = 5;
     int d = 9;
-    TileKernel kernel = new ScalarTile(TileKernels.columns()).kernel();
+    TileKernel kernel = Tiles.scalar();
     try (Case sizes = new Case(n, d)) {
       float[] products = sizes.forward(kernel);
       float[] gradient = sizes.backward(kernel);

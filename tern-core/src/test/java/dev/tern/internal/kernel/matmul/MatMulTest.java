@@ -32,10 +32,10 @@ final class MatMulTest {
 
   private static List<TileKernel> kernels() {
     List<TileKernel> kernels = new ArrayList<>();
-    kernels.add(new ScalarTile(TileKernels.columns()).kernel());
+    kernels.add(Tiles.scalar());
     if (VectorSupport.available()) {
       kernels.add(new TileKernel(new VectorTile(), new VectorBlocks(), new VectorDots()));
-      kernels.add(TileKernels.vectors());
+      kernels.add(Tiles.vectors());
     }
     return kernels;
   }
@@ -73,7 +73,8 @@ final class MatMulTest {
           Memory.copyIn(before, 0, c.address(), before.length);
           try (Workers workers = Workers.of(threads)) {
             ProductSpec spec = new ProductSpec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
-            new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c.address());
+            new MatMul(workers, spec, scratch, Epilogue.NONE)
+                .run(kernel, a.address(), b.address(), c.address());
           }
           assertBits(c.address(), want, ldc, kernel + " with " + threads + " threads");
         }
@@ -262,7 +263,8 @@ final class MatMulTest {
       for (TileKernel kernel : kernels()) {
         try (Workers workers = Workers.of(1)) {
           ProductSpec spec = new ProductSpec(6, 1, 20, 1, 20, 20, 20, 6, false);
-          new MatMul(workers, spec, scratch).run(kernel, a.address(), b.address(), c);
+          new MatMul(workers, spec, scratch, Epilogue.NONE)
+              .run(kernel, a.address(), b.address(), c);
         }
         for (int i = 0; i < 400; i++) {
           // floatToIntBits: the bits of a NaN are not promised.
