@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * Writes rows as CSV: a line of names, then labels, dense numbers and slots of each row. {@link
- * Columns#of} reads them back to the same bits.
+ * dev.tern.files.Columns#of} reads them back to the same bits.
  *
  * <p>Numbers have the fewest digits that read back to the same float, NaN is an empty field, ids
  * are signed decimals; ids of a slot that may hold several are joined by {@link
