@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Searches some seconds for a schedule and keeps it in a file. Where the file already has a
- * schedule of the same step, there is no search. The schedule is never slower than the one of
- * {@link ScheduleFinder#QUICK}.
+ * Searches some seconds for a schedule and keeps it in a file. If the file already has a schedule
+ * of the same step, it takes that one. The schedule is never slower than the schedule of {@link
+ * ScheduleFinder#QUICK}.
  */
 public final class TimedSearch implements ScheduleFinder {
   private final double seconds;
