@@ -37,17 +37,7 @@ public record Policy(
     /** These, and evicted storages that would be recomputed from it: e* of h_DTR. */
     EXACT,
     /** The union-find sets that its evicted neighbours are in: e* of h_DTR_eq. */
-    SETS;
-
-    /** The place in an order by the time that costs take. */
-    public int work() {
-      return switch (this) {
-        case OWN -> 0;
-        case SETS -> 1;
-        case ANCESTORS -> 2;
-        case EXACT -> 3;
-      };
-    }
+    SETS
   }
 
   /** A storage that was used just now is evicted last, but can be evicted. */

@@ -5,19 +5,9 @@ import java.util.Comparator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Says why there is no room: which op needs how much, and what holds the rest of the budget. */
-final class RoomReport {
+/** Explains why there is no room: how much an op needs, and what holds the rest of the budget. */
+record RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
   private static final int SHOWN = 5;
-
-  private final Recipes recipes;
-  private final StorageStates states;
-  private final StorageMemory memory;
-
-  RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
-    this.recipes = recipes;
-    this.states = states;
-    this.memory = memory;
-  }
 
   /** The error for some bytes of an op when nothing more may be evicted. */
   NoRoomException refusal(int op, long bytes, WaitingOps waiting) {

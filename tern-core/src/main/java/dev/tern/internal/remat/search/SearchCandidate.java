@@ -17,6 +17,10 @@ record SearchCandidate(Policy policy, double[] weights, double time) {
   /** The weight of a storage that is to be kept. */
   static final double KEPT = 1e6;
 
+  /** Neighbourhoods by the time that their costs take, the least first. */
+  private static final List<Neighbourhood> QUICKEST =
+      List.of(Neighbourhood.OWN, Neighbourhood.SETS, Neighbourhood.ANCESTORS, Neighbourhood.EXACT);
+
   /** Evicts by the next use alone. */
   private static final Policy BY_NEXT_USE = new Policy("planned", Neighbourhood.OWN, 0, 0, 1, true);
 
@@ -76,7 +80,8 @@ record SearchCandidate(Policy policy, double[] weights, double time) {
   }
 
   private static List<SearchCandidate> quickestFirst(List<SearchCandidate> candidates) {
-    candidates.sort(Comparator.comparing(candidate -> candidate.policy.neighbourhood().work()));
+    candidates.sort(
+        Comparator.comparing(candidate -> QUICKEST.indexOf(candidate.policy.neighbourhood())));
     return candidates;
   }
 
