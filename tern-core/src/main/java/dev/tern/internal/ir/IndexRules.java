@@ -283,6 +283,7 @@ public final class IndexRules {
   }
 
   private static void scale(Op.Index op, Operand offsets, MemorySegment out) {
+    // Offsets past the rows stay past them: the op that reads the result finds them.
     check(op, offsets, Integer.MAX_VALUE);
     for (int i = 0; i < offsets.count(); i++) {
       long scaled = (long) offsets.integer(i) * op.size();

@@ -141,8 +141,9 @@ public sealed interface Op {
    */
   record Index(Rule rule, int size, int width) implements Op {
     /**
-     * What is computed: the inputs, then the result. Offsets {@code [s + 1]}, I32, divide {@code n}
-     * rows into {@code s} sequences; rows from the last offset on belong to none.
+     * What is computed; each comment names the inputs, then the result. Offsets {@code [s + 1]},
+     * I32, divide {@code n} rows into {@code s} sequences; rows from the last offset on belong to
+     * none.
      */
     public enum Rule {
       /** Offsets: the length of each sequence, {@code [s]}. */
@@ -186,10 +187,7 @@ public sealed interface Op {
       LARGEST,
       /** Numbers: each plus {@code size}. */
       SHIFT,
-      /**
-       * Offsets: each times {@code size}, divided by {@code width}; a remainder is an error. Those
-       * past the rows stay past them, so the reader of the result finds them.
-       */
+      /** Offsets: each times {@code size}, divided by {@code width}; a remainder is an error. */
       SCALE;
 
       private final String text = name().toLowerCase(Locale.ROOT);

@@ -46,8 +46,7 @@ public final class ScalarMath {
   public static final float TANH_HIGH = 10;
   public static final float ERF_HIGH = 4;
 
-  // ROUND for powers of 2. The two factors of 2^n, and 2^(n + 24), are in range also where 2^n is
-  // not.
+  // ROUND for powers of 2. The factors of 2^n and 2^(n + 24) are in range also where 2^n is not.
   public static final float ROUND_FACTORS = ROUND + 2 * BIAS; // 2^n as two factors
   public static final float ROUND_POWER = ROUND + BIAS; // 2^n
   public static final float ROUND_HALF = ROUND + BIAS - 1; // 2^(n - 1)
