@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Any number of threads may call.
  */
 public final class Eager implements PendingReads, AutoCloseable {
-  /** Bytes of values in memory, with what ops take while they run; and the most at any time. */
+  /** Bytes of values and workspaces in memory, and the most at any time. */
   public record Bytes(long current, long peak) {}
 
   /**
@@ -66,7 +67,7 @@ public final class Eager implements PendingReads, AutoCloseable {
   /** Leaves that may be written and that commands have used since the last expiry of the leaf. */
   private final Set<Buffer> used = new HashSet<>();
 
-  /** Devices that tell this of writes, until it is closed. */
+  /** Devices that report writes to this session until it is closed. */
   private final Set<Engine> read = new HashSet<>();
 
   private boolean isClosed;
@@ -76,10 +77,9 @@ public final class Eager implements PendingReads, AutoCloseable {
       CompletableFuture.completedFuture(Optional.empty());
 
   /**
-   * A session of its own thread.
+   * A session with a thread of its own.
    *
-   * @param budget bytes of the engine's memory, in steps of 64, for values and for what ops take
-   *     while they run
+   * @param budget bytes of the engine's memory for values and workspaces of ops, in steps of 64
    * @param queued most ops that wait
    * @param refusesAtOnce whether an op that cannot fit into the budget is refused at the call
    * @throws IllegalArgumentException for less than 64 bytes
@@ -106,7 +106,7 @@ public final class Eager implements PendingReads, AutoCloseable {
     }
   }
 
-  /** Asks for nodes and what they need. Returns before they are computed. */
+  /** Asks for nodes and the nodes that they need. Returns before they are computed. */
   public void run(List<Node> nodes) {
     ask(nodes);
   }
@@ -118,7 +118,7 @@ public final class Eager implements PendingReads, AutoCloseable {
    */
   public void runToEnd(List<Node> nodes) {
     List<SessionValue> wanted = ask(nodes);
-    EagerWorker.await(worker.submit(evaluator -> evaluator.firstFailure(wanted), nodes));
+    EagerWorker.await(worker.submit(_ -> Evaluator.firstFailure(wanted), nodes));
   }
 
   private List<SessionValue> ask(List<Node> nodes) {
@@ -153,7 +153,7 @@ public final class Eager implements PendingReads, AutoCloseable {
    * numbers are computed before the first write. Nodes that were asked for before keep their
    * values, even if they read the leaves. Returns when all is written.
    *
-   * @throws IllegalArgumentException when a shape or type is not that of the leaf; none is written
+   * @throws IllegalArgumentException when a shape or type differs from the leaf's; none is written
    * @throws IllegalStateException when a node has no value; the leaves before it are written
    */
   public void store(List<Update> updates) {
@@ -220,7 +220,6 @@ public final class Eager implements PendingReads, AutoCloseable {
     EagerWorker.await(worker.submit(_ -> Optional.empty(), List.of()));
   }
 
-  /** Most bytes of values. */
   public long budget() {
     return budget;
   }
@@ -367,13 +366,9 @@ public final class Eager implements PendingReads, AutoCloseable {
     }
   }
 
-  /** Uses a value on the thread of the worker. */
-  private interface Use {
-    Optional<Failure> of(Evaluator evaluator, Recipe.Operand value);
-  }
-
   /** Queues a use of the value of a node, dense in memory. */
-  private CompletableFuture<Optional<Failure>> withValue(Node node, Use use) {
+  private CompletableFuture<Optional<Failure>> withValue(
+      Node node, BiFunction<Evaluator, Recipe.Operand, Optional<Failure>> use) {
     synchronized (recording) {
       boolean isCopied = !OpPlans.isDense(node);
       Object place = place();
@@ -382,7 +377,7 @@ public final class Eager implements PendingReads, AutoCloseable {
       Node base = isCopied ? copy(node) : OpPlans.base(node);
       record(base, place);
       Recipe.Operand source = source(base);
-      var done = worker.submit(evaluator -> use.of(evaluator, source), List.of(base));
+      var done = worker.submit(evaluator -> use.apply(evaluator, source), List.of(base));
       if (isCopied) {
         release(List.of(base));
       }

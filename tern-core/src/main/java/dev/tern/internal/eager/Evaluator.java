@@ -20,14 +20,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Runs single ops in a block of memory of fixed size and keeps their values. Where room is short it
- * drops values, by measured cost of computing them again, and does so when they are read. Not
- * thread-safe: only the worker of an {@link Eager} uses it.
+ * drops those that take least time to compute again, as measured, and computes them again when they
+ * are read. Not thread-safe: only the worker of an {@link Eager} uses it.
  */
 final class Evaluator {
   private static final int FEW_OPS = 1024;
@@ -40,7 +42,7 @@ final class Evaluator {
   private final Recipes recipes = new Recipes();
   private final Residency residency;
 
-  /** By number of the op. */
+  /** Recipes by the numbers of their ops. */
   private List<Recipe> byOp = new ArrayList<>();
 
   private int opsToForget = FEW_OPS;
@@ -49,7 +51,7 @@ final class Evaluator {
 
   /**
    * @param memory address of {@code bytes} bytes
-   * @param isClosed checked before each op; no op runs once it is true
+   * @param isClosed asked before each op: no op runs once it is true
    * @param unreachable finds values of unreachable nodes; slow
    */
   Evaluator(
@@ -75,7 +77,7 @@ final class Evaluator {
             this::execute);
   }
 
-  /** Runs an op. If it or one of its operands fails, its value is a failure. */
+  /** Runs an op. If it or one of its operands fails, so does its value. */
   void apply(Recipe recipe) {
     try {
       try {
@@ -179,23 +181,18 @@ final class Evaluator {
     return recipes.bytes(storage) == 0 ? memory : memory + arena.offset(residency.handle(storage));
   }
 
-  /** Reads a value where it lies. */
-  interface Reader {
-    void read(long address);
-  }
-
   /** Makes a value resident and passes its address to the reader; returns why there is none. */
-  Optional<Failure> read(Recipe.Operand operand, Reader reader) {
+  Optional<Failure> read(Recipe.Operand operand, LongConsumer reader) {
     return switch (operand) {
       case Recipe.Operand.Leaf(Buffer buffer) -> {
-        reader.read(buffer.address());
+        reader.accept(buffer.address());
         yield Optional.empty();
       }
       case Recipe.Operand.Value(SessionValue held) -> read(held, reader);
     };
   }
 
-  private Optional<Failure> read(SessionValue held, Reader reader) {
+  private Optional<Failure> read(SessionValue held, LongConsumer reader) {
     if (held.failure != null) {
       return Optional.of(held.failure);
     }
@@ -210,7 +207,7 @@ final class Evaluator {
       return Optional.of(held.failure);
     }
     try {
-      reader.read(address(held));
+      reader.accept(address(held));
     } finally {
       residency.unpin(held.number);
     }
@@ -230,11 +227,8 @@ final class Evaluator {
   }
 
   /** The first failure among values. */
-  Optional<Failure> firstFailure(List<SessionValue> values) {
-    return values.stream()
-        .map(held -> Optional.ofNullable(held.failure))
-        .flatMap(Optional::stream)
-        .findFirst();
+  static Optional<Failure> firstFailure(List<SessionValue> values) {
+    return values.stream().flatMap(held -> Stream.ofNullable(held.failure)).findFirst();
   }
 
   /** Keeps a value resident until it is unpinned. Making room for it may fail it. */
@@ -261,7 +255,7 @@ final class Evaluator {
 
   /**
    * Prepares for a write of leaves. Values computed from them cannot be computed again afterwards:
-   * those that callers asked for are kept, the others go when no op needs them.
+   * values that callers asked for are kept, the others go when no op needs them.
    */
   void expire(Predicate<Buffer> leaves) {
     int[] readers = readers(leaves);
@@ -293,29 +287,14 @@ final class Evaluator {
     Set<SessionValue> stale = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int op = 0; op < byOp.size(); op++) {
       Recipe recipe = byOp.get(op);
-      if (!recipes.isRepeatable(op)) {
-        continue;
+      SessionValue result = recipe.result();
+      if (recipes.isRepeatable(op) && (recipe.reads(leaves) || recipe.readsAny(stale))) {
+        stale.add(result);
+        if (result.isReferred && !result.isWanted) {
+          result.isReferred = false;
+          residency.disown(result.number);
+        }
       }
-      if (recipe.reads(leaves) || readsAny(recipe, stale)) {
-        stale.add(recipe.result());
-        disownUnlessWanted(recipe.result());
-      }
-    }
-  }
-
-  private static boolean readsAny(Recipe recipe, Set<SessionValue> values) {
-    for (Recipe.Operand operand : recipe.operands()) {
-      if (operand instanceof Recipe.Operand.Value(SessionValue held) && values.contains(held)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private void disownUnlessWanted(SessionValue held) {
-    if (held.isReferred && !held.isWanted) {
-      held.isReferred = false;
-      residency.disown(held.number);
     }
   }
 
@@ -333,12 +312,8 @@ final class Evaluator {
   }
 
   private boolean hasLasting() {
-    for (int op = 0; op < byOp.size(); op++) {
-      if (!recipes.isRepeatable(op) && byOp.get(op).result().isReferred) {
-        return true;
-      }
-    }
-    return false;
+    return IntStream.range(0, byOp.size())
+        .anyMatch(op -> !recipes.isRepeatable(op) && byOp.get(op).result().isReferred);
   }
 
   /** Forgets ops whose values no caller needs; returns whether that freed memory. */

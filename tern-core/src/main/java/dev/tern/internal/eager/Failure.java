@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why there is no value.
  *
- * @param op that failed, or whose result was lost
- * @param why what it got and expected, and what to do
- * @param cause what it threw, if it did
+ * @param op the op that failed, or whose result was lost
+ * @param why the end of the message
+ * @param cause the exception of the op, if there was one
  */
 record Failure(Recipe op, String why, @Nullable Throwable cause) {
   private static final String LOST =
@@ -18,12 +18,12 @@ record Failure(Recipe op, String why, @Nullable Throwable cause) {
     return new Failure(op.abandoned(), String.valueOf(thrown.getMessage()), thrown);
   }
 
-  /** Of a value that was dropped and cannot be computed again. */
+  /** The failure of a value that was dropped and cannot be computed again. */
   static Failure lost(Recipe op) {
     return new Failure(op.abandoned(), LOST, null);
   }
 
-  /** For a caller; each gets an exception of its own. */
+  /** A new exception for a caller. */
   IllegalStateException exception() {
     return new IllegalStateException(
         "session: got " + op + " of " + op.place() + " without a value, expected one: " + why,

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A weak identity map from nodes to their values. Thread-safe. */
 final class NodeValues {
-  /** A weak key. */
+  /** A weak key, equal to itself alone. */
   private static final class Key extends WeakReference<Node> {
     final int hash;
     final SessionValue held;
@@ -27,11 +27,6 @@ final class NodeValues {
     @Override
     public int hashCode() {
       return hash;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return this == other;
     }
   }
 
@@ -90,10 +85,5 @@ final class NodeValues {
       }
     }
     return found;
-  }
-
-  /** Number of values. */
-  synchronized int size() {
-    return values.size();
   }
 }

@@ -29,7 +29,6 @@ final class OpPlan {
   private double nanos;
 
   /**
-   * @param key what it is the plan of
    * @param slots by leaf of the plan, which of the op's operands it is
    * @param scratch bytes of {@link Execution#scratchBytes}
    */
@@ -46,12 +45,11 @@ final class OpPlan {
     return (long) key.shape().elements() * key.type().bytes();
   }
 
-  /** By leaf of the plan, which of the op's operands it is. */
   int[] slots() {
     return slots;
   }
 
-  /** Bytes it needs while it runs, besides operands and result. */
+  /** Bytes that a run needs besides operands and result. */
   long workspace() {
     return plan.arenaBytes() + scratch;
   }
@@ -75,7 +73,6 @@ final class OpPlan {
     nanos = nanos == 0 ? took : nanos + NEWEST * (took - nanos);
   }
 
-  /** The op and its result. */
   @Override
   public String toString() {
     return key.op() + " " + key.type() + key.shape();

@@ -41,7 +41,7 @@ final class OpPlans {
     this.threads = threads;
   }
 
-  /** The node whose memory this node shows: itself, or what it is a view or alias of. */
+  /** The node whose memory this node shows: itself, or the node of which it is a view or alias. */
   static Node base(Node node) {
     Node base = node;
     while (base.op().isView() || isAlias(base)) {

@@ -3,6 +3,7 @@ package dev.tern.internal.eager;
 import dev.tern.internal.memory.Buffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -14,7 +15,6 @@ import java.util.function.Predicate;
 record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object place) {
   /** What an op reads. */
   sealed interface Operand {
-    /** A value. */
     record Value(SessionValue held) implements Operand {}
 
     /** Memory that does not belong to the session. */
@@ -38,7 +38,7 @@ record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object p
     return Arrays.copyOf(numbers, count);
   }
 
-  /** Whether it reads a leaf that is one of these. */
+  /** Whether it reads one of these leaves. */
   boolean reads(Predicate<Buffer> leaves) {
     for (Operand operand : operands) {
       if (operand instanceof Operand.Leaf(Buffer buffer) && leaves.test(buffer)) {
@@ -48,7 +48,16 @@ record Recipe(OpPlan plan, List<Operand> operands, SessionValue result, Object p
     return false;
   }
 
-  /** The op and its result. */
+  /** Whether it reads one of these values. */
+  boolean readsAny(Set<SessionValue> values) {
+    for (Operand operand : operands) {
+      if (operand instanceof Operand.Value(SessionValue held) && values.contains(held)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   @Override
   public String toString() {
     return plan.toString();

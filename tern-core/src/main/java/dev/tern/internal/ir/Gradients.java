@@ -3,7 +3,6 @@ package dev.tern.internal.ir;
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
@@ -11,17 +10,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
- * Reverse-mode differentiation: one rule per op, each of which records ordinary nodes, so gradients
- * are fused and planned like everything else.
+ * Reverse-mode differentiation, by one rule for each op. A rule records ordinary nodes, so
+ * gradients are fused and planned as all other nodes are.
  */
 public final class Gradients {
   private static final float TWO_OVER_SQRT_PI = 1.1283791670955126f;
 
   /**
-   * One contribution to a gradient. {@code axis >= 0}: {@code value} belongs to the indices from
-   * {@code from} of that axis and the rest is zero, as a slice leaves it.
+   * One contribution to a gradient. With an axis of at least 0 it is the gradient of a slice:
+   * {@code value} belongs to the indices of that axis from {@code from} on, and the rest is zero.
    */
   private record Part(Node value, int axis, int from) {}
 
@@ -34,8 +34,8 @@ public final class Gradients {
   }
 
   /**
-   * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}; zeros for a node that
-   * the loss does not depend on. All are F32: what is stored in half width is added up in full.
+   * Gradients of {@code loss}, a scalar, with respect to each of {@code wrt}; zeros for a node on
+   * which the loss does not depend. All are F32, also for values in half width.
    */
   public static List<Node> of(Node loss, List<Node> wrt) {
     if (loss.shape().elements() != 1 || loss.type() != DType.F32) {
@@ -93,17 +93,11 @@ public final class Gradients {
         });
   }
 
-  /** Slices of one axis that tile it are joined; everything else is padded and added. */
+  /** Joins parts that are slices of one axis and cover it; pads and adds all others. */
   private static Node sum(Node node, List<Part> parts) {
-    Optional<Node> joined = joinTiles(node, parts);
-    if (joined.isPresent()) {
-      return joined.get();
-    }
-    Node total = pad(parts.get(0), node.shape());
-    for (Part part : parts.subList(1, parts.size())) {
-      total = Nodes.add(total, pad(part, node.shape()));
-    }
-    return total;
+    return joinTiles(node, parts)
+        .orElseGet(() ->
+            parts.stream().map(part -> pad(part, node.shape())).reduce(Nodes::add).orElseThrow());
   }
 
   private static Optional<Node> joinTiles(Node node, List<Part> parts) {
@@ -145,9 +139,7 @@ public final class Gradients {
 
   private void propagate(Node node, Node g) {
     switch (node.op()) {
-      case Op.Leaf leaf -> {}
-      case Op.Constant constant -> {}
-      case Op.Uniform uniform -> {}
+      case Op.Leaf _, Op.Constant _, Op.Uniform _, Op.Index _ -> {}
       case Op.Unary op -> unary(op, node, g);
       case Op.Binary op -> binary(op, node, g);
       case Op.Ternary op -> {
@@ -179,13 +171,15 @@ public final class Gradients {
       case Op.ScatterAdd scatter ->
           add(node.input(1), Nodes.gather(g, node.input(0), scatter.gaps()));
       case Op.SegmentReduce reduce -> segments(reduce.kind(), node, g);
-      case Op.Index index -> {}
       case Op.Ruled op -> add(node.input(1), ruled(op, node, g));
       case Op.DotInteraction interaction ->
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
       case Op.PairSums sums -> add(node.input(0), Nodes.pairSumsGradient(node.input(0), g));
-      case Op.DotInteractionGradient second -> throw once(node);
-      case Op.PairSumsGradient second -> throw once(node);
+      case Op.DotInteractionGradient _, Op.PairSumsGradient _ ->
+          throw new IllegalArgumentException(
+              ("gradients: got %s, expected an op that can be differentiated; take gradients of the"
+                      + " loss, not of gradients that contain it")
+                  .formatted(node.op()));
     }
   }
 
@@ -209,14 +203,6 @@ public final class Gradients {
 
   private static boolean isReal(DType type) {
     return type == DType.F32 || type == DType.F16 || type == DType.BF16;
-  }
-
-  private static IllegalArgumentException once(Node node) {
-    return new IllegalArgumentException(
-        "gradients: got "
-            + node.op()
-            + ", expected an op that can be differentiated; take "
-            + "gradients of the loss, not of gradients that contain it");
   }
 
   private void unary(Op.Unary op, Node y, Node g) {
@@ -281,7 +267,7 @@ public final class Gradients {
     }
   }
 
-  /** The whole gradient goes to the side that was picked; ties pick the first. */
+  /** The whole gradient goes to the larger side, or the smaller; of equal ones, to the first. */
   private void pick(Node first, Node a, Node b, Node g) {
     Node zero = Nodes.constant(0);
     add(a, Nodes.select(first, g, zero));
@@ -302,7 +288,7 @@ public final class Gradients {
     }
   }
 
-  /** As of {@link Op.Reduce}: rows of a maximum that are equal to it share its gradient. */
+  /** The gradient of a maximum is shared by all rows that are equal to it. */
   private void segments(Op.Reduce.Kind kind, Node y, Node g) {
     Node x = y.input(0);
     Node offsets = y.input(1);
@@ -345,10 +331,6 @@ public final class Gradients {
   }
 
   private static List<Integer> inverse(List<Integer> axes) {
-    Integer[] inverse = new Integer[axes.size()];
-    for (int i = 0; i < inverse.length; i++) {
-      inverse[axes.get(i)] = i;
-    }
-    return Arrays.asList(inverse);
+    return IntStream.range(0, axes.size()).map(axes::indexOf).boxed().toList();
   }
 }

@@ -10,9 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What each rule of {@link Op.Index} means. Executions call it on their memory, {@link Reference}
- * on arrays. Reads and writes are checked by the segments; offsets are checked before they are
- * used, so that no result points outside. Allocates nothing.
+ * Computes the result of each rule of {@link Op.Index}. Segments check reads and writes. Offsets
+ * are checked before they are used, so no result points outside. Allocates nothing.
  */
 public final class IndexRules {
   /**
@@ -47,10 +46,9 @@ public final class IndexRules {
     switch (op.rule()) {
       case LENGTHS -> lengths(op, offsets, out);
       case OFFSETS -> offsets(op, first, out);
-      case SEQUENCES, POSITIONS, MIRROR -> rows(op, offsets, out);
+      case SEQUENCES, POSITIONS, MIRROR, RANGES -> rows(op, first, offsets, out);
       case HEADS, ALL, TAILS -> ends(op, offsets, out);
       case WINDOWS -> windows(op, offsets, out);
-      case RANGES -> ranges(op, first, offsets, out);
       case STARTS -> starts(op, first, inputs.get(1), inputs.get(2), out);
       case KEPT_LENGTHS -> keptLengths(op, first, offsets, out);
       case KEPT -> kept(op, first, offsets, out);
@@ -63,11 +61,9 @@ public final class IndexRules {
   }
 
   /**
-   * Checks offsets.
+   * Checks that {@code count} offsets start with 0, never descend and stay within the rows.
    *
    * @param op the name of the reader, for messages
-   * @param count number of offsets
-   * @param rows number of rows that they may cover
    * @return the last offset
    */
   public static int check(String op, MemorySegment offsets, int count, int rows) {
@@ -120,7 +116,7 @@ public final class IndexRules {
     }
   }
 
-  private static void rows(Op.Index op, Operand offsets, MemorySegment out) {
+  private static void rows(Op.Index op, Operand starts, Operand offsets, MemorySegment out) {
     int last = check(op, offsets, op.size());
     for (int s = 0; s + 1 < offsets.count(); s++) {
       int begin = offsets.integer(s);
@@ -130,6 +126,7 @@ public final class IndexRules {
             switch (op.rule()) {
               case SEQUENCES -> s;
               case POSITIONS -> row - begin;
+              case RANGES -> starts.integer(s) + row - begin;
               default -> begin + end - 1 - row;
             };
         set(out, row, value);
@@ -168,17 +165,6 @@ public final class IndexRules {
       }
     }
     fill(out, (long) last * op.width(), (long) op.size() * op.width(), op.size());
-  }
-
-  private static void ranges(Op.Index op, Operand starts, Operand offsets, MemorySegment out) {
-    int last = check(op, offsets, op.size());
-    for (int s = 0; s + 1 < offsets.count(); s++) {
-      int begin = offsets.integer(s);
-      for (int row = begin; row < offsets.integer(s + 1); row++) {
-        set(out, row, starts.integer(s) + row - begin);
-      }
-    }
-    fill(out, last, op.size(), -1);
   }
 
   private static void starts(
@@ -263,7 +249,7 @@ public final class IndexRules {
     }
   }
 
-  /** Puts {@code element} among those found so far, largest first, and drops what is too many. */
+  /** Puts {@code element} among the largest found so far; keeps at most {@code most}. */
   private static int insert(
       Operand values, int element, MemorySegment out, long first, int found, int most) {
     int width = values.width();
@@ -297,6 +283,7 @@ public final class IndexRules {
   }
 
   private static void scale(Op.Index op, Operand offsets, MemorySegment out) {
+    // Offsets past the rows stay past them: the op that reads the result finds them.
     check(op, offsets, Integer.MAX_VALUE);
     for (int i = 0; i < offsets.count(); i++) {
       long scaled = (long) offsets.integer(i) * op.size();

@@ -24,7 +24,7 @@ public final class Nodes {
     return new Node(new Op.Constant(value), List.of(), Shape.SCALAR, DType.F32);
   }
 
-  /** A constant seen under {@code shape}. */
+  /** A constant repeated to {@code shape}. */
   public static Node full(Shape shape, float value) {
     return broadcast(constant(value), shape);
   }
@@ -83,13 +83,10 @@ public final class Nodes {
   }
 
   public static Node cast(Node x, DType type) {
-    if (x.type() == type) {
-      return x;
-    }
-    return new Node(new Op.Cast(type), List.of(x), x.shape(), type);
+    return x.type() == type ? x : new Node(new Op.Cast(type), List.of(x), x.shape(), type);
   }
 
-  /** A copy by conversion to the type that {@code x} has, for types that arithmetic knows not. */
+  /** A copy of {@code x}, for types on which {@link Op.Unary#COPY} is not defined. */
   public static Node recast(Node x) {
     return new Node(new Op.Cast(x.type()), List.of(x), x.shape(), x.type());
   }
@@ -113,10 +110,9 @@ public final class Nodes {
       throw new IllegalArgumentException(
           "reshape: got " + x.shape() + " to " + shape + ", expected equal numbers of elements");
     }
-    if (shape.equals(x.shape())) {
-      return x;
-    }
-    return new Node(new Op.Reshape(shape), List.of(x), shape, x.type());
+    return shape.equals(x.shape())
+        ? x
+        : new Node(new Op.Reshape(shape), List.of(x), shape, x.type());
   }
 
   public static Node permute(Node x, List<Integer> axes) {
@@ -194,12 +190,8 @@ public final class Nodes {
           || part.shape().rank() != first.shape().rank()
           || !part.shape().withSize(counted, 0).equals(first.shape().withSize(counted, 0))) {
         throw new IllegalArgumentException(
-            "concat: got "
-                + part
-                + " beside "
-                + first
-                + ", expected equal sizes except axis "
-                + axis);
+            "concat: got %s beside %s, expected equal sizes except axis %d"
+                .formatted(part, first, axis));
       }
       size = Math.addExact(size, part.shape().size(counted));
     }
@@ -231,7 +223,7 @@ public final class Nodes {
     return gather(table, index, false);
   }
 
-  /** {@link #gather} where with {@code gaps} an index of -1 picks zeros. */
+  /** As {@link #gather}; with {@code gaps}, index -1 picks zeros. */
   public static Node gather(Node table, Node index, boolean gaps) {
     requireIndex("gather", index);
     DType type = table.type();
@@ -239,8 +231,11 @@ public final class Nodes {
       throw new IllegalArgumentException(
           "gather: got a table " + table + ", expected F32, I32 or I64 [n, ...]");
     }
-    return new Node(
-        new Op.Gather(gaps), List.of(table, index), rowsShape(index, table.shape()), type);
+    int lead = index.shape().rank();
+    int rest = table.shape().rank() - 1;
+    int[] sizes = Arrays.copyOf(index.shape().toArray(), lead + rest);
+    System.arraycopy(table.shape().toArray(), 1, sizes, lead, rest);
+    return new Node(new Op.Gather(gaps), List.of(table, index), Shape.of(sizes), type);
   }
 
   /** {@code rows} zero rows with the rows of {@code values} added at {@code index}. */
@@ -248,7 +243,7 @@ public final class Nodes {
     return scatterAdd(index, values, rows, false);
   }
 
-  /** {@link #scatterAdd} where with {@code gaps} a row at index -1 is left out. */
+  /** As {@link #scatterAdd}; with {@code gaps}, a row at index -1 is left out. */
   public static Node scatterAdd(Node index, Node values, int rows, boolean gaps) {
     requireIndex("scatterAdd", index);
     int lead = index.shape().rank();
@@ -266,21 +261,11 @@ public final class Nodes {
     return new Node(op, List.of(index, values), Shape.of(result), DType.F32);
   }
 
-  private static Shape rowsShape(Node index, Shape table) {
-    int lead = index.shape().rank();
-    int[] sizes = Arrays.copyOf(index.shape().toArray(), lead + table.rank() - 1);
-    System.arraycopy(table.toArray(), 1, sizes, lead, table.rank() - 1);
-    return Shape.of(sizes);
-  }
-
   /** Pairwise dot products of the {@code n} vectors of each row of {@code [b, n, d]}. */
   public static Node dotInteraction(Node x) {
     Op op = new Op.DotInteraction();
     requireFloat(op, x);
-    if (x.shape().rank() != 3) {
-      throw new IllegalArgumentException(
-          "dotInteraction: got " + x.shape() + ", expected [batch, vectors, width]");
-    }
+    requireVectors("dotInteraction", x);
     int n = x.shape().size(1);
     Shape shape = Shape.of(x.shape().size(0), Math.multiplyExact(n, n - 1) / 2);
     return new Node(op, List.of(x), shape, DType.F32);
@@ -294,10 +279,7 @@ public final class Nodes {
   public static Node pairSums(Node x) {
     Op op = new Op.PairSums();
     requireFloat(op, x);
-    if (x.shape().rank() != 3) {
-      throw new IllegalArgumentException(
-          "pairSums: got " + x.shape() + ", expected [batch, vectors, width]");
-    }
+    requireVectors("pairSums", x);
     return new Node(op, List.of(x), Shape.of(x.shape().size(0)), DType.F32);
   }
 
@@ -305,7 +287,7 @@ public final class Nodes {
     return new Node(new Op.PairSumsGradient(), List.of(x, gradient), x.shape(), DType.F32);
   }
 
-  /** {@code value}, whose gradient goes to the first of {@code inputs} by a rule. */
+  /** {@code value}; its gradient goes to the first of {@code inputs} by a rule. */
   public static Node ruled(Op.Ruled op, Node value, List<Node> inputs) {
     List<Node> all = new ArrayList<>(List.of(value));
     all.addAll(inputs);
@@ -316,6 +298,13 @@ public final class Nodes {
     if (!x.type().isFloatLike()) {
       throw new IllegalArgumentException(
           op + ": got " + x.type() + ", expected F32; cast the tensor first");
+    }
+  }
+
+  private static void requireVectors(String op, Node x) {
+    if (x.shape().rank() != 3) {
+      throw new IllegalArgumentException(
+          op + ": got " + x.shape() + ", expected [batch, vectors, width]");
     }
   }
 
@@ -330,7 +319,7 @@ public final class Nodes {
     return type == DType.I32 || type == DType.I64;
   }
 
-  /** The shape both broadcast to. */
+  /** The shape to which both broadcast. */
   static Shape commonShape(Op op, Shape a, Shape b) {
     int rank = Math.max(a.rank(), b.rank());
     int[] sizes = new int[rank];

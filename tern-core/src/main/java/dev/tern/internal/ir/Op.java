@@ -133,17 +133,17 @@ public sealed interface Op {
   record SegmentReduce(Reduce.Kind kind) implements Op {}
 
   /**
-   * Integers, I32, that say where the rows of sequences lie, computed from offsets and similar
-   * inputs by {@link IndexRules}. No gradient passes through.
+   * Integers, I32, that say where the rows of sequences lie. {@link IndexRules} computes them from
+   * offsets and similar inputs. No gradient passes through.
    *
    * @param size rows of the result, or what the rule says
    * @param width what the rule says, else 0
    */
   record Index(Rule rule, int size, int width) implements Op {
     /**
-     * What is computed. Offsets {@code [s + 1]}, I32, divide {@code n} rows into {@code s}
-     * sequences; rows from the last offset on belong to none. Each description names the inputs,
-     * then the result.
+     * What is computed; each comment names the inputs, then the result. Offsets {@code [s + 1]},
+     * I32, divide {@code n} rows into {@code s} sequences; rows from the last offset on belong to
+     * none.
      */
     public enum Rule {
       /** Offsets: the length of each sequence, {@code [s]}. */
@@ -163,16 +163,13 @@ public sealed interface Op {
       /** As HEADS, but the last rows of each sequence, in reverse order. */
       TAILS,
       /**
-       * Offsets: each of {@code size} rows and those that follow in its sequence, {@code [size,
+       * Offsets: each of {@code size} rows and the rows after it in its sequence, {@code [size,
        * width]}; past the end {@code size}, which is no row.
        */
       WINDOWS,
       /** Starts {@code [s]}, offsets: counts up from each start, {@code [size]}, then -1. */
       RANGES,
-      /**
-       * Offsets, firsts {@code [s]}, lengths {@code [s]}: the first row of that part of each
-       * sequence.
-       */
+      /** Offsets, firsts and lengths {@code [s]}: the first row of that part of each sequence. */
       STARTS,
       /** Marks {@code [n]}, offsets: the number of rows with nonzero marks in each sequence. */
       KEPT_LENGTHS,
@@ -190,15 +187,12 @@ public sealed interface Op {
       LARGEST,
       /** Numbers: each plus {@code size}. */
       SHIFT,
-      /**
-       * Offsets: each times {@code size}, divided by {@code width}; a remainder is an error.
-       * Offsets past the rows stay past them, so the reader of the result finds them.
-       */
+      /** Offsets: each times {@code size}, divided by {@code width}; a remainder is an error. */
       SCALE;
 
       private final String text = name().toLowerCase(Locale.ROOT);
 
-      /** Its name in messages. */
+      /** The name of the rule in messages. */
       public String text() {
         return text;
       }
@@ -218,14 +212,14 @@ public sealed interface Op {
   record PairSumsGradient() implements Op {}
 
   /**
-   * The first input. Its gradient goes to the second input by a rule, not through the ops that
-   * computed the first. The rule needs only the result {@code y}, its gradient {@code g} and
-   * further inputs, so those ops need not be kept.
+   * The first input; its gradient goes to the second input by a rule. The rule needs only the
+   * result {@code y}, its gradient {@code g} and further inputs, so the backward pass needs no
+   * value of the ops that computed the first input.
    *
    * @param axis the dimension of the sums and means
    */
   record Ruled(Rule rule, int axis) implements Op {
-    /** The function that made the first input of the second, with its gradient. */
+    /** The gradient, named after the function that computed the first input from the second. */
     public enum Rule {
       /** {@code y (g - sum(g y))}. */
       SOFTMAX,

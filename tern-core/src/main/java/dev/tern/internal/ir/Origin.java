@@ -7,24 +7,24 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Where in the source a node was written. Found out within {@link #recorded} alone, as looking at
- * the stack takes microseconds; elsewhere every node has {@link #NONE}.
+ * Where in the source a node was written. Only nodes made within {@link #recorded} know it, as a
+ * look at the stack takes microseconds; all others have {@link #NONE}.
  *
- * @param lines as in {@code Linear.java:30}: the innermost that is no part of the engine, then
- *     those that called it; empty where nobody asked
- * @param isGradient whether the node belongs to the gradient of what was written there
+ * @param lines such as {@code Linear.java:30}: the innermost line outside of the engine, then the
+ *     lines that called it; empty where unknown
+ * @param isGradient whether the node belongs to the gradient of the code there
  */
 public record Origin(List<String> lines, boolean isGradient) {
   /** Unknown. */
   public static final Origin NONE = new Origin(List.of(), false);
 
-  /** Stands for: look at the stack. */
+  /** Marks that the stack must be looked at. */
   private static final Origin HERE = new Origin(List.of(), false);
 
   private static final ScopedValue<Origin> CURRENT = ScopedValue.newInstance();
   private static final int MOST_LINES = 6;
 
-  /** Code that records what others wrote. */
+  /** Code that records nodes for others. */
   private static final List<String> ENGINE =
       List.of("dev.tern.tensor.", "dev.tern.internal.", "java.", "jdk.");
 
@@ -36,22 +36,21 @@ public record Origin(List<String> lines, boolean isGradient) {
     lines = List.copyOf(lines);
   }
 
-  /** Does {@code work}, whose nodes know where they were written. */
+  /** Does {@code work}; its nodes know where they were written. */
   public static <T> T recorded(Supplier<T> work) {
     return ScopedValue.where(CURRENT, HERE).call(work::get);
   }
 
-  /** Whether there is something to say. */
   public boolean isKnown() {
     return !lines.isEmpty();
   }
 
-  /** Does {@code work}, whose nodes come from here. */
+  /** Does {@code work}; its nodes have this origin. */
   public <T> T given(Supplier<T> work) {
     return !isKnown() ? work.get() : ScopedValue.where(CURRENT, this).call(work::get);
   }
 
-  /** Does {@code work}, whose nodes come from here. */
+  /** Does {@code work}; its nodes have this origin. */
   void given(Runnable work) {
     given(() -> {
       work.run();
@@ -59,12 +58,12 @@ public record Origin(List<String> lines, boolean isGradient) {
     });
   }
 
-  /** Of the gradient of what comes from here. */
+  /** The origin of the gradient of nodes from here. */
   Origin gradient() {
     return !isKnown() || isGradient ? this : new Origin(lines, true);
   }
 
-  /** Of a node that is being made. */
+  /** The origin of a node that is being made. */
   static Origin current() {
     if (!CURRENT.isBound()) {
       return NONE;

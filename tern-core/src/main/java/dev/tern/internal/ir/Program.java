@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Ops in single-assignment order, equal ones shared. Running it computes {@code outputs} and then
- * stores each update into its leaf.
+ * Nodes in an order in which they can be computed, equal ones only once. A run computes {@code
+ * outputs} and then stores each update into its leaf.
  *
  * @param nodes every node, each after its inputs; {@code %i} in print is node {@code i}
  * @param outputs the values asked for
@@ -88,7 +88,7 @@ public record Program(List<Node> nodes, List<Node> outputs, List<Update> updates
   /** Nodes are compared by identity, so equal keys mean the same value. */
   private record Key(Op op, List<Node> inputs, Shape shape, DType type) {}
 
-  /** All nodes that {@code roots} need, inputs first; no recursion, so depth is not limited. */
+  /** All nodes that {@code roots} need, inputs first. Without recursion: any depth will do. */
   static List<Node> topologicalOrder(List<Node> roots) {
     Map<Node, Boolean> done = new IdentityHashMap<>();
     List<Node> order = new ArrayList<>();

@@ -1,31 +1,30 @@
 package dev.tern.internal.ir;
 
 /**
- * Elementary functions of one float. {@code VectorMath} has their twins on vectors: the same IEEE
- * operations in the same order on the same constants, so both give the same bits (but for the bits
- * of a NaN).
+ * Elementary functions of one float. {@code VectorMath} has the same functions on vectors: the same
+ * IEEE operations in the same order on the same constants. So both give the same bits, except the
+ * bits of a NaN.
  *
- * <p>The bounds are the largest errors found over every float there is, in units in the last place
- * of the exact result, subnormal results included. Infinities, NaN and arguments outside the domain
- * give what {@link Math} gives. Comparisons are written so that NaN falls through to the
- * arithmetic.
+ * <p>The bounds are the largest errors over all floats, in units in the last place of the exact
+ * result, subnormal results included. Infinities, NaN and arguments outside the domain give what
+ * {@link Math} gives. Comparisons are written so that NaN falls through to the arithmetic.
  *
- * <p>Exponentials reduce their argument to r = x - n ln(2), |r| at most ln(2) / 2; logarithms
- * reduce theirs to f = x / 2^k - 1 from sqrt(1/2) - 1 to sqrt(2) - 1. Polynomials are fitted for
- * the least largest relative error of the function, their coefficients rounded to floats one after
- * the other and given from the lowest power up.
+ * <p>Exponentials reduce the argument to r = x - n ln(2), |r| at most ln(2) / 2. Logarithms reduce
+ * it to f = x / 2^k - 1, from sqrt(1/2) - 1 to sqrt(2) - 1. The polynomials minimize the largest
+ * relative error of the function. Their coefficients were rounded to floats one after the other,
+ * and are given from the lowest power up.
  */
 public final class ScalarMath {
   /**
-   * Added to a number below 2^22 in size, it leaves the nearest integer in the lowest bits; with a
-   * small integer added to it, it leaves the sum. Shifted left by {@link #EXPONENT_SHIFT}, only
-   * that integer remains, as the exponent of a power of 2.
+   * Rounds by addition: x + ROUND, with |x| below 2^22, has the nearest integer n in its lowest
+   * bits, and x + (ROUND + b) has n + b there. Shifted left by {@link #EXPONENT_SHIFT}, these bits
+   * are the exponent of a power of 2.
    */
   public static final float ROUND = 0x1.8p23f;
 
   public static final int EXPONENT_SHIFT = 23;
 
-  /** An exponent's bits are those of the exponent plus this. */
+  /** The bits of a float hold its exponent plus this. */
   public static final int BIAS = 127;
 
   public static final int SIGN_BIT = 0x8000_0000;
@@ -47,21 +46,14 @@ public final class ScalarMath {
   public static final float TANH_HIGH = 10;
   public static final float ERF_HIGH = 4;
 
-  /** {@code ROUND} for 2^n as two factors, each in range where 2^n is not. */
-  public static final float ROUND_FACTORS = ROUND + 2 * BIAS;
+  // ROUND for powers of 2. The factors of 2^n and 2^(n + 24) are in range also where 2^n is not.
+  public static final float ROUND_FACTORS = ROUND + 2 * BIAS; // 2^n as two factors
+  public static final float ROUND_POWER = ROUND + BIAS; // 2^n
+  public static final float ROUND_HALF = ROUND + BIAS - 1; // 2^(n - 1)
+  public static final float ROUND_TWICE = ROUND + BIAS + 1; // 2^(n + 1)
+  public static final float ROUND_RAISED = ROUND + BIAS + 24; // 2^(n + 24)
 
-  /** {@code ROUND} for 2^n. */
-  public static final float ROUND_POWER = ROUND + BIAS;
-
-  /** {@code ROUND} for 2^(n - 1). */
-  public static final float ROUND_HALF = ROUND + BIAS - 1;
-
-  /** {@code ROUND} for 2^(n + 1). */
-  public static final float ROUND_TWICE = ROUND + BIAS + 1;
-
-  /** {@code ROUND} for 2^(n + 24), which is in range where 2^n is not, and what takes it back. */
-  public static final float ROUND_RAISED = ROUND + BIAS + 24;
-
+  /** Turns 2^(n + 24) into 2^n. */
   public static final float LOWER = 0x1p-24f;
 
   // (exp(r) - 1 - r) / r^2.
@@ -202,11 +194,11 @@ public final class ScalarMath {
     return withSignOf(x, a < TANH_MIDDLE ? p : 1 - tanhRest(a));
   }
 
-  /** 1 / (1 + e^-x), from 0 to 1, to 2.45 ulp; to 1.7 ulp but for x from -18 to -16. */
+  /** 1 / (1 + e^-x), from 0 to 1, to 2.45 ulp; outside of -18 to -16 to 1.7 ulp. */
   public static float sigmoid(float x) {
     float y = x > SIGMOID_HIGH ? SIGMOID_HIGH : x;
     y = y < EXP_LOW ? EXP_LOW : y;
-    // With x = n ln(2) - r it is 2^n / (2^n + e^r): the sum alone is rounded before the division.
+    // With x = n ln(2) - r it is 2^n / (2^n + e^r). Only the sum is rounded before the division.
     float t = Math.fma(y, LOG2_E, ROUND_RAISED);
     float n = t - ROUND_RAISED;
     float r = Math.fma(n, LN2_REST, Math.fma(n, LN2_HIGH, -y));
@@ -288,7 +280,7 @@ public final class ScalarMath {
   }
 
   private static float expm1OfRemainder(float r) {
-    // By pairs: half as many operations wait for one another as in a chain.
+    // In pairs, which do not wait for one another as the operations of a chain do.
     float square = r * r;
     float low = Math.fma(EXP_1, r, EXP_0);
     float middle = Math.fma(EXP_3, r, EXP_2);

@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * Sets of neighbouring evicted storages and the cost of each set: union-find by size, with path
- * halving. A storage that is recomputed takes its cost out and leaves; the storages that it had
- * joined stay together (Kirisame et al. 2021, appendix on h_DTR_eq). A storage that is evicted
+ * halving. A storage that is recomputed leaves its set, whose cost falls by the storage's; the
+ * others stay together (Kirisame et al. 2021, appendix on h_DTR_eq). A storage that is evicted
  * again is a new element.
  */
 final class EvictedSets {
@@ -53,7 +53,6 @@ final class EvictedSets {
     return cost[set];
   }
 
-  /** Joins the sets of two evicted storages. */
   void join(int storage, int other) {
     int a = find(storage);
     int b = find(other);
@@ -67,7 +66,6 @@ final class EvictedSets {
     cost[top] += cost[under];
   }
 
-  /** Takes a recomputed storage out. */
   void leave(int storage, double itsCost) {
     int set = find(storage);
     if (set != NONE) {

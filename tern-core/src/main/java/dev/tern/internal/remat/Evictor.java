@@ -7,12 +7,13 @@ import java.util.Arrays;
 /**
  * Chooses what to evict. All storages that may go are in bins by their cost for each byte, four
  * bins a doubling. Each bin is ordered by staleness. So the best storage of all is the first of
- * some bin, up to the width of a bin, and the time of a choice depends on the number of bins alone.
- * The costs of a storage change as others around it are evicted: it is put into its right bin when
- * it comes up. Up to 512 storages are all compared.
+ * some bin, up to the width of a bin, and the time of a choice depends only on the number of bins.
+ * When others around a storage are evicted, its cost changes: it moves to its right bin once it is
+ * the first of its bin. Up to 512 storages are all compared.
  */
 final class Evictor {
   private static final int NONE = BinnedIndex.NONE;
+  private static final int NO_BLOCK = BlockArena.NONE;
   private static final int BINS = 1024;
   private static final int LOWEST_BIN = (1023 - 128) << 2;
   private static final int FEW = 512;
@@ -27,10 +28,18 @@ final class Evictor {
   private final BinnedIndex candidates = new BinnedIndex(BINS);
   private final int[] seeds = new int[SEEDS];
   private final double[] seedScores = new double[SEEDS];
-  private final EvictionWindow run = new EvictionWindow();
   private int[] knownBin = new int[0];
   private int[] victims = new int[16];
   private int victimCount;
+
+  // All blocks of an arena, in order of address, and what is lost with each.
+  private int[] blocks = new int[64];
+  private double[] harms = new double[64];
+
+  // The best run of neighbouring blocks so far.
+  private int firstOfRun;
+  private int lastOfRun;
+  private double leastHarm;
 
   Evictor(
       Recipes recipes,
@@ -45,12 +54,12 @@ final class Evictor {
     this.costs = costs;
   }
 
-  /** The storages last chosen. */
+  /** A storage that was chosen last. */
   int victim(int index) {
     return victims[index];
   }
 
-  /** Takes a storage among the candidates if it may go, out of them if not. */
+  /** Adds a storage to the candidates if it may go, or else removes it. */
   void update(int storage) {
     if (candidates.contains(storage)) {
       candidates.remove(storage);
@@ -60,7 +69,7 @@ final class Evictor {
     }
   }
 
-  /** The bin a storage was last found to belong to; at first by its own cost alone. */
+  /** The bin to which a storage was last found to belong; at first by its own cost alone. */
   private int knownBin(int storage) {
     if (storage >= knownBin.length) {
       int from = knownBin.length;
@@ -74,7 +83,7 @@ final class Evictor {
   }
 
   /**
-   * Chooses storages to evict so that {@code bytes} more may fit, which has to be tried.
+   * Chooses storages to evict so that {@code bytes} more may fit; they need not suffice.
    *
    * @return how many; 0 where none may go
    */
@@ -95,7 +104,12 @@ final class Evictor {
   int chooseOne(double now) {
     victimCount = 0;
     if (policy != Policy.NONE && candidates.size() > 0) {
-      addVictim(candidates.size() <= FEW ? best(now) : bestOfBins(now));
+      if (candidates.size() > FEW) {
+        findSeeds(now);
+        addVictim(seeds[0]);
+      } else {
+        addVictim(best(now));
+      }
     }
     return victimCount;
   }
@@ -117,7 +131,7 @@ final class Evictor {
         return Math.max(1, next - foresight.time(op));
       }
     }
-    return now - states.lastUse(storage);
+    return now - states.lastUse[storage];
   }
 
   private void insert(int storage, int bin) {
@@ -125,7 +139,7 @@ final class Evictor {
     long major =
         next >= 0
             ? -Double.doubleToLongBits(next)
-            : Double.doubleToLongBits(Math.max(0, states.lastUse(storage)));
+            : Double.doubleToLongBits(Math.max(0, states.lastUse[storage]));
     candidates.insert(storage, bin, major, storage);
   }
 
@@ -151,11 +165,7 @@ final class Evictor {
     return found;
   }
 
-  private int bestOfBins(double now) {
-    return findSeeds(now) > 0 ? seeds[0] : NONE;
-  }
-
-  /** The best of the firsts of the bins, best first; returns how many. */
+  /** Finds the best among the first storages of all bins, best first; returns how many. */
   private int findSeeds(double now) {
     int count = 0;
     int moves = 0;
@@ -197,24 +207,108 @@ final class Evictor {
     return Math.min(count + 1, SEEDS);
   }
 
+  /** Chooses the run of neighbouring blocks whose eviction makes a place at the least harm. */
   private void chooseRun(BlockArena arena, long bytes, double now) {
     long need = BlockArena.rounded(bytes);
-    boolean found = false;
-    if (candidates.size() > FEW) {
-      found = run.around(arena, this, need, now, findSeeds(now));
+    leastHarm = Double.POSITIVE_INFINITY;
+    firstOfRun = NO_BLOCK;
+    int count = candidates.size() > FEW ? findSeeds(now) : 0;
+    for (int i = 0; i < count; i++) {
+      grow(arena, need, now, arena.block(states.handle[seeds[i]]));
     }
-    if (!found && !run.amongAll(arena, this, need, now)) {
-      return;
+    if (firstOfRun == NO_BLOCK) {
+      findRun(arena, need, now);
     }
-    for (int block = run.first(); ; block = arena.after(block)) {
+    for (int block = firstOfRun; block != NO_BLOCK; block = arena.after(block)) {
       int storage = arena.tag(block);
-      if (storage != BlockArena.NONE) {
+      if (storage != NO_BLOCK) {
         addVictim(storage);
       }
-      if (block == run.last()) {
+      if (block == lastOfRun) {
         return;
       }
     }
+  }
+
+  /** Finds the best run that grows from a block, always by the neighbour of less harm. */
+  private void grow(BlockArena arena, long need, double now, int seed) {
+    int low = seed;
+    int high = seed;
+    long bytes = arena.size(seed);
+    double sum = harmOfBlock(arena, seed, now);
+    while (bytes < need) {
+      double below = harmOfBlock(arena, arena.before(low), now);
+      double above = harmOfBlock(arena, arena.after(high), now);
+      if (Math.min(below, above) == Double.POSITIVE_INFINITY) {
+        return;
+      }
+      boolean down = below <= above;
+      int added = down ? arena.before(low) : arena.after(high);
+      low = down ? added : low;
+      high = down ? high : added;
+      bytes += arena.size(added);
+      sum += Math.min(below, above);
+    }
+    accept(sum, low, high);
+  }
+
+  /** Finds the best of all runs that are just long enough. */
+  private void findRun(BlockArena arena, long need, double now) {
+    int count = listBlocks(arena, now);
+    int from = 0;
+    long bytes = 0;
+    for (int to = 0; to < count; to++) {
+      if (harms[to] == Double.POSITIVE_INFINITY) {
+        from = to + 1;
+        bytes = 0;
+        continue;
+      }
+      bytes += arena.size(blocks[to]);
+      while (bytes - arena.size(blocks[from]) >= need) {
+        bytes -= arena.size(blocks[from]);
+        from++;
+      }
+      if (bytes >= need) {
+        double sum = 0;
+        for (int i = from; i <= to; i++) {
+          sum += harms[i];
+        }
+        accept(sum, blocks[from], blocks[to]);
+      }
+    }
+  }
+
+  private int listBlocks(BlockArena arena, double now) {
+    int count = 0;
+    for (int block = arena.firstBlock(); block != NO_BLOCK; block = arena.after(block)) {
+      if (count == blocks.length) {
+        blocks = Arrays.copyOf(blocks, 2 * count);
+        harms = Arrays.copyOf(harms, 2 * count);
+      }
+      blocks[count] = block;
+      harms[count++] = harmOfBlock(arena, block, now);
+    }
+    return count;
+  }
+
+  private void accept(double harm, int from, int to) {
+    if (harm < leastHarm) {
+      leastHarm = harm;
+      firstOfRun = from;
+      lastOfRun = to;
+    }
+  }
+
+  /** What is lost with a block: nothing with a free one, infinite with one that must stay. */
+  private double harmOfBlock(BlockArena arena, int block, double now) {
+    if (block == NO_BLOCK) {
+      return Double.POSITIVE_INFINITY;
+    }
+    int storage = arena.tag(block);
+    if (storage == NO_BLOCK) {
+      return 0;
+    }
+    return candidates.contains(storage) ? harm(storage, now) : Double.POSITIVE_INFINITY;
   }
 
   private void addVictim(int storage) {
@@ -222,19 +316,5 @@ final class Evictor {
       victims = Arrays.copyOf(victims, 2 * victimCount);
     }
     victims[victimCount++] = storage;
-  }
-
-  /** The block of a seed. */
-  int seedBlock(BlockArena arena, int index) {
-    return arena.block(states.handle(seeds[index]));
-  }
-
-  /** What is lost with a block: nothing with a free one, more than all with one that must stay. */
-  double harmOf(BlockArena arena, int block, double now) {
-    int storage = arena.tag(block);
-    if (storage == BlockArena.NONE) {
-      return 0;
-    }
-    return candidates.contains(storage) ? harm(storage, now) : Double.POSITIVE_INFINITY;
   }
 }

@@ -3,7 +3,7 @@ package dev.tern.internal.remat;
 import java.util.stream.IntStream;
 
 /**
- * Ops that cannot run again: some that are given, and the ops that would read a result of these
+ * Ops that cannot run again: some that are given, and all ops that read a result of such an op
  * which is not resident.
  */
 final class Expiry {
@@ -11,23 +11,19 @@ final class Expiry {
   private final StorageStates states;
   private final boolean[] expires;
 
-  private Expiry(Recipes recipes, StorageStates states) {
+  Expiry(Recipes recipes, StorageStates states, int[] ops) {
     this.recipes = recipes;
     this.states = states;
     expires = new boolean[recipes.ops()];
-  }
-
-  static Expiry of(Recipes recipes, StorageStates states, int[] ops) {
-    Expiry expiry = new Expiry(recipes, states);
     for (int op : ops) {
-      expiry.expires[op] = true;
+      expires[op] = true;
     }
-    for (int op = 0; op < expiry.expires.length; op++) {
-      if (expiry.expires[op]) {
-        expiry.passOn(op);
+    // Readers have larger numbers than what they read, so one pass in order finds all.
+    for (int op = 0; op < expires.length; op++) {
+      if (expires[op]) {
+        passOn(op);
       }
     }
-    return expiry;
   }
 
   /** The ops that read values of a storage. */
@@ -44,11 +40,10 @@ final class Expiry {
     return ops.build().distinct().toArray();
   }
 
-  /** Readers have larger numbers than what they read, so one pass in order finds all. */
   private void passOn(int op) {
     IntLists readers = recipes.readers();
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      for (int at = readers.first(value); !states.isDefined(value) && at >= 0; ) {
+      for (int at = readers.first(value); !states.isDefined[value] && at >= 0; ) {
         expires[readers.get(at)] = true;
         at = readers.next(at);
       }
@@ -60,11 +55,11 @@ final class Expiry {
     return IntStream.range(0, expires.length)
         .filter(op -> expires[op] && recipes.isRepeatable(op))
         .flatMap(op -> IntStream.range(recipes.firstOutput(op), recipes.endOutput(op)))
-        .filter(value -> !states.isDefined(value) && states.references(recipes.storage(value)) > 0)
+        .filter(value -> !states.isDefined[value] && states.references[recipes.storage(value)] > 0)
         .toArray();
   }
 
-  /** Notes that they cannot run again; returns storages of theirs that nobody refers to. */
+  /** Notes that the ops cannot run again; returns their storages to which nobody refers. */
   int[] apply(Occupancy occupancy) {
     IntStream.Builder unreferenced = IntStream.builder();
     for (int op = 0; op < expires.length; op++) {
@@ -73,7 +68,7 @@ final class Expiry {
         for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
           int storage = recipes.storage(value);
           occupancy.update(storage);
-          if (states.isResident(storage) && states.references(storage) == 0) {
+          if (states.isResident[storage] && states.references[storage] == 0) {
             unreferenced.add(storage);
           }
         }

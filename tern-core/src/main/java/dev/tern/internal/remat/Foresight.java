@@ -1,28 +1,24 @@
 package dev.tern.internal.remat;
 
 /**
- * What is known ahead about a step, from an equal step before or from a plan. Storages and ops are
- * numbered in the order in which they are made, so that they have the same numbers in both.
+ * What is known ahead about a step, from a plan. Storages and ops are numbered in the order in
+ * which they are made, so the plan and the step give them the same numbers.
  */
 public interface Foresight {
-  /** Nothing is known. */
   Foresight NONE = new Foresight() {};
 
-  /** No place. */
   long ANYWHERE = -1;
 
   int[] NO_STORAGES = {};
 
-  /** What to multiply the score of a storage by: above 1 to keep it, below to give it up. */
+  /** The factor of the score of a storage: above 1 to keep it, below 1 to give it up. */
   default double weight(int storage) {
     return 1;
   }
 
   /**
-   * When a storage is next used for the first time by the program itself, in time of the program
-   * without recomputation; negative where that is not known.
-   *
-   * @param op the number of the op that runs
+   * When the program itself next uses a storage after an op, in time of the program without
+   * recomputation; negative where that is not known.
    */
   default double nextUse(int storage, int op) {
     return -1;
@@ -34,27 +30,19 @@ public interface Foresight {
   }
 
   /**
-   * The most bytes that should be in use at a time, as they were asked for. Less than the capacity
-   * of an arena leaves room for gaps, so that storages find the places that were found for them.
+   * The most bytes that should be in use at a time, not rounded up. If it is less than the capacity
+   * of the arena, there is room for gaps, and storages find the places that were planned for them.
    */
   default long room() {
     return Long.MAX_VALUE;
   }
 
-  /**
-   * Storages to evict before the results of a run get memory, where they may go.
-   *
-   * @param run how many ops ran before
-   */
+  /** Storages to evict, if they may go, before the results of a run get memory. */
   default int[] dropsBefore(int run) {
     return NO_STORAGES;
   }
 
-  /**
-   * Storages to evict after a run, where they may go.
-   *
-   * @param run how many ops ran before
-   */
+  /** Storages to evict, if they may go, after a run; runs count from 0. */
   default int[] dropsAfter(int run) {
     return NO_STORAGES;
   }

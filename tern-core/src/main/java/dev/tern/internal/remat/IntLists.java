@@ -1,7 +1,6 @@
 package dev.tern.internal.remat;
 
 import java.util.Arrays;
-import java.util.stream.IntStream;
 
 /** Lists of ints that grow at their end, all in two arrays. */
 public final class IntLists {
@@ -51,10 +50,5 @@ public final class IntLists {
 
   public int get(int cell) {
     return value[cell];
-  }
-
-  /** The elements of a list. */
-  IntStream stream(int list) {
-    return IntStream.iterate(first(list), cell -> cell >= 0, this::next).map(this::get);
   }
 }

@@ -11,7 +11,6 @@ public final class LostValueException extends IllegalStateException {
     this.op = op;
   }
 
-  /** The op. */
   public int op() {
     return op;
   }

@@ -6,7 +6,6 @@ package dev.tern.internal.remat;
  *
  * @param op the op that runs then, the first of several
  * @param bytes of all live storages, the op's results included
- * @param isLive by storage
  */
 public record MemoryPeak(int op, long bytes, boolean[] isLive) {
   public static MemoryPeak of(Trace step, Recipes recipes) {
@@ -31,7 +30,7 @@ public record MemoryPeak(int op, long bytes, boolean[] isLive) {
     return new MemoryPeak(op, bytes, isLive);
   }
 
-  /** References and live bytes while a step goes on. */
+  /** References and live bytes up to some event of a step. */
   private static final class Live {
     private final Recipes recipes;
     private final int[] references;

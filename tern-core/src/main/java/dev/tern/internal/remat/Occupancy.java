@@ -3,7 +3,7 @@ package dev.tern.internal.remat;
 import dev.tern.internal.memory.BlockArena;
 import java.util.stream.IntStream;
 
-/** Which storages have memory: gives it to one and takes it from others where there is no room. */
+/** Gives storages memory, and takes it from others where there is no room. */
 final class Occupancy {
   private final Recipes recipes;
   private final StorageStates states;
@@ -13,8 +13,12 @@ final class Occupancy {
   private RecomputeCosts costs;
   private Evictor evictor;
   private final StorageListener listener;
-  private long evictions;
-  private long forRoom;
+
+  /** How often memory was taken from a storage. */
+  long evictions;
+
+  /** How often that was because there was no room. */
+  long evictionsForRoom;
 
   Occupancy(
       Recipes recipes,
@@ -32,40 +36,29 @@ final class Occupancy {
     evictor = new Evictor(recipes, states, policy, foresight, costs);
   }
 
-  /** How often memory was taken from a storage. */
-  long evictions() {
-    return evictions;
-  }
-
-  /** How often it was because there was no room. */
-  long forRoom() {
-    return forRoom;
-  }
-
   /** How many storages were looked at to find those to evict. */
   long work() {
     return costs.work();
   }
 
-  /** Notes that a storage is used at a time of the clock. */
   void use(int storage, double now) {
-    states.use(storage, now);
+    states.lastUse[storage] = now;
     evictor.update(storage);
   }
 
-  /** Adds to the number of those that need a storage to stay. */
+  /** Changes by how many users a storage is kept in memory. */
   void lock(int storage, int by) {
-    states.lock(storage, by);
+    states.locks[storage] += by;
     evictor.update(storage);
   }
 
-  /** Notes that a storage may be evicted from here on, or not any more. */
+  /** To be called when a storage becomes evictable, or is not any more. */
   void update(int storage) {
     evictor.update(storage);
   }
 
   void setPinned(int storage, boolean pinned) {
-    states.setPinned(storage, pinned);
+    states.isPinned[storage] = pinned;
     evictor.update(storage);
   }
 
@@ -83,10 +76,10 @@ final class Occupancy {
     costs.recomputed(storage);
   }
 
-  /** Gives a result of an op the memory of another storage, which has none from then on. */
+  /** Gives the memory of a storage to a result of an op. */
   void replace(int storage, int by) {
     long bytes = recipes.bytes(storage);
-    long handle = bytes == 0 ? StorageMemory.NONE : memory.pass(states.handle(storage), bytes, by);
+    long handle = bytes == 0 ? StorageMemory.NONE : memory.pass(states.handle[storage], bytes, by);
     states.vacate(storage);
     states.settle(by, handle);
     listener.replaced(storage, by, bytes);
@@ -96,43 +89,43 @@ final class Occupancy {
   }
 
   /**
-   * A handle to memory for an op besides its results, or NONE where it takes none. No storage may
-   * be given memory before it is given back.
+   * A handle to the workspace of an op, or NONE where it takes none. It must be given back before a
+   * storage gets memory.
    *
    * @throws NoRoomException when nothing is left to evict
    */
   long workspace(int op, WaitingOps waiting, double now) {
     long bytes = recipes.workspace(op);
-    // Nobody asks for the tag: it goes before the next choice of what to evict.
+    // Nobody reads the tag: the workspace goes before the next choice of what to evict.
     return bytes == 0 ? StorageMemory.NONE : room(op, recipes.storages(), bytes, waiting, now);
   }
 
-  /** Takes the memory back that an op had besides its results. */
+  /** Takes back a workspace. */
   void giveWorkspace(int op, long handle) {
     if (handle != StorageMemory.NONE) {
       memory.give(handle, recipes.workspace(op));
     }
   }
 
-  /** Takes on the numbers that the recipes gave to what they kept. */
+  /** Adopts the new numbers of ops, values and storages. */
   void renumber(Recipes.Renumbered to) {
     states.renumber(to);
     costs = new RecomputeCosts(recipes, states, policy);
     evictor = new Evictor(recipes, states, policy, foresight, costs);
     for (int storage = 0; storage < recipes.storages(); storage++) {
-      if (states.isResident(storage)) {
+      if (states.isResident[storage]) {
         if (recipes.bytes(storage) > 0) {
-          memory.renumber(states.handle(storage), storage);
+          memory.renumber(states.handle[storage], storage);
         }
         evictor.update(storage);
-      } else if (states.lives(storage) > 0) {
+      } else if (states.lives[storage] > 0) {
         costs.evicted(storage);
       }
     }
   }
 
   private long room(int op, int storage, long bytes, WaitingOps waiting, double now) {
-    int life = storage < recipes.storages() ? states.lives(storage) : 0;
+    int life = storage < recipes.storages() ? states.lives[storage] : 0;
     boolean isGathered = false;
     while (true) {
       long handle = memory.take(storage, bytes, life);
@@ -143,12 +136,13 @@ final class Occupancy {
       for (int i = 0; i < count; i++) {
         evict(evictor.victim(i));
       }
-      forRoom += count;
+      evictionsForRoom += count;
       if (count > 0) {
         continue;
       }
       isGathered = !isGathered && gather(bytes, now);
-      if (!isGathered && !evictHeld(waiting)) {
+      boolean isRoom = isGathered || policy != Policy.NONE && waiting.letGo(this::evictIfHeldOnce);
+      if (!isRoom) {
         memory.gaveUp();
         throw new RoomReport(recipes, states, memory).refusal(op, bytes, waiting);
       }
@@ -156,8 +150,8 @@ final class Occupancy {
   }
 
   /**
-   * Where storages that must stay cut free memory into gaps, makes one of them all, evicting what
-   * that takes; false where it cannot.
+   * Joins the gaps between storages that must stay, by moving storages, and evicts what that takes;
+   * false where it cannot.
    */
   private boolean gather(long bytes, double now) {
     if (!(memory instanceof StorageMemory.Placed placed) || placed.mover().isEmpty()) {
@@ -168,13 +162,13 @@ final class Occupancy {
         return false;
       }
       evict(evictor.victim(0));
-      forRoom++;
+      evictionsForRoom++;
     }
     moveDown(placed.arena(), placed.mover().get());
     return true;
   }
 
-  /** Moves all that is not pinned to the lowest place there is below it. */
+  /** Moves each storage that is not pinned down to the end of the one below it. */
   private void moveDown(BlockArena arena, StorageMemory.Mover mover) {
     IntStream.Builder found = IntStream.builder();
     for (int block = arena.firstBlock(); block != BlockArena.NONE; block = arena.after(block)) {
@@ -184,11 +178,11 @@ final class Occupancy {
     }
     long end = 0;
     for (int storage : found.build().toArray()) {
-      long at = arena.offset(states.handle(storage));
+      long at = arena.offset(states.handle[storage]);
       long bytes = recipes.bytes(storage);
-      if (at > end && !states.isPinned(storage)) {
-        arena.free(states.handle(storage));
-        states.move(storage, arena.allocateAt(end, bytes, storage));
+      if (at > end && !states.isPinned[storage]) {
+        arena.free(states.handle[storage]);
+        states.handle[storage] = arena.allocateAt(end, bytes, storage);
         mover.move(at, end, bytes);
         at = end;
       }
@@ -196,22 +190,18 @@ final class Occupancy {
     }
   }
 
-  /** Evicts an input of an op that waits; false where none may go. */
-  private boolean evictHeld(WaitingOps waiting) {
-    return policy != Policy.NONE && waiting.letGo(this::evictIfHeldOnce);
-  }
-
+  /** Evicts an input that only one waiting op holds; false where it may not go. */
   private boolean evictIfHeldOnce(int storage) {
-    if (states.locks(storage) != 1) {
+    if (states.locks[storage] != 1) {
       return false;
     }
-    states.lock(storage, -1);
+    states.locks[storage]--;
     if (!states.isEvictable(storage)) {
-      states.lock(storage, 1);
+      states.locks[storage]++;
       return false;
     }
     evict(storage);
-    forRoom++;
+    evictionsForRoom++;
     return true;
   }
 
@@ -219,7 +209,7 @@ final class Occupancy {
   void evict(int storage) {
     long bytes = recipes.bytes(storage);
     if (bytes > 0) {
-      memory.give(states.handle(storage), bytes);
+      memory.give(states.handle[storage], bytes);
     }
     states.vacate(storage);
     listener.vacated(storage);

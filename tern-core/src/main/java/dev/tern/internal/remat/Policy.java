@@ -9,12 +9,12 @@ import java.util.Optional;
  * <pre>  harm = (cost ^ costPower) * weight / (staleness ^ stalenessPower)
  * score = harm / (bytes ^ sizePower)</pre>
  *
- * <p>The cost is the time to compute the storage and, by {@link Neighbourhood}, what is evicted
- * around it. The staleness is the time since the last use; with foresight, the time until the next.
- * The weight comes from the foresight. Example: with all powers 1, of two storages of one size and
- * staleness the one that takes less time to compute goes first. Where a place in an arena is
- * needed, the run of neighbouring blocks goes whose sum of harm is least (the window of Coop, Zhang
- * et al. 2023, arXiv:2311.00591).
+ * <p>The cost is the time to compute the storage and the evicted storages around it that {@link
+ * Neighbourhood} counts. The staleness is the time since the last use; with foresight, the time
+ * until the next. The weight comes from the foresight. Example: with all powers 1, of two storages
+ * of one size and staleness the one that takes less time to compute goes first. Where a place in an
+ * arena is needed, the run of neighbouring blocks goes whose sum of harm is least (the window of
+ * Coop, Zhang et al. 2023, arXiv:2311.00591).
  *
  * @param name by which users choose it
  * @param neighbourhood what counts as cost besides the storage's own
@@ -37,20 +37,10 @@ public record Policy(
     /** These, and evicted storages that would be recomputed from it: e* of h_DTR. */
     EXACT,
     /** The union-find sets that its evicted neighbours are in: e* of h_DTR_eq. */
-    SETS;
-
-    /** How long it takes to look at, compared with the others. */
-    public int work() {
-      return switch (this) {
-        case OWN -> 0;
-        case SETS -> 1;
-        case ANCESTORS -> 2;
-        case EXACT -> 3;
-      };
-    }
+    SETS
   }
 
-  /** What was used this very moment is evicted last, but can be. */
+  /** A storage that was used just now is evicted last, but can be evicted. */
   private static final double LEAST_STALENESS = 1e-3;
 
   /** Evicts nothing. */
@@ -74,7 +64,6 @@ public record Policy(
   /** MSPS of Capuchin (Peng et al. 2020): cost of recomputation for each byte. */
   public static final Policy MSPS = of("msps", Neighbourhood.ANCESTORS, 1, 1, 0);
 
-  /** Those above, by which users compare. */
   public static final List<Policy> PUBLISHED =
       List.of(NONE, LRU, SIZE, H_DTR, H_DTR_EQ, LOCAL, MSPS);
 
@@ -88,17 +77,17 @@ public record Policy(
     return new Policy(name, around, cost, size, staleness, false);
   }
 
-  /** What is lost with a storage of this cost, all uses being equally far. */
+  /** The harm of an eviction, without the staleness. */
   double harm(double cost, double weight) {
     return power(cost, costPower) * weight;
   }
 
-  /** The same, given how far the uses are. */
+  /** The harm with the staleness. */
   double faded(double harm, double staleness) {
     return harm / power(Math.max(LEAST_STALENESS, staleness), stalenessPower);
   }
 
-  /** Harm for each byte, by which storages are compared. */
+  /** The score, by which storages are compared. */
   double perByte(double harm, long bytes) {
     return harm / power(bytes, sizePower);
   }

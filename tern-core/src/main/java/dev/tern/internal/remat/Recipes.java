@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * from 0 in the order in which they are added; the values of one op have consecutive numbers.
  */
 public final class Recipes {
-  private IntLists inputs = new IntLists();
+  private int[][] inputs = new int[64][];
   private IntLists readers = new IntLists();
   private IntLists members = new IntLists();
   private double[] cost = new double[64];
@@ -33,7 +33,7 @@ public final class Recipes {
    * @param costOfRun what a run takes, in any one unit of time
    * @param isRepeatable whether a second run gives the same bits: false for constants, random
    *     numbers without a seed, communication
-   * @param reads the values that it reads
+   * @param reads the values that it reads; must not change
    */
   public int addOp(double costOfRun, boolean isRepeatable, int... reads) {
     if (!(costOfRun >= 0)) {
@@ -48,42 +48,42 @@ public final class Recipes {
       }
     }
     if (ops == cost.length) {
+      inputs = Arrays.copyOf(inputs, 2 * ops);
       cost = Arrays.copyOf(cost, 2 * ops);
       repeatable = Arrays.copyOf(repeatable, 2 * ops);
       firstOutput = Arrays.copyOf(firstOutput, 2 * ops + 1);
       workspace = Arrays.copyOf(workspace, 2 * ops);
       name = Arrays.copyOf(name, 2 * ops);
     }
-    workspace[ops] = 0;
-    name[ops] = null;
+    inputs[ops] = reads;
     cost[ops] = costOfRun;
     repeatable[ops] = isRepeatable;
     firstOutput[ops] = values;
     firstOutput[ops + 1] = values;
-    inputs.add();
     for (int value : reads) {
-      inputs.append(ops, value);
       readers.append(value, ops);
     }
     return ops++;
   }
 
-  /** Gives an op the name, as it prints, by which errors call it. */
+  /** Gives an op the name by which errors call it. */
   public void name(int op, Object itsName) {
     name[op] = itsName;
   }
 
-  /** Notes that an op takes so many bytes besides its results while it runs. */
+  /** Sets the bytes that an op takes besides its results while it runs. */
   public void setWorkspace(int op, long size) {
     workspace[op] = size;
   }
 
-  /** Bytes that an op takes besides its results while it runs. */
   long workspace(int op) {
     return workspace[op];
   }
 
-  /** Notes what a run of an op took, while its results are resident or were never. */
+  /**
+   * Sets the cost of an op to the time that a run took. To be called while the op's results are
+   * resident, or before they first are, as costs of evicted storages are summed elsewhere.
+   */
   public void setCost(int op, double costOfRun) {
     double change = costOfRun - cost[op];
     cost[op] = costOfRun;
@@ -109,13 +109,13 @@ public final class Recipes {
     return name[op] == null ? "op " + op : "op " + op + " (" + name[op] + ")";
   }
 
-  /** A result of the last op with memory of its own. */
+  /** Adds a result with memory of its own to the last op. */
   public int addOutput(long size) {
     return addOutput(size, -1);
   }
 
   /**
-   * A result of the last op.
+   * Adds a result to the last op.
    *
    * @param over a value that the op reads, of as many bytes, whose memory the result may take, as
    *     its last reference is given up next; or -1
@@ -133,11 +133,8 @@ public final class Recipes {
     }
     if (over >= 0 && bytes[storage[over]] != size) {
       throw new IllegalArgumentException(
-          "value: got one of "
-              + bytes[storage[over]]
-              + " bytes to write over, expected "
-              + size
-              + "; write over what is as large");
+          "value: got one of %d bytes to write over, expected %d; write over what is as large"
+              .formatted(bytes[storage[over]], size));
     }
     takes[storages] = over < 0 ? -1 : storage[over];
     bytes[storages] = size;
@@ -145,7 +142,7 @@ public final class Recipes {
     return addValue(storages++);
   }
 
-  /** A result of the last op that is a view of a value it reads. */
+  /** Adds a result to the last op that is a view of a value which the op reads. */
   public int addView(int of) {
     return addValue(storage[of]);
   }
@@ -155,21 +152,18 @@ public final class Recipes {
       maker = Arrays.copyOf(maker, 2 * values);
       storage = Arrays.copyOf(storage, 2 * values);
     }
+    int value = values++;
     int op = ops - 1;
-    boolean isNewMaker = true;
-    for (int cell = members.first(inStorage); cell >= 0; cell = members.next(cell)) {
-      isNewMaker &= maker[members.get(cell)] != op;
-    }
-    if (isNewMaker) {
+    maker[value] = op;
+    storage[value] = inStorage;
+    firstOutput[ops] = values;
+    if (isFirstOfMaker(value)) {
       storageCost[inStorage] += cost[op];
     }
-    maker[values] = op;
-    storage[values] = inStorage;
     isLasting[inStorage] |= !repeatable[op];
-    members.append(inStorage, values);
+    members.append(inStorage, value);
     readers.add();
-    firstOutput[ops] = ++values;
-    return values - 1;
+    return value;
   }
 
   public int ops() {
@@ -219,6 +213,11 @@ public final class Recipes {
     return maker[value];
   }
 
+  /** The op that makes the value with memory of its own in a storage. */
+  public int makerOfStorage(int ofStorage) {
+    return maker[root(ofStorage)];
+  }
+
   public int storage(int value) {
     return storage[value];
   }
@@ -246,9 +245,9 @@ public final class Recipes {
     return storageCost[ofStorage];
   }
 
-  /** Lists by op: the values it reads. */
-  public IntLists inputs() {
-    return inputs;
+  /** The values that an op reads; must not be changed. */
+  public int[] inputs(int op) {
+    return inputs[op];
   }
 
   /** Lists by value: the ops that read it. */
@@ -261,15 +260,12 @@ public final class Recipes {
     return members;
   }
 
-  /**
-   * By what was known before, what is called so after others were forgotten; negative for what was
-   * forgotten itself.
-   */
+  /** New numbers of ops, values and storages by their old numbers; -1 for forgotten ones. */
   record Renumbered(int[] ops, int[] values, int[] storages) {}
 
   /**
-   * Forgets all ops but some, which keep their order. What these read is among what they make, or
-   * they cannot run again and read nothing from then on.
+   * Forgets all ops except some, which keep their order. Each kept op reads only values that kept
+   * ops make; or it cannot run again, and then reads nothing any more.
    */
   Renumbered retain(boolean[] kept) {
     Recipes fresh = new Recipes();
@@ -285,7 +281,9 @@ public final class Recipes {
 
   private void copy(int op, Recipes fresh, Renumbered to) {
     int[] reads =
-        repeatable[op] ? inputs.stream(op).map(value -> to.values[value]).toArray() : new int[0];
+        repeatable[op]
+            ? Arrays.stream(inputs[op]).map(value -> to.values[value]).toArray()
+            : new int[0];
     int number = fresh.addOp(cost[op], repeatable[op], reads);
     fresh.workspace[number] = workspace[op];
     fresh.name[number] = name[op];

@@ -2,7 +2,7 @@ package dev.tern.internal.remat;
 
 import java.util.Arrays;
 
-/** What it would take to compute a storage again, by the neighbourhood a policy looks at. */
+/** The time to compute a storage again, with the neighbours that the policy counts. */
 final class RecomputeCosts {
   private final Recipes recipes;
   private final StorageStates states;
@@ -24,7 +24,7 @@ final class RecomputeCosts {
     return work;
   }
 
-  /** Cost of a storage and of what is evicted around it. */
+  /** Cost of a storage and of the evicted neighbours that count. */
   double of(int storage) {
     work++;
     double own = recipes.storageCost(storage);
@@ -36,7 +36,7 @@ final class RecomputeCosts {
     };
   }
 
-  /** Cost of what a storage is written over, which is gone whenever it was made. */
+  /** Cost of the storage that this one is written over: to make this one, both are computed. */
   private double ofTaken(int storage) {
     int taken = recipes.takes(storage);
     return taken < 0 ? 0 : recipes.storageCost(taken);
@@ -50,20 +50,21 @@ final class RecomputeCosts {
     sets.add(storage, recipes.storageCost(storage));
     int count = listNeighbours(storage);
     for (int i = 0; i < count; i++) {
-      join(storage, queue[i]);
+      int other = queue[i];
+      if (other != storage && !states.isResident[other] && sets.find(other) >= 0) {
+        sets.join(storage, other);
+      }
     }
   }
 
-  /** Lists what a storage is computed from and what is computed from it, some more than once. */
+  /** Lists in the queue the storages that this one is computed from and those computed from it. */
   private int listNeighbours(int storage) {
     int count = 0;
     IntLists members = recipes.members();
     for (int cell = members.first(storage); cell >= 0; cell = members.next(cell)) {
       int value = members.get(cell);
-      IntLists inputs = recipes.inputs();
-      int maker = recipes.maker(value);
-      for (int at = inputs.first(maker); at >= 0; at = inputs.next(at)) {
-        count = append(recipes.storage(inputs.get(at)), count);
+      for (int input : recipes.inputs(recipes.maker(value))) {
+        count = append(recipes.storage(input), count);
       }
       IntLists readers = recipes.readers();
       for (int at = readers.first(value); at >= 0; at = readers.next(at)) {
@@ -84,19 +85,13 @@ final class RecomputeCosts {
     return end + 1;
   }
 
-  private void join(int storage, int other) {
-    if (other != storage && !states.isResident(other) && sets.find(other) >= 0) {
-      sets.join(storage, other);
-    }
-  }
-
   /** Notes that an evicted storage was computed again. */
   void recomputed(int storage) {
     sets.leave(storage, recipes.storageCost(storage));
   }
 
   private double ofSets(int storage) {
-    begin(recipes.storages());
+    stamp++;
     double sum = 0;
     int count = listNeighbours(storage);
     for (int i = 0; i < count; i++) {
@@ -105,19 +100,19 @@ final class RecomputeCosts {
     return sum;
   }
 
-  /** The cost of the set that {@code other} is in, once. */
+  /** The cost of the set of {@code other}; 0 if that set was counted before. */
   private double ofSet(int storage, int other) {
     work++;
-    if (other == storage || states.isResident(other)) {
+    if (other == storage || states.isResident[other]) {
       return 0;
     }
     int set = sets.find(other);
     return set >= 0 && isNew(set) ? sets.cost(set) : 0;
   }
 
-  /** Cost of the evicted storages reached through evicted ones, towards inputs or results. */
+  /** Cost of all evicted storages that a path of evicted ones reaches, to inputs or to results. */
   private double walk(int storage, boolean towardsInputs) {
-    begin(recipes.storages());
+    stamp++;
     isNew(storage);
     int ahead = 0;
     int end = 0;
@@ -139,9 +134,8 @@ final class RecomputeCosts {
 
   private int addInputs(int op, int before) {
     int end = before;
-    IntLists inputs = recipes.inputs();
-    for (int at = inputs.first(op); at >= 0; at = inputs.next(at)) {
-      end = add(recipes.storage(inputs.get(at)), end);
+    for (int input : recipes.inputs(op)) {
+      end = add(recipes.storage(input), end);
     }
     return end;
   }
@@ -160,16 +154,10 @@ final class RecomputeCosts {
 
   private int add(int storage, int end) {
     work++;
-    return states.isResident(storage) || !isNew(storage) ? end : append(storage, end);
+    return states.isResident[storage] || !isNew(storage) ? end : append(storage, end);
   }
 
-  private void begin(int numbers) {
-    stamp++;
-    if (numbers > seen.length) {
-      seen = Arrays.copyOf(seen, 2 * numbers);
-    }
-  }
-
+  /** Whether a storage, or a set, is seen for the first time under this stamp. */
   private boolean isNew(int number) {
     if (number >= seen.length) {
       seen = Arrays.copyOf(seen, 2 * number);

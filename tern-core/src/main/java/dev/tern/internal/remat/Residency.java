@@ -79,13 +79,12 @@ public final class Residency {
    * Runs the op added to the recipes last; each of its results then has one reference.
    *
    * @throws NoRoomException when its inputs and results do not fit together. Then, and when the
-   *     executor throws, the op has no results and never will; everything else is as it was, but
-   *     for what was evicted.
+   *     executor throws, the op never has results; some storages may have been evicted
    */
   public void run(int op) {
     states.extend();
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      states.refer(recipes.storage(value), 1);
+      states.references[recipes.storage(value)]++;
     }
     listener.begins(op);
     int[] readers = readersOfLost(op);
@@ -103,99 +102,99 @@ public final class Residency {
     }
     if (readers.length > 0) {
       expire(op);
-      recipes.inputs().stream(op).forEach(input -> dropSpent(recipes.storage(input)));
+      for (int input : recipes.inputs(op)) {
+        dropSpent(recipes.storage(input));
+      }
     }
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       occupancy.use(recipes.storage(value), clock);
     }
   }
 
-  /** Sees to it that an op which failed is never run again. */
+  /** Marks an op that failed as not repeatable and gives up its results. */
   private void abandon(int op) {
     recipes.expire(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      states.refer(recipes.storage(value), -1);
+      states.references[recipes.storage(value)]--;
     }
   }
 
-  /** The ops that read what cannot be had again and what results of an op are written over. */
+  /** The ops that read storages which results of an op take and which cannot be had again. */
   private int[] readersOfLost(int op) {
     boolean takes = false;
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       takes |= recipes.takes(recipes.storage(value)) >= 0;
     }
-    return !takes ? NOTHING : lostReaders(op);
+    // Most ops take nothing: they pay for no stream.
+    return !takes
+        ? NOTHING
+        : IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
+            .filter(value -> !recipes.isView(value))
+            .map(value -> recipes.takes(recipes.storage(value)))
+            .filter(input -> input >= 0 && recipes.isLasting(input))
+            .flatMap(input -> Arrays.stream(Expiry.readers(recipes, input)))
+            .toArray();
   }
 
-  private int[] lostReaders(int op) {
-    return IntStream.range(recipes.firstOutput(op), recipes.endOutput(op))
-        .filter(value -> !recipes.isView(value))
-        .map(value -> recipes.takes(recipes.storage(value)))
-        .filter(input -> input >= 0 && recipes.isLasting(input))
-        .flatMap(input -> Arrays.stream(Expiry.readers(recipes, input)))
-        .toArray();
-  }
-
-  /** Expires ops while the inputs of another, which is to run next, are there to stay. */
+  /** Expires ops while the inputs of {@code op}, which runs next, are kept resident. */
   private void expireBefore(int op, int[] readers) {
     List<Integer> held = new ArrayList<>();
     try {
-      recipes.inputs().stream(op)
-          .forEach(input -> {
-            ensure(input);
-            held.add(recipes.storage(input));
-            occupancy.lock(recipes.storage(input), 1);
-            states.refer(recipes.storage(input), 1);
-          });
+      for (int input : recipes.inputs(op)) {
+        ensure(input);
+        held.add(recipes.storage(input));
+        occupancy.lock(recipes.storage(input), 1);
+        states.references[recipes.storage(input)]++;
+      }
       expire(Arrays.stream(readers).filter(reader -> reader != op).toArray());
     } finally {
       for (int storage : held) {
         occupancy.lock(storage, -1);
-        states.refer(storage, -1);
+        states.references[storage]--;
       }
     }
   }
 
-  /** Adds a reference to a value. */
   public void retain(int value) {
-    states.refer(recipes.storage(value), 1);
+    states.references[recipes.storage(value)]++;
   }
 
   /** Takes a reference off; memory of a storage without references goes back, its recipe stays. */
   public void release(int value) {
     int storage = recipes.storage(value);
-    if (states.references(storage) <= 0) {
+    if (states.references[storage] <= 0) {
       throw new IllegalStateException(
           "release: got value " + value + " without references, expected one; release it once");
     }
-    states.refer(storage, -1);
-    if (states.references(storage) == 0 && states.isEvictable(storage)) {
+    states.references[storage]--;
+    if (states.references[storage] == 0 && states.isEvictable(storage)) {
       occupancy.evict(storage);
     }
   }
 
   /** Takes a reference off; memory of a storage without references stays until room is needed. */
   public void disown(int value) {
-    states.refer(recipes.storage(value), -1);
+    states.references[recipes.storage(value)]--;
   }
 
   /**
-   * Takes a reference off, as {@link #release}; memory of a storage without references goes back
-   * also where it cannot be had again, and then what was computed from it cannot either.
+   * Takes a reference off, as {@link #release}. Memory of a storage without references goes back
+   * even if the storage cannot be computed again; then the ops that read it cannot run again
+   * either.
    */
   public void free(int value) {
     release(value);
     int storage = recipes.storage(value);
-    if (states.references(storage) == 0 && states.isResident(storage)) {
+    if (states.references[storage] == 0 && states.isResident[storage]) {
       expire(Expiry.readers(recipes, storage));
       dropSpent(storage);
     }
   }
 
   /**
-   * Notes that ops cannot run again, as something that they read is about to change. Referenced
-   * values that would need them are made resident before; what they made and nobody refers to goes,
-   * and with it what could be computed from that.
+   * Notes that ops cannot run again, as something that they read is about to change. Before that,
+   * referenced values that need them are made resident. Afterwards, results of these ops to which
+   * nobody refers lose their memory, and the ops that read such results cannot run again either.
    *
    * @throws NoRoomException when there is no room for these values; the ops can still run again
    */
@@ -203,7 +202,7 @@ public final class Residency {
     expire(true, ops);
   }
 
-  /** The same, but referenced values that are not resident are lost. */
+  /** As {@link #expire}, but referenced values that are not resident are lost. */
   public void lose(int... ops) {
     expire(false, ops);
   }
@@ -229,17 +228,17 @@ public final class Residency {
     }
   }
 
-  /** Returns the storages with what they made that nobody refers to. */
+  /** Expires ops and their dependents; returns their storages without references. */
   private int[] expireThese(boolean keeps, int[] ops) {
     List<Integer> kept = new ArrayList<>();
     try {
-      Expiry expiry = Expiry.of(recipes, states, ops);
-      // What one of them takes to compute may push out another.
+      Expiry expiry = new Expiry(recipes, states, ops);
+      // Room for one of them may push out another.
       for (int[] wanted = expiry.wanted(); keeps && wanted.length > 0; wanted = expiry.wanted()) {
         ensure(wanted[0]);
         occupancy.lock(recipes.storage(wanted[0]), 1);
         kept.add(wanted[0]);
-        expiry = Expiry.of(recipes, states, ops);
+        expiry = new Expiry(recipes, states, ops);
       }
       listener.expires();
       return expiry.apply(occupancy);
@@ -248,57 +247,54 @@ public final class Residency {
     }
   }
 
-  /** Makes a value resident and keeps it so until it is unpinned. */
+  /** Makes a value resident until it is unpinned. */
   public void pin(int value) {
     listener.pins(recipes.storage(value));
     ensure(value);
     occupancy.setPinned(recipes.storage(value), true);
   }
 
-  /** Lets a pinned value be evicted again. */
   public void unpin(int value) {
     occupancy.setPinned(recipes.storage(value), false);
   }
 
   /**
-   * Makes a value resident, by running again what it takes.
+   * Makes a value resident; the ops that this takes run again.
    *
    * @throws LostValueException when something that it takes cannot run again
    */
   public void ensure(int value) {
-    if (!states.isDefined(value)) {
+    if (!states.isDefined[value]) {
       int maker = recipes.maker(value);
       requireRepeatable(maker, value);
       compute(maker, true);
     }
   }
 
-  /** True when a value can be read as it is. */
   public boolean isResident(int value) {
-    return states.isDefined(value);
+    return states.isDefined[value];
   }
 
   /** The handle that the memory gave for a resident storage. */
   public long handle(int storage) {
-    return states.handle(storage);
+    return states.handle[storage];
   }
 
-  /** The handle to the memory that the op which runs has besides its results. */
+  /** The handle to the workspace of the op that runs. */
   public long workspace() {
     return workspace;
   }
 
   /**
-   * Forgets ops whose results nobody refers to and nothing that is referred to is computed from,
-   * and the memory of these results. The others are numbered anew, in the same order, and so are
-   * values and storages, in the recipes too.
+   * Forgets the ops that no referenced value needs, and evicts their results. The recipes number
+   * the other ops, values and storages anew, in the same order.
    *
-   * @return by old number of an op its new one, or a negative number where it was forgotten
+   * @return the new number of each op by its old one; negative for an op that was forgotten
    */
   public int[] forget() {
     boolean[] kept = keptOps();
     for (int storage = 0; storage < recipes.storages(); storage++) {
-      if (states.isResident(storage) && !kept[recipes.maker(recipes.root(storage))]) {
+      if (states.isResident[storage] && !kept[recipes.makerOfStorage(storage)]) {
         occupancy.evict(storage);
       }
     }
@@ -307,41 +303,38 @@ public final class Residency {
     return to.ops();
   }
 
-  /** Those that make what is referred to, and what these would need to run again. */
+  /** Ops that make referenced values, and ops that these need in order to run again. */
   private boolean[] keptOps() {
     boolean[] kept = new boolean[recipes.ops()];
     boolean[] needed = new boolean[recipes.values()];
     for (int op = recipes.ops() - 1; op >= 0; op--) {
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
         int storage = recipes.storage(value);
-        if (needed[value] || states.references(storage) > 0 || states.isPinned(storage)) {
+        if (needed[value] || states.references[storage] > 0 || states.isPinned[storage]) {
           kept[op] = true;
           needed[recipes.root(storage)] = true;
         }
       }
       if (kept[op] && recipes.isRepeatable(op)) {
-        recipes.inputs().stream(op).forEach(input -> needed[input] = true);
+        for (int input : recipes.inputs(op)) {
+          needed[input] = true;
+        }
       }
     }
     return kept;
   }
 
-  /** Time of all runs of ops so far. */
-  public double time() {
-    return clock - 1;
-  }
-
   /** How many storages were evicted or released. */
   public long evictions() {
-    return occupancy.evictions();
+    return occupancy.evictions;
   }
 
-  /** How many storages were evicted for want of room. */
+  /** How many storages were evicted because there was no room. */
   public long evictionsForRoom() {
-    return occupancy.forRoom();
+    return occupancy.evictionsForRoom;
   }
 
-  /** How many storages were looked at to find those to evict: a measure of what decisions took. */
+  /** How many storages were looked at to choose those to evict. */
   long work() {
     return occupancy.work();
   }
@@ -351,7 +344,7 @@ public final class Residency {
     boolean isDone = false;
     try {
       push(op);
-      while (!waiting.isEmpty()) {
+      while (waiting.size() > 0) {
         int top = waiting.top();
         int missing = lockInputs(top);
         if (missing >= 0) {
@@ -376,7 +369,7 @@ public final class Residency {
 
   private void drop(int[] storages) {
     for (int storage : storages) {
-      // A run that went another way than what is foreseen may not have come to it.
+      // A run that differs from what was foreseen may not have made the storage yet.
       if (storage < recipes.storages() && states.isEvictable(storage)) {
         occupancy.evict(storage);
       }
@@ -387,31 +380,26 @@ public final class Residency {
     if (!recipes.isRepeatable(op)) {
       throw new LostValueException(
           op,
-          "residency: got value "
-              + value
-              + ", which was released and cannot be computed again, expected a live one; keep a"
-              + " reference to it");
+          ("residency: got value %d, which was released and cannot be computed again, expected a"
+                  + " live one; keep a reference to it")
+              .formatted(value));
     }
   }
 
-  /** Puts an op on the stack; its inputs are used from here on. */
+  /** Puts an op on the stack and notes the use of its inputs. */
   private void push(int op) {
-    int count = 0;
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      occupancy.use(recipes.storage(inputs.get(cell)), clock);
-      count++;
+    int[] inputs = recipes.inputs(op);
+    for (int input : inputs) {
+      occupancy.use(recipes.storage(input), clock);
     }
-    waiting.push(op, count);
+    waiting.push(op, inputs.length);
   }
 
   /** Locks the inputs that are resident; returns one that is not, or a negative number. */
   private int lockInputs(int op) {
     int missing = -1;
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      int value = inputs.get(cell);
-      if (!states.isDefined(value)) {
+    for (int value : recipes.inputs(op)) {
+      if (!states.isDefined[value]) {
         missing = missing < 0 ? value : missing;
       } else {
         hold(recipes.storage(value));
@@ -420,9 +408,9 @@ public final class Residency {
     return missing;
   }
 
-  /** Has the op on top hold a storage, unless it stays in any case. */
+  /** Lets the op on top hold a storage, unless the storage stays in any case. */
   private void hold(int storage) {
-    if (recipes.isRepeatable(recipes.maker(recipes.root(storage))) && !waiting.holds(storage)) {
+    if (recipes.isRepeatable(recipes.makerOfStorage(storage)) && !waiting.holds(storage)) {
       waiting.hold(storage);
       occupancy.lock(storage, 1);
     }
@@ -436,14 +424,14 @@ public final class Residency {
     }
   }
 
-  /** Runs an op; all of its results have memory then, also those that nobody asked for. */
+  /** Runs an op and gives all of its results memory, also those that nobody asked for. */
   private void execute(int op, boolean again) {
     boolean isDone = false;
     lockResults(op, 1);
     try {
       drop(foresight.dropsBefore(runs));
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-        if (!recipes.isView(value) && !states.isDefined(value)) {
+        if (!recipes.isView(value) && !states.isDefined[value]) {
           settle(op, recipes.storage(value), again);
         }
       }
@@ -463,21 +451,21 @@ public final class Residency {
     listener.ran(op);
     clock += recipes.cost(op);
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-      states.define(value);
+      states.isDefined[value] = true;
     }
   }
 
-  /** Takes the memory of results back that a run which failed has not filled. */
+  /** Takes back the memory of results that a failed run did not fill. */
   private void vacateResults(int op) {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       int storage = recipes.storage(value);
-      if (!recipes.isView(value) && !states.isDefined(value) && states.isResident(storage)) {
+      if (!recipes.isView(value) && !states.isDefined[value] && states.isResident[storage]) {
         occupancy.evict(storage);
       }
     }
   }
 
-  /** Gives a result memory: that of an input which serves nobody else, where it may. */
+  /** Gives a result memory: new memory, or the memory of an input which nobody else needs. */
   private void settle(int op, int storage, boolean again) {
     int input = recipes.takes(storage);
     if (input >= 0 && isFreeToTake(input, again)) {
@@ -487,13 +475,13 @@ public final class Residency {
     }
   }
 
-  /** At first the op's word is enough that nobody else needs its input. */
+  /** Whether a result may take an input; in the first run of the op, the recipe decides that. */
   private boolean isFreeToTake(int input, boolean again) {
-    boolean isUnused = states.references(input) == 0 && !recipes.isLasting(input);
-    return states.locks(input) <= 1 && !states.isPinned(input) && (!again || isUnused);
+    boolean isUnused = states.references[input] == 0 && !recipes.isLasting(input);
+    return states.locks[input] <= 1 && !states.isPinned[input] && (!again || isUnused);
   }
 
-  /** Those that are resident could otherwise go while memory is found for the others. */
+  /** Locks results, so that none goes while memory is found for the others. */
   private void lockResults(int op, int by) {
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       if (!recipes.isView(value)) {

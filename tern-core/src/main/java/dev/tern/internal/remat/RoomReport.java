@@ -1,24 +1,13 @@
 package dev.tern.internal.remat;
 
+import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Says why there is no room: which op needs how much, and what holds the rest of the budget. */
-final class RoomReport {
+/** Explains why there is no room: how much an op needs, and what holds the rest of the budget. */
+record RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
   private static final int SHOWN = 5;
-
-  private final Recipes recipes;
-  private final StorageStates states;
-  private final StorageMemory memory;
-
-  RoomReport(Recipes recipes, StorageStates states, StorageMemory memory) {
-    this.recipes = recipes;
-    this.states = states;
-    this.memory = memory;
-  }
 
   /** The error for some bytes of an op when nothing more may be evicted. */
   NoRoomException refusal(int op, long bytes, WaitingOps waiting) {
@@ -45,12 +34,11 @@ final class RoomReport {
   }
 
   private long inputBytes(int op) {
-    Set<Integer> read = new HashSet<>();
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      read.add(recipes.storage(inputs.get(cell)));
-    }
-    return read.stream().mapToLong(recipes::bytes).sum();
+    return Arrays.stream(recipes.inputs(op))
+        .map(recipes::storage)
+        .distinct()
+        .mapToLong(recipes::bytes)
+        .sum();
   }
 
   private long resultBytes(int op) {
@@ -61,32 +49,28 @@ final class RoomReport {
   }
 
   private String holders() {
-    String largest = largest();
+    String largest =
+        IntStream.range(0, recipes.storages())
+            .filter(storage -> states.isResident[storage] && recipes.bytes(storage) > 0)
+            .boxed()
+            .sorted(Comparator.comparingLong(recipes::bytes).reversed())
+            .limit(SHOWN)
+            .map(this::holder)
+            .collect(Collectors.joining(", "));
     return largest.isEmpty() ? "" : "; the largest that stay: " + largest;
   }
 
-  private String largest() {
-    return IntStream.range(0, recipes.storages())
-        .filter(storage -> states.isResident(storage) && recipes.bytes(storage) > 0)
-        .boxed()
-        .sorted(Comparator.comparingLong(recipes::bytes).reversed())
-        .limit(SHOWN)
-        .map(this::holder)
-        .collect(Collectors.joining(", "));
-  }
-
   private String holder(int storage) {
-    int value = recipes.root(storage);
-    int maker = recipes.maker(value);
+    int maker = recipes.makerOfStorage(storage);
     return "%d bytes made by %s (%s)"
         .formatted(recipes.bytes(storage), recipes.describe(maker), reason(storage, maker));
   }
 
   private String reason(int storage, int maker) {
-    if (states.isPinned(storage)) {
+    if (states.isPinned[storage]) {
       return "pinned";
     }
-    if (states.locks(storage) > 0) {
+    if (states.locks[storage] > 0) {
       return "in use by an op that runs";
     }
     return recipes.isRepeatable(maker) ? "kept by the policy" : "cannot be computed again";

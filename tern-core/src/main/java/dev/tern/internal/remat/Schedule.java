@@ -32,7 +32,7 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
    *
    * @param storage its number in the step
    * @param from the first run that finds it there
-   * @param to one past the last run that reads or writes it there; what it holds is there longer
+   * @param to one past the last run that reads or writes it there
    */
   public record Placement(int storage, long offset, long bytes, int from, int to) {}
 
@@ -42,12 +42,12 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
   }
 
   /**
-   * What a residency does that follows a guide.
+   * Records what a residency does that follows a guide.
    *
    * @throws NoRoomException when an op and what must stay do not fit into the guide's budget
    */
   public static Schedule of(Trace trace, Guide guide) {
-    Recorder recorder = new Recorder(guide);
+    Recorder recorder = new Recorder(guide, trace.recipes().storages());
     trace.replay(recorder.residency, recorder.recipes);
     return recorder.schedule();
   }
@@ -65,10 +65,12 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
     /** Storages whose memory results of the op that runs next take. */
     private final Set<Integer> leaving = new HashSet<>();
 
-    private long[] offset = new long[64];
-    private int[] placementOf = new int[64];
+    private final long[] offset;
+    private final int[] placementOf;
 
-    Recorder(Guide guide) {
+    Recorder(Guide guide, int storages) {
+      offset = new long[storages];
+      placementOf = new int[storages];
       arena = new BlockArena(guide.budget());
       StorageMemory memory = new StorageMemory.Placed(arena, guide.foresight());
       residency = new Residency(recipes, memory, guide, this, this);
@@ -81,15 +83,9 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
     }
 
     private void settledAt(int storage, long at, long bytes) {
-      if (storage >= offset.length) {
-        int from = offset.length;
-        offset = Arrays.copyOf(offset, 2 * storage);
-        Arrays.fill(offset, from, offset.length, NOWHERE);
-        placementOf = Arrays.copyOf(placementOf, 2 * storage);
-      }
       offset[storage] = at;
       placementOf[storage] = placements.size();
-      placements.add(new Placement(storage, offset[storage], bytes, runs.size(), runs.size() + 1));
+      placements.add(new Placement(storage, at, bytes, runs.size(), runs.size() + 1));
     }
 
     @Override
@@ -100,10 +96,7 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
     @Override
     public void replaced(int storage, int by, long bytes) {
       long at = offset[storage];
-      Placement old = placements.get(placementOf[storage]);
-      placements.set(
-          placementOf[storage],
-          new Placement(storage, old.offset, old.bytes, old.from, runs.size()));
+      endAt(storage, runs.size());
       settledAt(by, at, bytes);
       leaving.add(storage);
     }
@@ -111,9 +104,8 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
     @Override
     public void run(int op, boolean again) {
       Map<Integer, Long> offsets = new HashMap<>();
-      IntLists inputs = recipes.inputs();
-      for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-        note(inputs.get(cell), offsets);
+      for (int input : recipes.inputs(op)) {
+        note(input, offsets);
       }
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
         note(value, offsets);
@@ -129,13 +121,15 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
         throw new AssertionError("residency: op " + recipes.maker(value) + " runs without memory");
       }
       offsets.put(storage, offset[storage]);
-      if (leaving.contains(storage)) {
-        return;
+      if (!leaving.contains(storage)) {
+        endAt(storage, runs.size() + 1);
       }
+    }
+
+    private void endAt(int storage, int to) {
       Placement old = placements.get(placementOf[storage]);
       placements.set(
-          placementOf[storage],
-          new Placement(storage, old.offset, old.bytes, old.from, runs.size() + 1));
+          placementOf[storage], new Placement(storage, old.offset, old.bytes, old.from, to));
     }
 
     Schedule schedule() {

@@ -5,7 +5,7 @@ package dev.tern.internal.remat;
  *
  * @param time of all runs of ops; infinite unless all was computed
  * @param reason the error where something did not fit, else empty
- * @param work how much there was to do, in storages looked at
+ * @param work the effort of the simulation, in storages looked at
  */
 public record Simulation(Status status, double time, String reason, long work) {
   /** How a run ended. */
@@ -18,7 +18,7 @@ public record Simulation(Status status, double time, String reason, long work) {
     OOM
   }
 
-  /** To run an op takes about as long as to look at so many storages. */
+  /** The run of an op takes about as long as a look at so many storages. */
   private static final long RUN_WORK = 20;
 
   /**
@@ -28,17 +28,14 @@ public record Simulation(Status status, double time, String reason, long work) {
    * @param work the most that its decisions may take, in storages looked at
    */
   public record Limits(double time, long work) {
-    /** Never. */
     public static final Limits NONE = new Limits(Double.POSITIVE_INFINITY, Long.MAX_VALUE);
   }
 
-  /** What a run took so far. */
   private static final class Meter {
     long runs;
     double again;
   }
 
-  /** Ends a run that takes too long. */
   private static final class LimitPassed extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -50,8 +47,8 @@ public record Simulation(Status status, double time, String reason, long work) {
   /**
    * Runs a trace.
    *
-   * @param limit the most time it may take, recomputation included; a run ends as soon as what it
-   *     recomputed leaves too little for the rest
+   * @param limit the most time it may take, recomputation included. The run ends as soon as the
+   *     time of recomputation leaves too little for the rest
    */
   public static Simulation run(
       Trace trace, StorageMemory memory, Policy policy, Foresight foresight, double limit) {

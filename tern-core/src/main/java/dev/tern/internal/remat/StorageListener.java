@@ -2,28 +2,27 @@ package dev.tern.internal.remat;
 
 /** Is told when storages get memory and lose it. */
 public interface StorageListener {
-  /** Ignores all. */
   StorageListener NONE = new StorageListener() {};
 
-  /** A storage has memory from here on. */
+  /** A storage gets memory. */
   default void settled(int storage, long bytes) {}
 
-  /** A storage has no memory any more. */
+  /** A storage loses its memory. */
   default void vacated(int storage) {}
 
-  /** A storage takes the memory of another, which has none any more. */
+  /** A storage loses its memory to another. */
   default void replaced(int storage, int by, long bytes) {
     vacated(storage);
     settled(by, bytes);
   }
 
-  /** The program runs an op; what it lacks is computed from here on. */
+  /** The program runs an op; its missing inputs are computed from here on. */
   default void begins(int op) {}
 
   /** An op ran. */
   default void ran(int op) {}
 
-  /** Ops are about to expire; what is resident may be all there will be of it. */
+  /** Ops are about to expire; storages that are resident may not be computed again. */
   default void expires() {}
 
   /** The program needs a storage from here to the end. */

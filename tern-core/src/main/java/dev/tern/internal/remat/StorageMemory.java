@@ -15,28 +15,25 @@ public sealed interface StorageMemory {
    */
   long take(int storage, long bytes, int life);
 
-  /** Gives memory back. */
   void give(long handle, long bytes);
 
-  /** A handle to the same memory for another storage. */
+  /** Gives memory to another storage; returns the new handle. */
   long pass(long handle, long bytes, int toStorage);
 
-  /** Notes that memory belongs to a storage that is called otherwise now. */
+  /** Notes the new number of a storage. */
   default void renumber(long handle, int storage) {}
 
   /** Notes that a request was given up. */
   default void gaveUp() {}
 
-  /** Bytes there are in all. */
   long capacity();
 
-  /** Bytes taken. */
   long used();
 
-  /** The most bytes that were ever taken at one time. */
+  /** The most bytes that were used at any time. */
   long peakUsed();
 
-  /** How far memory was ever reached into. */
+  /** The largest end of any storage so far. */
   long peakReserved();
 
   /** Copies bytes from one offset to a lower one; the ranges may overlap. */
@@ -45,7 +42,7 @@ public sealed interface StorageMemory {
   }
 
   /**
-   * Places in an arena: what does not find one does not fit.
+   * Places in an arena.
    *
    * @param mover moves storages to make one gap of several, unless there is none
    */
@@ -71,7 +68,7 @@ public sealed interface StorageMemory {
       return arena.allocate(bytes, BlockArena.End.LOW, storage);
     }
 
-    /** True when there may be a place for more bytes, but foresight allows no more. */
+    /** Whether foresight allows no more bytes, even if there is a place for them. */
     boolean isFull(long bytes) {
       return bytes > foresight.room() - arena.statistics().requestedBytes().current();
     }
@@ -119,13 +116,12 @@ public sealed interface StorageMemory {
     }
   }
 
-  /** Bytes that are only counted, as if any gap could be used: what published simulators do. */
+  /** Bytes that are only counted, as if any gap could be used; published simulators do so. */
   final class Counted implements StorageMemory {
     private final long capacity;
     private long used;
     private long peak;
 
-    /** Room for {@code capacity} bytes. */
     public Counted(long capacity) {
       this.capacity = capacity;
     }

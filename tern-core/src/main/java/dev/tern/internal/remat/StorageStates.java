@@ -2,17 +2,26 @@ package dev.tern.internal.remat;
 
 import java.util.Arrays;
 
-/** The state of every storage and value of a {@link Residency}. */
+/**
+ * The state of every value and storage of a {@link Residency}, in arrays by their numbers. The
+ * residency and its parts read and write the entries.
+ */
 final class StorageStates {
   private final Recipes recipes;
-  private boolean[] isDefined = new boolean[64];
-  private boolean[] isResident = new boolean[64];
-  private boolean[] isPinned = new boolean[64];
-  private int[] locks = new int[64];
-  private int[] references = new int[64];
-  private int[] lives = new int[64];
-  private double[] lastUse = new double[64];
-  private long[] handle = new long[64];
+
+  /** By value: whether it can be read. The other arrays are by storage. */
+  boolean[] isDefined = new boolean[64];
+
+  boolean[] isResident = new boolean[64];
+  boolean[] isPinned = new boolean[64];
+  int[] locks = new int[64];
+  int[] references = new int[64];
+
+  /** How often a storage got memory so far. */
+  int[] lives = new int[64];
+
+  double[] lastUse = new double[64];
+  long[] handle = new long[64];
 
   StorageStates(Recipes recipes) {
     this.recipes = recipes;
@@ -35,19 +44,6 @@ final class StorageStates {
     }
   }
 
-  /** True when a value can be read. */
-  boolean isDefined(int value) {
-    return isDefined[value];
-  }
-
-  void define(int value) {
-    isDefined[value] = true;
-  }
-
-  boolean isResident(int storage) {
-    return isResident[storage];
-  }
-
   /** Notes that a storage has memory; it has one more life. */
   void settle(int storage, long itsHandle) {
     isResident[storage] = true;
@@ -64,58 +60,13 @@ final class StorageStates {
     }
   }
 
-  /** Notes that the memory of a storage lies elsewhere. */
-  void move(int storage, long itsHandle) {
-    handle[storage] = itsHandle;
-  }
-
-  long handle(int storage) {
-    return handle[storage];
-  }
-
-  /** How often a storage got memory so far. */
-  int lives(int storage) {
-    return lives[storage];
-  }
-
-  boolean isPinned(int storage) {
-    return isPinned[storage];
-  }
-
-  void setPinned(int storage, boolean pinned) {
-    isPinned[storage] = pinned;
-  }
-
-  int locks(int storage) {
-    return locks[storage];
-  }
-
-  void lock(int storage, int by) {
-    locks[storage] += by;
-  }
-
-  int references(int storage) {
-    return references[storage];
-  }
-
-  void refer(int storage, int by) {
-    references[storage] += by;
-  }
-
-  double lastUse(int storage) {
-    return lastUse[storage];
-  }
-
-  void use(int storage, double time) {
-    lastUse[storage] = time;
-  }
-
   /**
-   * True when a storage serves nobody any more and never will: it cannot be had again, and neither
-   * can what was computed from it.
+   * True when nobody needs a resident storage any more, now or later: nothing refers to it or uses
+   * it, and no op that reads it can run again.
    */
   boolean isSpent(int storage) {
-    if (!isResident[storage] || locks[storage] > 0 || isPinned[storage]) {
+    boolean isNeeded = references[storage] > 0 || locks[storage] > 0 || isPinned[storage];
+    if (!isResident[storage] || isNeeded) {
       return false;
     }
     IntLists members = recipes.members();
@@ -128,7 +79,7 @@ final class StorageStates {
         }
       }
     }
-    return references[storage] == 0;
+    return true;
   }
 
   /** True when a storage may be evicted: it has memory, can be had again and nobody needs it. */
@@ -140,39 +91,38 @@ final class StorageStates {
         && !recipes.isLasting(storage);
   }
 
-  /** Takes on the numbers that the recipes gave to what they kept. */
+  /** Adopts the new numbers of values and storages. */
   void renumber(Recipes.Renumbered to) {
-    StorageStates old = new StorageStates(recipes);
-    old.become(this);
-    become(new StorageStates(recipes));
-    extend();
+    // No number grows, so an entry moves before another is written over it.
     for (int value = 0; value < to.values().length; value++) {
       if (to.values()[value] >= 0) {
-        isDefined[to.values()[value]] = old.isDefined[value];
+        isDefined[to.values()[value]] = isDefined[value];
       }
     }
+    Arrays.fill(isDefined, recipes.values(), isDefined.length, false);
     for (int storage = 0; storage < to.storages().length; storage++) {
-      int number = to.storages()[storage];
-      if (number >= 0) {
-        isResident[number] = old.isResident[storage];
-        isPinned[number] = old.isPinned[storage];
-        locks[number] = old.locks[storage];
-        references[number] = old.references[storage];
-        lives[number] = old.lives[storage];
-        lastUse[number] = old.lastUse[storage];
-        handle[number] = old.handle[storage];
+      if (to.storages()[storage] >= 0) {
+        move(storage, to.storages()[storage]);
       }
+    }
+    for (int storage = recipes.storages(); storage < to.storages().length; storage++) {
+      isResident[storage] = false;
+      isPinned[storage] = false;
+      locks[storage] = 0;
+      references[storage] = 0;
+      lives[storage] = 0;
+      lastUse[storage] = 0;
+      handle[storage] = 0;
     }
   }
 
-  private void become(StorageStates other) {
-    isDefined = other.isDefined;
-    isResident = other.isResident;
-    isPinned = other.isPinned;
-    locks = other.locks;
-    references = other.references;
-    lives = other.lives;
-    lastUse = other.lastUse;
-    handle = other.handle;
+  private void move(int storage, int number) {
+    isResident[number] = isResident[storage];
+    isPinned[number] = isPinned[storage];
+    locks[number] = locks[storage];
+    references[number] = references[storage];
+    lives[number] = lives[storage];
+    lastUse[number] = lastUse[storage];
+    handle[number] = handle[storage];
   }
 }

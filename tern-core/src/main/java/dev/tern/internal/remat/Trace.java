@@ -5,10 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A recorded training step: what ran, what was referred to and what was released, in order. Values
- * are numbered from 0 as they are made.
+ * A recorded training step: its ops, references and releases, in order. Values are numbered from 0
+ * as they are made.
  *
- * @param events what happened
  * @param names of the ops, in order, for errors; empty where they have no names
  */
 public record Trace(List<Event> events, List<String> names) {
@@ -23,8 +22,8 @@ public record Trace(List<Event> events, List<String> names) {
    * @param reads the values that it read
    * @param bytes of each result, 0 for a view
    * @param viewOf of each result the value it is a view of, or -1
-   * @param over of each result a value that the op reads, of as many bytes, whose memory the result
-   *     may take, as its last reference is given up next; or -1
+   * @param over of each result a value that the op reads, or -1. The value has as many bytes and
+   *     its last reference is given up next, so the result may take its memory
    */
   public record Run(
       double cost, boolean isRepeatable, int[] reads, long[] bytes, int[] viewOf, int[] over)
@@ -74,7 +73,7 @@ public record Trace(List<Event> events, List<String> names) {
     return new Trace(timed, names);
   }
 
-  /** Adds an op to recipes; its number is the last. */
+  /** Adds an op to recipes as the last. */
   static void add(Run run, Recipes recipes) {
     recipes.addOp(run.cost, run.isRepeatable, run.reads);
     for (int i = 0; i < run.bytes.length; i++) {
@@ -86,7 +85,6 @@ public record Trace(List<Event> events, List<String> names) {
     }
   }
 
-  /** The recipes of all of its ops. */
   public Recipes recipes() {
     Recipes recipes = new Recipes();
     for (Event event : events) {
@@ -106,12 +104,12 @@ public record Trace(List<Event> events, List<String> names) {
     return sum;
   }
 
-  /** The most bytes of storages with references at any time: what the step needs without limit. */
+  /** The most bytes of storages with references at any time: what the step takes without limit. */
   public long peakLive() {
     return MemoryPeak.of(this, recipes()).bytes();
   }
 
-  /** Has a residency do what happened; the recipes are those that it reads. */
+  /** Repeats the events on a residency of these recipes. */
   void replay(Residency residency, Recipes recipes) {
     for (Event event : events) {
       switch (event) {

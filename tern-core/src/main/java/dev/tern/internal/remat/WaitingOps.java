@@ -1,15 +1,16 @@
 package dev.tern.internal.remat;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 /**
  * A stack of ops that wait for their inputs, with the storages that each holds.
  *
- * <p>An input of a waiting op may be let go when nothing else may: an input of the op that waits
- * longest, and of that op the input that it got last. So the input for which others had to go is
- * kept. After at most n (n + 1) / 2 inputs let go, an op of n inputs runs, if the memory allows any
- * order of its inputs. Without that limit, two inputs that do not fit together would be computed in
- * turns for ever.
+ * <p>When nothing else may go, an input of a waiting op may: of the op that waits longest, the
+ * input that it got last. So the input for which others had to go is kept. An op of n inputs lets
+ * at most n (n + 1) / 2 inputs go: after so many it runs, if the memory allows any order of its
+ * inputs. Without that limit, two inputs that do not fit together would be computed in turns for
+ * ever.
  */
 final class WaitingOps {
   private static final int LET_GO = -1;
@@ -24,21 +25,11 @@ final class WaitingOps {
   /** The ops before this one hold nothing any more. */
   private int lowest;
 
-  /** Says whether a storage that a waiting op holds can go, and if so lets it go. */
-  @FunctionalInterface
-  interface Taker {
-    boolean take(int storage);
-  }
-
-  boolean isEmpty() {
-    return size == 0;
-  }
-
   int size() {
     return size;
   }
 
-  /** Puts an op of {@code inputs} inputs on top. */
+  /** Puts an op with that many inputs on top. */
   void push(int op, int inputs) {
     if (size == ops.length) {
       ops = Arrays.copyOf(ops, 2 * size);
@@ -64,7 +55,7 @@ final class WaitingOps {
     lowest = Math.min(lowest, Math.max(0, size - 1));
   }
 
-  /** Takes all off; what they held is held no more. */
+  /** Takes all ops off; they hold nothing any more. */
   void clear() {
     size = 0;
     heldCount = 0;
@@ -89,7 +80,7 @@ final class WaitingOps {
     held[heldCount++] = storage;
   }
 
-  /** What the op on top holds is from here on; what the others hold is before. */
+  /** The index of the first storage that the op on top holds. */
   int firstHeld() {
     return start[size - 1];
   }
@@ -103,8 +94,12 @@ final class WaitingOps {
     return held[index];
   }
 
-  /** Lets an input of an op go that is not on top; false where none can. */
-  boolean letGo(Taker taker) {
+  /**
+   * Lets an input go of an op that is not on top; false where none can.
+   *
+   * @param taker takes an input where it may go, and says whether it did
+   */
+  boolean letGo(IntPredicate taker) {
     for (int at = lowest; at < size - 1; at++) {
       boolean holdsNothing = true;
       for (int i = start[at + 1] - 1; i >= start[at]; i--) {
@@ -112,7 +107,7 @@ final class WaitingOps {
           continue;
         }
         holdsNothing = false;
-        if (mayLose[at] > 0 && taker.take(held[i])) {
+        if (mayLose[at] > 0 && taker.test(held[i])) {
           held[i] = LET_GO;
           mayLose[at]--;
           return true;

@@ -306,7 +306,9 @@ final class ResidencyFailureTest {
     int op = recipes.addOp(1, true, 0);
     recipes.addOutput(WORD);
     assertThat(op).isEqualTo(1);
-    assertThat(recipes.inputs().stream(op)).containsExactly(0);
-    assertThat(recipes.readers().stream(0)).containsExactly(1);
+    assertThat(recipes.inputs(op)).containsExactly(0);
+    IntLists readers = recipes.readers();
+    assertThat(readers.get(readers.first(0))).isEqualTo(1);
+    assertThat(readers.next(readers.first(0))).isNegative();
   }
 }

@@ -91,22 +91,22 @@ final class ResidencyTest {
   }
 
   private static void assertInputsAreResident(Recipes recipes, int op, Residency residency) {
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      assertThat(residency.isResident(inputs.get(cell))).isTrue();
+    for (int input : recipes.inputs(op)) {
+      assertThat(residency.isResident(input)).isTrue();
     }
   }
 
   @Test
   void chainOfFiftyThousandIsRecomputedWithoutRecursion() {
     Recipes recipes = new Recipes();
+    int[] runs = new int[1];
     Residency residency =
         new Residency(
             recipes,
             new StorageMemory.Placed(new BlockArena(64 * 8), Foresight.NONE),
             Policy.LRU,
             Foresight.NONE,
-            (_, _) -> {});
+            (_, _) -> runs[0]++);
     List<Trace.Event> events = new ArrayList<>();
     events.add(constant(64));
     for (int i = 1; i <= 50_000; i++) {
@@ -116,7 +116,7 @@ final class ResidencyTest {
     residency.ensure(49_990);
     residency.ensure(25_000);
     assertThat(residency.isResident(25_000)).isTrue();
-    assertThat(residency.time()).isGreaterThan(75_000);
+    assertThat(runs[0]).isGreaterThan(75_000);
   }
 
   @Test

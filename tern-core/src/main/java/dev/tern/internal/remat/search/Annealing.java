@@ -12,18 +12,18 @@ import java.util.stream.IntStream;
  * not forbidden but counts as time, so that the search can pass through such decisions.
  */
 final class Annealing {
-  /** A room of memory too much counts as much as so many steps. */
+  /** The time, in steps, that memory too much counts as when it is as much as the room. */
   private static final double WEIGHT = 2;
 
-  /** What a worse choice may add, by the time of a step, at first and at last. */
+  // The share of the time of a step by which a result may be worse: at first, and at last.
   private static final double HOT = 3e-4;
-
   private static final double WARM = 1e-4;
   private static final double COLD = 5e-6;
 
+  /** Storages of less than this part of the budget are always kept. */
   private static final long SMALL = 5_000;
 
-  /** The most counts of a step for each stretch in it: small steps need fewer. */
+  /** The most counts of a step for each of its stretches. Small steps need fewer. */
   private static final long COUNTS = 2_000;
 
   private static final int NEAR = 12;
@@ -36,18 +36,9 @@ final class Annealing {
   private final SearchTimer timer;
   private final int[] changed = new int[MOST_CHANGES];
 
-  /**
-   * Decisions and what they take.
-   *
-   * @param again time of what runs again; infinite where the room does not do
-   */
+  /** Decisions, and the time of what runs again; infinite where they need too much room. */
   record Choice(boolean[] decisions, double again) {}
 
-  /**
-   * A search.
-   *
-   * @param seed of the changes that it tries
-   */
   Annealing(Retention retention, long budget, SearchTimer timer, int seed) {
     this.retention = retention;
     this.timer = timer;
@@ -56,27 +47,23 @@ final class Annealing {
     once = retention.uses().trace().cost();
     stretches =
         IntStream.range(0, retention.stretches())
-            .filter(i -> retention.toOp(i) - retention.fromOp(i) > 1)
-            .filter(i -> recipes.bytes(retention.storageOf(i)) * SMALL >= budget)
-            .filter(i -> !recipes.isLasting(retention.storageOf(i)))
+            .filter(i -> retention.toOp[i] - retention.fromOp[i] > 1)
+            .filter(i -> recipes.bytes(retention.storageOf[i]) * SMALL >= budget)
+            .filter(i -> !recipes.isLasting(retention.storageOf[i]))
             .toArray();
   }
 
-  /** A short search that looks around where it starts. */
+  /** A search near where it starts. */
   Choice refine(boolean[] start, long room, long runs) {
     return search(start, room, runs, WARM);
   }
 
-  /** A search that goes farther, from the better of what it starts with and finds. */
+  /** A search that goes farther from where it starts. */
   Choice explore(boolean[] start, long room, long runs) {
     return search(start, room, runs, HOT);
   }
 
-  /**
-   * Searches.
-   *
-   * @param most how long, in runs of ops counted
-   */
+  /** Searches until {@code most} runs of ops were counted. */
   private Choice search(boolean[] start, long room, long most, double hot) {
     long runs = Math.min(most, COUNTS * stretches.length * retention.uses().recipes().ops());
     boolean[] decisions = start.clone();
@@ -117,18 +104,18 @@ final class Annealing {
     }
     int first = random.nextInt(stretches.length);
     for (int i = 0; i < changes; i++) {
-      int at = first;
-      if (i > 0) {
-        at =
-            random.nextBoolean()
-                ? random.nextInt(stretches.length)
-                : Math.floorMod(first + random.nextInt(-NEAR, NEAR + 1), stretches.length);
-      }
+      int at = i == 0 ? first : another(first);
       boolean isInBetween = random.nextInt(5) == 0;
       changed[i] = stretches[at] + (isInBetween ? retention.stretches() : 0);
       decisions[changed[i]] ^= true;
     }
     return changes;
+  }
+
+  private int another(int first) {
+    return random.nextBoolean()
+        ? random.nextInt(stretches.length)
+        : Math.floorMod(first + random.nextInt(-NEAR, NEAR + 1), stretches.length);
   }
 
   private void undo(boolean[] decisions, int changes) {
@@ -143,8 +130,8 @@ final class Annealing {
     int peakOp = MemoryPeak.of(retention.uses().trace(), recipes).op();
     boolean[] decisions = retention.keepAll();
     for (int i = 0; i < retention.stretches(); i++) {
-      boolean spans = retention.fromOp(i) < peakOp && retention.toOp(i) > peakOp;
-      decisions[i] = !spans || isKept[retention.storageOf(i)];
+      boolean spans = retention.fromOp[i] < peakOp && retention.toOp[i] > peakOp;
+      decisions[i] = !spans || isKept[retention.storageOf[i]];
     }
     return decisions;
   }

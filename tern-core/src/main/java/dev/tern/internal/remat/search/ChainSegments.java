@@ -1,6 +1,5 @@
 package dev.tern.internal.remat.search;
 
-import dev.tern.internal.remat.IntLists;
 import dev.tern.internal.remat.MemoryPeak;
 import dev.tern.internal.remat.Recipes;
 import java.util.ArrayList;
@@ -28,7 +27,7 @@ final class ChainSegments {
   private final int[] lastRead;
   private final long[] bytesAcross;
 
-  /** Bytes that are in use whatever is kept: those of constants, and of ops that run. */
+  /** Bytes that are in use whatever is kept: constants, and what the ops that run take. */
   private final long taken;
 
   ChainSegments(TraceUses uses) {
@@ -39,15 +38,17 @@ final class ChainSegments {
     lastRead = new int[recipes.storages()];
     bytesAcross = new long[peakOp + 2];
     long fixed = 0;
-    for (int storage = 0; storage < recipes.storages() && maker(storage) <= peakOp; storage++) {
-      if (!recipes.isRepeatable(maker(storage))) {
+    for (int storage = 0;
+        storage < recipes.storages() && recipes.makerOfStorage(storage) <= peakOp;
+        storage++) {
+      if (!recipes.isRepeatable(recipes.makerOfStorage(storage))) {
         fixed += recipes.bytes(storage);
         continue;
       }
       isNeeded[storage] = peak.isLive()[storage] && uses.isUsedAfter(storage, peakOp);
       lastRead[storage] = uses.lastUseUpTo(storage, peakOp);
-      if (lastRead[storage] > maker(storage)) {
-        bytesAcross[maker(storage)] += recipes.bytes(storage);
+      if (lastRead[storage] > recipes.makerOfStorage(storage)) {
+        bytesAcross[recipes.makerOfStorage(storage)] += recipes.bytes(storage);
         bytesAcross[lastRead[storage]] -= recipes.bytes(storage);
       }
     }
@@ -60,12 +61,11 @@ final class ChainSegments {
   /** The most bytes that an op reads and makes, constants aside. */
   private long largestOp() {
     long largest = 0;
-    IntLists inputs = recipes.inputs();
     for (int op = 0; op < recipes.ops(); op++) {
       long bytes = 0;
-      for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-        int storage = recipes.storage(inputs.get(cell));
-        bytes += recipes.isRepeatable(maker(storage)) ? recipes.bytes(storage) : 0;
+      for (int input : recipes.inputs(op)) {
+        int storage = recipes.storage(input);
+        bytes += recipes.isRepeatable(recipes.makerOfStorage(storage)) ? recipes.bytes(storage) : 0;
       }
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
         int storage = recipes.storage(value);
@@ -75,10 +75,6 @@ final class ChainSegments {
       largest = Math.max(largest, bytes);
     }
     return largest;
-  }
-
-  private int maker(int storage) {
-    return recipes.maker(recipes.root(storage));
   }
 
   /**
@@ -131,7 +127,9 @@ final class ChainSegments {
   /** Keeps all that was made up to an op and is read after it; returns the bytes that adds. */
   private long keepAcross(int op, boolean[] isKept) {
     long added = 0;
-    for (int storage = 0; storage < isKept.length && maker(storage) <= op; storage++) {
+    for (int storage = 0;
+        storage < isKept.length && recipes.makerOfStorage(storage) <= op;
+        storage++) {
       if (lastRead[storage] > op && !isKept[storage]) {
         isKept[storage] = true;
         added += recipes.bytes(storage);

@@ -23,6 +23,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * A guide in a file: a JSON object with a version, a digest of itself, a digest of the step that it
@@ -123,34 +126,23 @@ final class GuideFile {
   }
 
   private static Json.Obj json(PlannedForesight planned) {
+    Function<int[], LongStream> storages = row -> Arrays.stream(row).asLongStream();
+    List<Json> weights = Arrays.stream(planned.weights()).<Json>mapToObj(Json.Real::new).toList();
     return Json.object()
         .put("room", planned.room())
-        .put("weights", numbers(planned.weights()))
-        .put("places", numbers(planned.places()))
-        .put("drops_before", numbers(planned.drops().before()))
-        .put("drops_after", numbers(planned.drops().after()));
+        .put("weights", new Json.Arr(weights))
+        .put(
+            "places",
+            rows(planned.places(), row -> row == null ? LongStream.empty() : Arrays.stream(row)))
+        .put("drops_before", rows(planned.drops().before(), storages))
+        .put("drops_after", rows(planned.drops().after(), storages));
   }
 
-  private static Json numbers(double[] values) {
-    return new Json.Arr(Arrays.stream(values).<Json>mapToObj(Json.Real::new).toList());
-  }
-
-  private static Json numbers(int[][] rows) {
-    return numbers(
+  private static <R> Json rows(R[] rows, Function<R, LongStream> numbers) {
+    Stream<Json> arrays =
         Arrays.stream(rows)
-            .map(row -> Arrays.stream(row).asLongStream().toArray())
-            .toArray(long[][]::new));
-  }
-
-  private static Json numbers(long[][] rows) {
-    return new Json.Arr(
-        Arrays.stream(rows)
-            .<Json>map(row ->
-                new Json.Arr(
-                    row == null
-                        ? List.of()
-                        : Arrays.stream(row).<Json>mapToObj(Json.Int::new).toList()))
-            .toList());
+            .map(row -> new Json.Arr(numbers.apply(row).<Json>mapToObj(Json.Int::new).toList()));
+    return new Json.Arr(arrays.toList());
   }
 
   private static Guide guide(Json.Obj content, Trace trace) {
@@ -192,7 +184,7 @@ final class GuideFile {
         .toArray(int[][]::new);
   }
 
-  /** Names a step: its ops with their times, what they read and make, and when that goes. */
+  /** A digest of all events of a step and the names of its ops. */
   private static String digest(Trace trace) {
     StringBuilder text = new StringBuilder(String.join("\n", trace.names()));
     for (Trace.Event event : trace.events()) {

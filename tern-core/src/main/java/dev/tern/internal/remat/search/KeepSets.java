@@ -1,6 +1,5 @@
 package dev.tern.internal.remat.search;
 
-import dev.tern.internal.remat.IntLists;
 import dev.tern.internal.remat.MemoryPeak;
 import dev.tern.internal.remat.Recipes;
 import java.util.ArrayList;
@@ -11,10 +10,10 @@ import java.util.List;
  * compute again.
  *
  * <p>At that moment, every storage that the program still needs is either kept or recomputed later.
- * What is recomputed needs its inputs kept or recomputed. With a price for each byte kept, the
- * cheapest choice is a least cut (a closure problem). The set is the cut at the price at which the
- * kept bytes just fit. The cost of a cut minus the price of the room that there is (the Lagrangian)
- * is a bound: no schedule takes less.
+ * The inputs of a recomputed storage must be kept or recomputed. With a price for each byte kept,
+ * the cheapest choice is a least cut (a closure problem). The set is the cut at the price at which
+ * the kept bytes just fit. The cost of a cut minus the price of all the room (the Lagrangian) is a
+ * bound: no schedule recomputes for less time.
  */
 final class KeepSets {
   private static final double CERTAIN = 1e18;
@@ -25,7 +24,10 @@ final class KeepSets {
 
   private final Recipes recipes;
   private final int peakOp;
+
+  /** How many storages exist at the peak. */
   private final int born;
+
   private final boolean[] isNeeded;
 
   /** What is resident at the peak whatever is chosen. */
@@ -33,26 +35,29 @@ final class KeepSets {
 
   private long fixedBytes;
 
-  /** A choice, by storage, with what it costs to recompute and to keep. */
+  /** The storages to keep, their bytes, and the cost of the cut. */
   private record Choice(boolean[] isKept, long keptBytes, double cost) {}
 
-  /** The least price for a byte at which what is kept fits, and the best bound on the way to it. */
+  /** The least price for a byte at which the kept bytes fit, and the largest bound found. */
   private record Price(double perByte, double bound) {}
 
   KeepSets(TraceUses uses) {
     recipes = uses.recipes();
     MemoryPeak peak = MemoryPeak.of(uses.trace(), recipes);
     peakOp = peak.op();
-    born = countBorn();
+    int count = 0;
+    while (count < recipes.storages() && recipes.makerOfStorage(count) <= peakOp) {
+      count++;
+    }
+    born = count;
     isNeeded = new boolean[recipes.storages()];
     isFixed = new boolean[recipes.storages()];
     for (int storage = 0; storage < born; storage++) {
       isNeeded[storage] = peak.isLive()[storage] && uses.isUsedAfter(storage, peakOp);
-      isFixed[storage] = !recipes.isRepeatable(maker(storage));
+      isFixed[storage] = !recipes.isRepeatable(recipes.makerOfStorage(storage));
     }
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(peakOp); cell >= 0; cell = inputs.next(cell)) {
-      isFixed[recipes.storage(inputs.get(cell))] = true;
+    for (int input : recipes.inputs(peakOp)) {
+      isFixed[recipes.storage(input)] = true;
     }
     for (int out = recipes.firstOutput(peakOp); out < recipes.endOutput(peakOp); out++) {
       isFixed[recipes.storage(out)] = true;
@@ -62,22 +67,10 @@ final class KeepSets {
     }
   }
 
-  private int countBorn() {
-    int count = 0;
-    while (count < recipes.storages() && maker(count) <= peakOp) {
-      count++;
-    }
-    return count;
-  }
-
-  private int maker(int storage) {
-    return recipes.maker(recipes.root(storage));
-  }
-
   /**
-   * Sets that leave more and more of the budget to what is recomputed.
+   * Sets to keep, each of which leaves more of the budget to what is recomputed.
    *
-   * @param margins by what to multiply the price at which the kept bytes just fit, in rising order
+   * @param margins rising factors of the price at which the kept bytes just fit
    * @return sets by storage, each smaller than the one before
    */
   List<boolean[]> forBudget(long budget, double... margins) {
@@ -94,7 +87,7 @@ final class KeepSets {
     return sets;
   }
 
-  /** The time that any schedule within a budget recomputes for; infinite where there is none. */
+  /** The least time of recomputation within a budget; infinite where no schedule fits. */
   double leastRecomputation(long budget) {
     return fixedBytes > budget ? Double.POSITIVE_INFINITY : priceFor(budget).bound;
   }
@@ -127,13 +120,13 @@ final class KeepSets {
       isKept[storage] =
           !isFixed[storage]
               && cut.isOnSourceSide(2 + storage)
-              && !cut.isOnSourceSide(firstOp + maker(storage));
+              && !cut.isOnSourceSide(firstOp + recipes.makerOfStorage(storage));
       keptBytes += isKept[storage] ? recipes.bytes(storage) : 0;
     }
     return new Choice(isKept, keptBytes, cost);
   }
 
-  /** A node for each storage, then one for each op; those on the source's side are had or run. */
+  /** A node for each storage, then one for each op. On the source's side are those had or run. */
   private MinCut graph(double price, int firstOp) {
     MinCut cut = new MinCut(firstOp + peakOp + 1, SOURCE, SINK);
     boolean[] hasOp = new boolean[peakOp + 1];
@@ -144,7 +137,7 @@ final class KeepSets {
       if (isNeeded[storage]) {
         cut.edge(SOURCE, 2 + storage, CERTAIN);
       }
-      int maker = maker(storage);
+      int maker = recipes.makerOfStorage(storage);
       cut.edge(2 + storage, firstOp + maker, price * recipes.bytes(storage));
       if (!hasOp[maker]) {
         hasOp[maker] = true;
@@ -156,11 +149,10 @@ final class KeepSets {
 
   private void addOp(MinCut cut, int firstOp, int op) {
     cut.edge(firstOp + op, SINK, recipes.cost(op));
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      int input = recipes.storage(inputs.get(cell));
-      if (!isFixed[input]) {
-        cut.edge(firstOp + op, 2 + input, CERTAIN);
+    for (int input : recipes.inputs(op)) {
+      int storage = recipes.storage(input);
+      if (!isFixed[storage]) {
+        cut.edge(firstOp + op, 2 + storage, CERTAIN);
       }
     }
   }

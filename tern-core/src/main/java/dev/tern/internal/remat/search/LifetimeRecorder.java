@@ -1,11 +1,11 @@
 package dev.tern.internal.remat.search;
 
-import dev.tern.internal.remat.IntLists;
 import dev.tern.internal.remat.Recipes;
 import dev.tern.internal.remat.StorageListener;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -21,75 +21,69 @@ final class LifetimeRecorder implements StorageListener {
   private static final int NO_LIFE = -1;
 
   private final Recipes recipes;
-  private final int[] current;
+  private final int[] lifeOf;
   private final boolean[] isPinned;
-
-  /** By life the storage that lies there last. */
-  private int[] storage = new int[64];
-
-  private int[] start = new int[64];
-  private int[] end = new int[64];
-
-  /** By life the last run that uses it; STAYS where it does not go after that. */
-  private int[] lastRun = new int[64];
-
-  private int count;
-  private int runs;
-  private final List<Tenant> tenants = new ArrayList<>();
+  private final List<Life> lives = new ArrayList<>();
   private final Lifetimes lifetimes = new Lifetimes();
+  private int runs;
 
-  /** A storage that lies where a life does. */
-  private record Tenant(int storage, int life) {}
+  /** The time in which a place is used, by one storage or by several in turn. */
+  private static final class Life {
+    /** The storage that lies there last. */
+    int storage;
 
-  /** A script of a step of these recipes. */
+    int start;
+    int end;
+
+    /** The last run that uses the storage; STAYS where it does not go after that. */
+    int lastRun;
+  }
+
   LifetimeRecorder(Recipes recipes) {
     this.recipes = recipes;
-    current = new int[recipes.storages()];
-    isPinned = new boolean[current.length];
-    Arrays.fill(current, NO_LIFE);
+    lifeOf = new int[recipes.storages()];
+    isPinned = new boolean[lifeOf.length];
+    Arrays.fill(lifeOf, NO_LIFE);
   }
 
   @Override
-  public void settled(int of, long bytes) {
-    if (count == storage.length) {
-      storage = Arrays.copyOf(storage, 2 * count);
-      start = Arrays.copyOf(start, 2 * count);
-      end = Arrays.copyOf(end, 2 * count);
-      lastRun = Arrays.copyOf(lastRun, 2 * count);
-    }
-    start[count] = runs;
-    enter(of, count++);
+  public void settled(int storage, long bytes) {
+    Life life = new Life();
+    life.start = runs;
+    lives.add(life);
+    enter(storage, lives.size() - 1);
   }
 
   /** The life goes on, with another storage. */
   @Override
-  public void replaced(int of, int by, long bytes) {
-    int life = current[of];
-    current[of] = NO_LIFE;
-    enter(by, life);
+  public void replaced(int storage, int by, long bytes) {
+    int number = lifeOf[storage];
+    lifeOf[storage] = NO_LIFE;
+    enter(by, number);
   }
 
-  private void enter(int of, int life) {
-    storage[life] = of;
-    end[life] = Integer.MAX_VALUE;
-    lastRun[life] = recipes.isLasting(of) || isPinned[of] ? STAYS : runs;
-    current[of] = life;
-    tenants.add(new Tenant(of, life));
+  private void enter(int storage, int number) {
+    Life life = lives.get(number);
+    life.storage = storage;
+    life.end = Integer.MAX_VALUE;
+    life.lastRun = recipes.isLasting(storage) || isPinned[storage] ? STAYS : runs;
+    lifeOf[storage] = number;
+    lifetimes.begin(storage, number);
   }
 
   @Override
-  public void vacated(int of) {
-    if (lastRun[current[of]] == STAYS) {
-      end[current[of]] = runs;
+  public void vacated(int storage) {
+    Life life = lives.get(lifeOf[storage]);
+    if (life.lastRun == STAYS) {
+      life.end = runs;
     }
-    current[of] = NO_LIFE;
+    lifeOf[storage] = NO_LIFE;
   }
 
   @Override
   public void ran(int op) {
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      use(recipes.storage(inputs.get(cell)));
+    for (int input : recipes.inputs(op)) {
+      use(recipes.storage(input));
     }
     for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
       use(recipes.storage(value));
@@ -97,78 +91,74 @@ final class LifetimeRecorder implements StorageListener {
     runs++;
   }
 
-  private void use(int of) {
-    int life = current[of];
-    if (life != NO_LIFE && lastRun[life] != STAYS) {
-      lastRun[life] = runs;
+  private void use(int storage) {
+    if (lifeOf[storage] != NO_LIFE) {
+      Life life = lives.get(lifeOf[storage]);
+      life.lastRun = life.lastRun == STAYS ? STAYS : runs;
     }
   }
 
   @Override
-  public void pins(int of) {
-    isPinned[of] = true;
-    stay(of);
+  public void pins(int storage) {
+    isPinned[storage] = true;
+    stay(storage);
   }
 
-  /** What is resident may be all there will be of it. */
+  /** Storages that are resident may not be computed again: they stay. */
   @Override
   public void expires() {
-    for (int of = 0; of < current.length; of++) {
-      stay(of);
+    for (int storage = 0; storage < lifeOf.length; storage++) {
+      stay(storage);
     }
   }
 
-  private void stay(int of) {
-    if (current[of] != NO_LIFE) {
-      lastRun[current[of]] = STAYS;
-      end[current[of]] = Integer.MAX_VALUE;
+  private void stay(int storage) {
+    if (lifeOf[storage] != NO_LIFE) {
+      Life life = lives.get(lifeOf[storage]);
+      life.lastRun = STAYS;
+      life.end = Integer.MAX_VALUE;
     }
   }
 
   /** Finds places that reach no further than {@code limit}, if it can; by storage and life. */
   long[][] place(long limit) {
-    for (int life = 0; life < count; life++) {
-      int to = lastRun[life] == STAYS ? end[life] : lastRun[life] + 1;
-      lifetimes.add(recipes.bytes(storage[life]), start[life], to);
+    for (Life life : lives) {
+      int to = life.lastRun == STAYS ? life.end : life.lastRun + 1;
+      lifetimes.add(recipes.bytes(life.storage), life.start, to);
     }
-    tenants.forEach(tenant -> lifetimes.begin(tenant.storage, tenant.life));
     return lifetimes.place(limit);
   }
 
-  /** How far the places reach. */
   long reach() {
     return lifetimes.reach();
   }
 
-  /** How many lives were looked at to find them. */
   long work() {
     return lifetimes.work();
   }
 
   /**
-   * The storages that go: after the last run that uses them, or, of those that could be all there
-   * will be, before the run for which they were evicted.
+   * The storages that go. Most go after the last run that uses them; storages that must stay after
+   * it go before the run for which they were evicted.
    */
   PlannedForesight.Drops drops() {
-    List<List<Integer>> before = lists();
-    List<List<Integer>> after = lists();
-    for (int life = 0; life < count; life++) {
-      if (lastRun[life] != STAYS) {
-        after.get(lastRun[life]).add(storage[life]);
-      } else if (end[life] < runs) {
-        before.get(end[life]).add(storage[life]);
+    IntStream.Builder[] before = lists();
+    IntStream.Builder[] after = lists();
+    for (Life life : lives) {
+      if (life.lastRun != STAYS) {
+        after[life.lastRun].add(life.storage);
+      } else if (life.end < runs) {
+        before[life.end].add(life.storage);
       }
     }
     return new PlannedForesight.Drops(arrays(before), arrays(after));
   }
 
-  private List<List<Integer>> lists() {
-    return Stream.generate(() -> (List<Integer>) new ArrayList<Integer>()).limit(runs).toList();
+  private IntStream.Builder[] lists() {
+    return Stream.generate(IntStream::builder).limit(runs).toArray(IntStream.Builder[]::new);
   }
 
-  private static int[][] arrays(List<List<Integer>> lists) {
-    return lists.stream()
-        .map(list -> list.stream().mapToInt(of -> of).toArray())
-        .toArray(int[][]::new);
+  private static int[][] arrays(IntStream.Builder[] lists) {
+    return Arrays.stream(lists).map(list -> list.build().toArray()).toArray(int[][]::new);
   }
 }

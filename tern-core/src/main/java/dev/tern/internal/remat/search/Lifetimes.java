@@ -1,7 +1,9 @@
 package dev.tern.internal.remat.search;
 
 import dev.tern.internal.memory.BlockArena;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The lifetimes of storages in a step, and places for them in one arena, so that no two that live
@@ -13,19 +15,20 @@ public final class Lifetimes {
   private static final long WORK = 30_000_000;
   private static final int MOST_TRIES = 400;
 
-  /** The storages that lie where lives do, in the order in which they got their places. */
-  private int[] storage = new int[64];
+  private final List<Life> lives = new ArrayList<>();
+  private final List<Tenant> tenants = new ArrayList<>();
 
-  private int[] lifeOf = new int[64];
-  private int tenants;
-  private long[] bytes = new long[64];
-  private int[] start = new int[64];
-  private int[] end = new int[64];
-  private int[] current = new int[64];
-  private int[] lives = new int[64];
-  private int count;
+  /** How many lives each storage has. */
+  private int[] livesOf = new int[64];
+
   private long reach;
   private long work;
+
+  /** {@code bytes} are in use from one moment until before another. */
+  private record Life(long bytes, int from, int to) {}
+
+  /** A storage that lies where a life does. */
+  private record Tenant(int storage, int life) {}
 
   /**
    * Adds a life and returns its number; lives count from 0.
@@ -33,31 +36,17 @@ public final class Lifetimes {
    * @param to the first moment at which its memory is free again
    */
   public int add(long size, int from, int to) {
-    if (count == bytes.length) {
-      bytes = Arrays.copyOf(bytes, 2 * count);
-      start = Arrays.copyOf(start, 2 * count);
-      end = Arrays.copyOf(end, 2 * count);
-    }
-    bytes[count] = size == 0 ? 0 : BlockArena.rounded(size);
-    start[count] = from;
-    end[count] = to;
-    return count++;
+    lives.add(new Life(size == 0 ? 0 : BlockArena.rounded(size), from, to));
+    return lives.size() - 1;
   }
 
   /** Notes that a storage lies where a life does; the lives of a storage come in order. */
-  public void begin(int of, int life) {
-    if (of >= current.length) {
-      current = Arrays.copyOf(current, 2 * of);
-      lives = Arrays.copyOf(lives, 2 * of);
+  public void begin(int storage, int life) {
+    if (storage >= livesOf.length) {
+      livesOf = Arrays.copyOf(livesOf, 2 * storage);
     }
-    if (tenants == storage.length) {
-      storage = Arrays.copyOf(storage, 2 * tenants);
-      lifeOf = Arrays.copyOf(lifeOf, 2 * tenants);
-    }
-    storage[tenants] = of;
-    lifeOf[tenants++] = life;
-    current[of] = life;
-    lives[of]++;
+    tenants.add(new Tenant(storage, life));
+    livesOf[storage]++;
   }
 
   /**
@@ -68,17 +57,14 @@ public final class Lifetimes {
    * @return offsets by storage and life
    */
   public long[][] place(long limit) {
-    double[] urgency = new double[count];
-    for (int life = 0; life < count; life++) {
-      urgency[life] = bytes[life];
-    }
+    double[] urgency = lives.stream().mapToDouble(Life::bytes).toArray();
     long[] best = new long[0];
     reach = Long.MAX_VALUE;
     for (int i = 0; i < MOST_TRIES && reach > limit && work < WORK; i++) {
       long[] offset = placeBy(urgency);
       long end = 0;
-      for (int life = 0; life < count; life++) {
-        long lifeEnd = offset[life] + bytes[life];
+      for (int life = 0; life < offset.length; life++) {
+        long lifeEnd = offset[life] + lives.get(life).bytes;
         end = Math.max(end, lifeEnd);
         if (lifeEnd > limit) {
           urgency[life] *= BOOST;
@@ -103,13 +89,13 @@ public final class Lifetimes {
   }
 
   private long[] placeBy(double[] urgency) {
-    Integer[] order = new Integer[count];
+    Integer[] order = new Integer[urgency.length];
     Arrays.setAll(order, i -> i);
     Arrays.sort(order, (a, b) -> Double.compare(urgency[b], urgency[a]));
-    Placed placed = new Placed(count);
-    long[] offset = new long[count];
+    Placed placed = new Placed(order.length);
+    long[] offset = new long[order.length];
     for (int life : order) {
-      offset[life] = placed.add(bytes[life], start[life], end[life]);
+      offset[life] = placed.add(lives.get(life));
     }
     work += placed.work;
     return offset;
@@ -132,7 +118,10 @@ public final class Lifetimes {
     }
 
     /** Places a life at the lowest offset that is free all the time, and returns it. */
-    long add(long bytes, int start, int end) {
+    long add(Life life) {
+      long bytes = life.bytes;
+      int start = life.from;
+      int end = life.to;
       long found = 0;
       int i = 0;
       while (i < size && low[i] < found + bytes) {
@@ -145,32 +134,32 @@ public final class Lifetimes {
       while (at > 0 && low[at - 1] > found) {
         at--;
       }
-      insert(at, found, bytes, start, end);
+      insert(at, found, life);
       return found;
     }
 
-    private void insert(int at, long offset, long bytes, int start, int end) {
+    private void insert(int at, long offset, Life life) {
       System.arraycopy(low, at, low, at + 1, size - at);
       System.arraycopy(high, at, high, at + 1, size - at);
       System.arraycopy(from, at, from, at + 1, size - at);
       System.arraycopy(to, at, to, at + 1, size - at);
       low[at] = offset;
-      high[at] = offset + bytes;
-      from[at] = start;
-      to[at] = end;
+      high[at] = offset + life.bytes;
+      from[at] = life.from;
+      to[at] = life.to;
       size++;
     }
   }
 
   private long[][] byStorage(long[] offset) {
-    long[][] result = new long[lives.length][];
-    int[] seen = new int[lives.length];
-    for (int tenant = 0; tenant < tenants; tenant++) {
-      int of = storage[tenant];
+    long[][] result = new long[livesOf.length][];
+    int[] seen = new int[livesOf.length];
+    for (Tenant tenant : tenants) {
+      int of = tenant.storage;
       if (result[of] == null) {
-        result[of] = new long[lives[of]];
+        result[of] = new long[livesOf[of]];
       }
-      result[of][seen[of]++] = offset[lifeOf[tenant]];
+      result[of][seen[of]++] = offset[tenant.life];
     }
     return result;
   }

@@ -5,7 +5,6 @@ import dev.tern.internal.remat.Foresight;
 /**
  * What a search tells the run that follows it.
  *
- * @param uses of storages
  * @param weights by storage; 1 beyond the end
  * @param places offsets by storage and life; none where not known
  * @param room bytes that may be in use at a time
@@ -16,14 +15,9 @@ record PlannedForesight(TraceUses uses, double[] weights, long[][] places, long 
   private static final int[][] NONE = {};
   private static final Drops LEFT_TO_POLICY = new Drops(NONE, NONE);
 
-  /**
-   * Storages that go.
-   *
-   * @param before by run: those that go before its results get memory
-   * @param after by run: those that go after it
-   */
+  /** By run, the storages to evict before its results get memory, and those to evict after it. */
   record Drops(int[][] before, int[][] after) {
-    /** Those that go after runs. */
+    /** Storages that go after runs, none before. */
     static Drops after(int[][] runs) {
       return new Drops(NONE, runs);
     }

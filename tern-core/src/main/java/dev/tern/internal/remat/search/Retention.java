@@ -11,14 +11,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a step recomputes and how much memory it takes, given beforehand what stays. The uses of a
- * storage by the program cut its time into stretches. Each stretch has two decisions. Decision 0:
- * whether the storage stays from one use to the next. Decision 1, if it does not: whether it stays
- * once it was computed in between as an input of something else. What does not stay goes at once.
+ * Counts what a step recomputes and how much memory it takes, for given decisions about what stays.
+ * The uses of a storage by the program cut its time into stretches. Each stretch has two decisions.
+ * Decision 0: whether the storage stays from one use to the next. Decision 1, if it does not:
+ * whether it stays once it was computed in between as an input of something else. What does not
+ * stay goes at once.
  *
- * <p>A count takes some tens of nanoseconds an op, as it chooses nothing: a search can try some
- * hundred thousand decisions. A {@link Residency} that drops the same storages after the same runs
- * does what was counted.
+ * <p>A count takes some tens of nanoseconds an op, so a search can try some hundred thousand
+ * decisions. A {@link Residency} that drops the same storages after the same runs does what was
+ * counted.
  */
 final class Retention {
   private static final int NONE = -1;
@@ -39,14 +40,18 @@ final class Retention {
   /** The number of a storage's first stretch. */
   private final int[] firstStretch;
 
-  private final int[] storageOf;
-  private final int[] fromOp;
-  private final int[] toOp;
+  /** By stretch: its storage, and the uses with which it begins and ends. */
+  final int[] storageOf;
+
+  final int[] fromOp;
+  final int[] toOp;
 
   /** By op of the program: ops that cannot run again from then on. */
   private final int[][] expiring;
 
   private final boolean[] isFreed;
+
+  /** What cannot be computed again from the start. */
   private final boolean[] wasLasting;
 
   // The state of a count.
@@ -72,23 +77,12 @@ final class Retention {
   private double excess;
   private double again;
   private long runs;
-  private Recorder recorder = Recorder.NONE;
 
-  /** Gets to know what goes, and when a run and what goes after it have ended. */
-  private interface Recorder {
-    Recorder NONE =
-        new Recorder() {
-          @Override
-          public void dropped(int storage) {}
+  /** What goes after each run; noted only while {@link #drops} counts. */
+  private final List<int[]> drops = new ArrayList<>();
 
-          @Override
-          public void ran() {}
-        };
-
-    void dropped(int storage);
-
-    void ran();
-  }
+  private final List<Integer> dropped = new ArrayList<>();
+  private boolean notesDrops;
 
   Retention(TraceUses traceUses) {
     this.traceUses = traceUses;
@@ -97,22 +91,25 @@ final class Retention {
     reads = new int[ops][];
     readStorages = new int[ops][];
     for (int op = 0; op < ops; op++) {
-      reads[op] = distinctReads(op);
+      reads[op] = Arrays.stream(recipes.inputs(op)).distinct().toArray();
       readStorages[op] = Arrays.stream(reads[op]).map(recipes::storage).distinct().toArray();
     }
     bytes = new long[recipes.storages()];
+    wasLasting = new boolean[bytes.length];
     for (int storage = 0; storage < bytes.length; storage++) {
       long size = recipes.bytes(storage);
       bytes[storage] = size == 0 ? 0 : BlockArena.rounded(size);
+      wasLasting[storage] = recipes.isLasting(storage);
     }
-    pins = pinsOf(traceUses.trace());
+    pins =
+        traceUses.trace().events().stream()
+            .flatMapToInt(event ->
+                event instanceof Trace.Pin(int value) ? IntStream.of(value) : IntStream.empty())
+            .filter(value -> !recipes.isLasting(recipes.storage(value)))
+            .toArray();
     uses = listUses();
     firstStretch = new int[bytes.length];
-    int count = 0;
-    for (int storage = 0; storage < bytes.length; storage++) {
-      firstStretch[storage] = count;
-      count += uses[storage].length - 1;
-    }
+    int count = Arrays.stream(uses).mapToInt(of -> of.length - 1).sum();
     storageOf = new int[count];
     fromOp = new int[count];
     toOp = new int[count];
@@ -123,10 +120,6 @@ final class Retention {
     isLasting = new boolean[bytes.length];
     isExpired = new boolean[ops];
     found = new int[ops];
-    wasLasting = new boolean[bytes.length];
-    for (int storage = 0; storage < bytes.length; storage++) {
-      wasLasting[storage] = recipes.isLasting(storage);
-    }
     isDefined = new boolean[recipes.values()];
     isResident = new boolean[bytes.length];
     readersAhead = new int[bytes.length];
@@ -138,7 +131,7 @@ final class Retention {
     cursor = new int[ops];
   }
 
-  /** True of steps in which values that can be computed again are pinned at the end alone. */
+  /** Whether a step pins values that can be computed again only at its end. */
   static boolean suits(Trace step) {
     boolean hasPin = false;
     Recipes recipes = step.recipes();
@@ -170,56 +163,31 @@ final class Retention {
     }
   }
 
-  private int[] distinctReads(int op) {
-    List<Integer> values = new ArrayList<>();
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      values.add(inputs.get(cell));
-    }
-    return values.stream().mapToInt(value -> value).distinct().toArray();
-  }
-
-  private int[] pinsOf(Trace step) {
-    return step.events().stream()
-        .filter(Trace.Pin.class::isInstance)
-        .mapToInt(event -> ((Trace.Pin) event).value())
-        .filter(value -> !recipes.isLasting(recipes.storage(value)))
-        .toArray();
-  }
-
   private int[][] listUses() {
-    List<List<Integer>> lists = new ArrayList<>();
-    for (int storage = 0; storage < bytes.length; storage++) {
-      lists.add(new ArrayList<>());
-    }
+    IntStream.Builder[] lists = new IntStream.Builder[bytes.length];
+    Arrays.setAll(lists, _ -> IntStream.builder());
     for (int op = 0; op < ops; op++) {
       for (int storage : readStorages[op]) {
-        note(lists.get(storage), op);
+        lists[storage].add(op);
       }
       for (int value = recipes.firstOutput(op); value < recipes.endOutput(op); value++) {
-        note(lists.get(recipes.storage(value)), op);
+        lists[recipes.storage(value)].add(op);
       }
     }
     for (int value : pins) {
-      note(lists.get(recipes.storage(value)), ops);
+      lists[recipes.storage(value)].add(ops);
     }
-    return lists.stream()
-        .map(list -> list.stream().mapToInt(op -> op).toArray())
-        .toArray(int[][]::new);
-  }
-
-  private static void note(List<Integer> list, int op) {
-    if (list.isEmpty() || list.getLast() != op) {
-      list.add(op);
-    }
+    return Arrays.stream(lists).map(of -> of.build().distinct().toArray()).toArray(int[][]::new);
   }
 
   private void listStretches() {
+    int stretch = 0;
     for (int storage = 0; storage < uses.length; storage++) {
+      firstStretch[storage] = stretch;
       for (int i = 0; i + 1 < uses[storage].length; i++) {
-        storageOf[firstStretch[storage] + i] = storage;
-        fromOp[firstStretch[storage] + i] = uses[storage][i];
-        toOp[firstStretch[storage] + i] = uses[storage][i + 1];
+        storageOf[stretch] = storage;
+        fromOp[stretch] = uses[storage][i];
+        toOp[stretch++] = uses[storage][i + 1];
       }
     }
   }
@@ -233,27 +201,13 @@ final class Retention {
     return storageOf.length;
   }
 
-  int storageOf(int stretch) {
-    return storageOf[stretch];
-  }
-
-  /** The use with which a stretch begins. */
-  int fromOp(int stretch) {
-    return fromOp[stretch];
-  }
-
-  /** The use with which a stretch ends; the number of ops where it is the step's end. */
-  int toOp(int stretch) {
-    return toOp[stretch];
-  }
-
   /** The stretch of a storage that ends with a use at an op, or a negative number. */
   int stretchTo(int storage, int op) {
     int at = Arrays.binarySearch(uses[storage], op);
     return at < 1 ? NONE : firstStretch[storage] + at - 1;
   }
 
-  /** All stays: by stretch decision 0, then by stretch decision 1. */
+  /** Decisions by which all stays: decision 0 of each stretch, then decision 1 of each. */
   boolean[] keepAll() {
     boolean[] all = new boolean[2 * stretches()];
     Arrays.fill(all, true);
@@ -278,10 +232,11 @@ final class Retention {
   /**
    * Counts.
    *
-   * @param weight of memory beyond {@code most}: a room of it too much at the worst moment, and as
-   *     much as the mean of all runs, count as this much time each
-   * @param cut the count ends once it is passed
-   * @return the time of what ran again, and for the memory beyond
+   * @param most bytes that there are
+   * @param weight the time that {@code most} bytes too much count as, at the worst moment and again
+   *     in the mean of all runs
+   * @param cut the count ends once the loss is larger
+   * @return the loss: the time of what ran again, plus the time for memory beyond {@code most}
    */
   double loss(boolean[] chosen, long most, double weight, double cut) {
     decisions = chosen;
@@ -306,43 +261,32 @@ final class Retention {
       }
       advance(op);
       runListed(op);
-      loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
+      loss = lossSoFar(weight);
     }
     if (loss <= cut) {
       pinAll();
-      if (isImpossible) {
-        return Double.POSITIVE_INFINITY;
-      }
-      loss = again + weight * (Math.max(0, peak - room) + excess / ops) / room;
+      loss = isImpossible ? Double.POSITIVE_INFINITY : lossSoFar(weight);
     }
     return loss;
   }
 
+  private double lossSoFar(double weight) {
+    return again + weight * (Math.max(0, peak - room) + excess / ops) / room;
+  }
+
   /** The storages to drop after each run, by these decisions. */
   int[][] drops(boolean[] chosen) {
-    List<int[]> drops = new ArrayList<>();
-    List<Integer> dropped = new ArrayList<>();
-    recorder =
-        new Recorder() {
-          @Override
-          public void dropped(int storage) {
-            dropped.add(storage);
-          }
-
-          @Override
-          public void ran() {
-            drops.add(dropped.stream().mapToInt(storage -> storage).toArray());
-            dropped.clear();
-          }
-        };
+    drops.clear();
+    dropped.clear();
+    notesDrops = true;
     loss(chosen, Long.MAX_VALUE, 0, Double.POSITIVE_INFINITY);
-    recorder = Recorder.NONE;
+    notesDrops = false;
     return drops.toArray(int[][]::new);
   }
 
   /**
-   * Ops cannot run again from here on, and neither can those that read what these made and is not
-   * there. What is lacking is made now; what they made stays.
+   * Expires ops before an op of the program, and the ops that read a result of theirs which is not
+   * there. Results of theirs that are needed later are computed now, and all their results stay.
    */
   private void expire(int op) {
     if (expiring[op].length == 0) {
@@ -376,9 +320,8 @@ final class Retention {
     }
     IntLists readers = recipes.readers();
     for (int i = 0; i < count; i++) {
-      for (int value = recipes.firstOutput(found[i]);
-          value < recipes.endOutput(found[i]);
-          value++) {
+      int end = recipes.endOutput(found[i]);
+      for (int value = recipes.firstOutput(found[i]); value < end; value++) {
         for (int at = readers.first(value); !isDefined[value] && at >= 0; at = readers.next(at)) {
           int reader = readers.get(at);
           if (reader < op && !isListed(reader)) {
@@ -434,7 +377,8 @@ final class Retention {
   private void list(int op) {
     aheadCount = 0;
     int depth = 0;
-    push(op, depth++);
+    stack[depth] = op;
+    cursor[depth++] = 0;
     while (depth > 0) {
       int top = stack[depth - 1];
       int[] of = reads[top];
@@ -445,18 +389,14 @@ final class Retention {
       cursor[depth - 1] = at;
       if (at < of.length) {
         isImpossible |= isExpired[recipes.maker(of[at])];
-        push(recipes.maker(of[at]), depth++);
+        stack[depth] = recipes.maker(of[at]);
+        cursor[depth++] = 0;
       } else {
         listed[top] = round;
         ahead[aheadCount++] = top;
         depth--;
       }
     }
-  }
-
-  private void push(int op, int depth) {
-    stack[depth] = op;
-    cursor[depth] = 0;
   }
 
   private boolean isListed(int op) {
@@ -497,7 +437,10 @@ final class Retention {
     for (int value = recipes.firstOutput(op); value < end; value++) {
       decide(recipes.storage(value), programOp);
     }
-    recorder.ran();
+    if (notesDrops) {
+      drops.add(dropped.stream().mapToInt(storage -> storage).toArray());
+      dropped.clear();
+    }
   }
 
   /** Gives up a storage whose memory a result takes, where nothing else needs it. */
@@ -527,13 +470,11 @@ final class Retention {
       stays = decisions[storageOf.length + stretch];
     }
     if (!stays) {
-      drop(storage);
+      vacate(storage);
+      if (notesDrops) {
+        dropped.add(storage);
+      }
     }
-  }
-
-  private void drop(int storage) {
-    vacate(storage);
-    recorder.dropped(storage);
   }
 
   private void vacate(int storage) {

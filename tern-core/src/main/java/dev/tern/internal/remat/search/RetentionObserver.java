@@ -1,7 +1,6 @@
 package dev.tern.internal.remat.search;
 
 import dev.tern.internal.remat.Guide;
-import dev.tern.internal.remat.IntLists;
 import dev.tern.internal.remat.Recipes;
 import dev.tern.internal.remat.Simulation;
 import dev.tern.internal.remat.StorageListener;
@@ -27,7 +26,7 @@ final class RetentionObserver implements StorageListener {
     settledAt = new int[recipes.storages()];
   }
 
-  /** The decisions with which a step is run so. */
+  /** The decisions that lead to what a run by a guide does. */
   static boolean[] of(Retention retention, StorageMemory memory, Guide guide) {
     RetentionObserver observed = new RetentionObserver(retention);
     Simulation.run(retention.uses().trace(), memory, guide, observed, Simulation.Limits.NONE);
@@ -48,9 +47,8 @@ final class RetentionObserver implements StorageListener {
   @Override
   public void begins(int programOp) {
     op = programOp;
-    IntLists inputs = recipes.inputs();
-    for (int cell = inputs.first(op); cell >= 0; cell = inputs.next(cell)) {
-      note(recipes.storage(inputs.get(cell)));
+    for (int input : recipes.inputs(op)) {
+      note(recipes.storage(input));
     }
   }
 
@@ -63,7 +61,7 @@ final class RetentionObserver implements StorageListener {
   private void note(int storage) {
     int stretch = retention.stretchTo(storage, op);
     if (stretch >= 0) {
-      decisions[stretch] = isResident[storage] && settledAt[storage] <= retention.fromOp(stretch);
+      decisions[stretch] = isResident[storage] && settledAt[storage] <= retention.fromOp[stretch];
       decisions[retention.stretches() + stretch] = isResident[storage];
     }
   }

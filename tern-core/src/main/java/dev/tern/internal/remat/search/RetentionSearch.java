@@ -22,9 +22,8 @@ final class RetentionSearch {
 
   private static final double[] MARGINS = {0.9, 0.94, 0.97, 1, 1.03, 1.06, 1.12, 1.25, 1.5};
 
-  /** How many runs of ops are counted for each start, from the best of them, and for each slack. */
+  // How many runs of ops are counted for each start, from the best start, and for each slack.
   private static final long START_RUNS = 4_000_000;
-
   private static final long RUNS = 60_000_000;
   private static final long SLACK_RUNS = 10_000_000;
 
@@ -56,21 +55,19 @@ final class RetentionSearch {
   }
 
   /**
-   * A search, for steps that it suits.
+   * The known way to run a step, or one in less time if it finds one.
    *
    * @param round each round searches twice as long as the one before, by other random numbers
    */
-  static Optional<RetentionSearch> of(TraceUses uses, long budget, SearchTimer timer, int round) {
-    return Retention.suits(uses.trace())
-        ? Optional.of(new RetentionSearch(uses, budget, timer, round))
-        : Optional.empty();
+  static Guide improve(Guide known, TraceUses uses, SearchTimer timer, int round) {
+    return Double.isFinite(known.time()) && Retention.suits(uses.trace())
+        ? new RetentionSearch(uses, known.budget(), timer, round).improve(known)
+        : known;
   }
 
-  /** A way to run the step in less time than one that is known, if one is found. */
-  Optional<Guide> after(Guide known) {
-    boolean isBest = Double.isFinite(least) && known.time() * (1 - LEAST_GAIN) <= least;
-    if (isBest || !Double.isFinite(known.time())) {
-      return Optional.empty();
+  private Guide improve(Guide known) {
+    if (Double.isFinite(least) && known.time() * (1 - LEAST_GAIN) <= least) {
+      return known;
     }
     boolean[] start = bestStart(known).decisions();
     Annealing.Choice choice = annealing.explore(start, budget, affordable(RUNS, 0.6));
@@ -87,10 +84,10 @@ final class RetentionSearch {
       }
       Optional<Guide> placed = place(choice.decisions());
       if (placed.isPresent() && placed.get().time() < known.time()) {
-        return placed;
+        return placed.get();
       }
     }
-    return Optional.empty();
+    return known;
   }
 
   private long affordable(long runs, double share) {

@@ -40,24 +40,22 @@ public final class ScheduleSearch {
   /** How many candidates stay for each finalist. */
   private static final int CANDIDATES = 4;
 
-  /** How long to search, in storages and lives looked at; a thousand million take some seconds. */
+  // How long to search, in storages and lives looked at: a thousand million take some seconds.
   private static final long WORK = 300_000_000;
-
   private static final long LITTLE_WORK = 110_000_000;
   private static final long LEARNING_WORK = 75_000_000;
 
-  /** Shares of the work after which no more candidates are timed, and none placed. */
+  // Shares of the work after which no more candidates are timed, and none placed.
   private static final double TIMED = 0.4;
-
   private static final double PLACED = 0.7;
 
   /** The share of the work up to which every slack is tried, promising or not. */
   private static final double FREE = 0.2;
 
-  /** Places that reach further do not make the search skip more. */
+  /** The most by which places are taken to reach beyond the room. */
   private static final double MOST_SPREAD = 1.1;
 
-  /** What share of the slack that places lacked may do. */
+  /** The share of the slack that places lacked in the last round which may suffice. */
   private static final double HOPE = 0.5;
 
   /** A simulation that takes more work is given up. */
@@ -77,7 +75,7 @@ public final class ScheduleSearch {
   private SearchCandidate bestCandidate = new SearchCandidate(Policy.H_DTR_EQ, new double[0], 0);
   private long bestRoom;
 
-  /** How far places reached by the room that their lives were held to, in the last round. */
+  /** How far places reached in the last round, divided by the room given to their lives. */
   private double leastSpread = 1;
 
   private long work;
@@ -113,8 +111,8 @@ public final class ScheduleSearch {
 
   /**
    * The best of some policies that know when each storage is used next: each runs the step once
-   * with bytes only counted, and those that recompute least are placed. Takes about a second for
-   * steps of some thousand ops, little enough for every new shape of a step.
+   * with bytes only counted; those that recompute least are placed. Takes about a second for steps
+   * of some thousand ops, little enough for every new shape of a step.
    */
   public static Guide learn(Trace trace, long budget, double limit) {
     ScheduleSearch search = of(trace, budget, limit);
@@ -128,13 +126,8 @@ public final class ScheduleSearch {
    * learned.
    */
   public static Guide plan(Trace trace, long budget, double limit) {
-    Guide learned = learn(trace, budget, limit);
-    Guide searched = of(trace, budget, limit).full(WORK);
-    Guide known = faster(learned, searched);
-    SearchTimer timer = SearchTimer.unlimited();
-    return RetentionSearch.of(new TraceUses(trace), budget, timer, 0)
-        .flatMap(search -> search.after(known))
-        .orElse(known);
+    Guide known = faster(learn(trace, budget, limit), of(trace, budget, limit).full(WORK));
+    return RetentionSearch.improve(known, new TraceUses(trace), SearchTimer.unlimited(), 0);
   }
 
   /**
@@ -148,11 +141,7 @@ public final class ScheduleSearch {
     ScheduleSearch search = new ScheduleSearch(uses, known.budget(), limit, timer);
     Guide best = known;
     for (int round = 0; round < MOST_ROUNDS && !timer.isOver(); round++) {
-      Guide start = best;
-      best =
-          RetentionSearch.of(uses, known.budget(), timer, round)
-              .flatMap(decisions -> decisions.after(start))
-              .orElse(best);
+      best = RetentionSearch.improve(best, uses, timer, round);
       timer.found(best.time());
       if (round == 0) {
         search.full(WORK);
@@ -210,7 +199,7 @@ public final class ScheduleSearch {
     return (long) ((Double.isFinite(best.time()) ? share : 2) * most);
   }
 
-  /** Those by time alone that may be better than what is known, best first. */
+  /** Candidates that may be better than the best so far, by time alone, fastest first. */
   private List<SearchCandidate> fastest(
       List<SearchCandidate> candidates, long room, int number, long most) {
     List<SearchCandidate> timed = new ArrayList<>();
@@ -250,7 +239,7 @@ public final class ScheduleSearch {
     return false;
   }
 
-  /** The time that is of no use. */
+  /** A candidate that takes this time is of no use. */
   private double cut() {
     return Math.min(limit, best.time() * (1 - LEAST_GAIN));
   }
@@ -292,7 +281,7 @@ public final class ScheduleSearch {
     return simulation.time();
   }
 
-  /** Changes the weights of some storages at random and keeps what is faster. */
+  /** Changes weights of some storages at random and keeps changes that make the step faster. */
   private void improve(long most, int seed) {
     int[] storages = worthChanging();
     double enough = uses.trace().cost() * (1 + LEAST_GAIN);
@@ -320,7 +309,7 @@ public final class ScheduleSearch {
     Recipes recipes = uses.recipes();
     return IntStream.range(0, recipes.storages())
         .filter(storage -> recipes.bytes(storage) * SMALL >= budget)
-        .filter(storage -> recipes.isRepeatable(recipes.maker(recipes.root(storage))))
+        .filter(storage -> recipes.isRepeatable(recipes.makerOfStorage(storage)))
         .toArray();
   }
 }

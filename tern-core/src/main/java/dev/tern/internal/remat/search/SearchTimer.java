@@ -26,7 +26,8 @@ public final class SearchTimer {
      *
      * @param seconds since it began
      * @param looked storages that it looked at
-     * @param slowdown by the best schedule so far: its time by that of a step without recomputation
+     * @param slowdown the time of the best schedule so far, divided by the time without
+     *     recomputation
      */
     void searching(double seconds, long looked, double slowdown);
   }
@@ -47,7 +48,7 @@ public final class SearchTimer {
     return new SearchTimer(Double.POSITIVE_INFINITY, 1, (took, looked, slowdown) -> {});
   }
 
-  /** Whether the time is over; tells of the progress now and then. */
+  /** Whether the time is over; reports the progress now and then. */
   boolean isOver() {
     if (seconds == Double.POSITIVE_INFINITY) {
       return false;
@@ -65,7 +66,6 @@ public final class SearchTimer {
     return (System.nanoTime() - start) / 1e9;
   }
 
-  /** Adds to the count of what was looked at. */
   void looked(long work) {
     looked += work;
   }

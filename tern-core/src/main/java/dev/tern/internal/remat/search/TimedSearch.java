@@ -8,30 +8,16 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Searches some seconds for a schedule and keeps it in a file. Where the file already has a
- * schedule of the same step, there is no search. The schedule is never slower than the one of
- * {@link ScheduleFinder#QUICK}.
+ * Searches some seconds for a schedule and keeps it in a file. If the file already has a schedule
+ * of the same step, it takes that one. The schedule is never slower than the schedule of {@link
+ * ScheduleFinder#QUICK}.
+ *
+ * @param seconds about how long a search may take
+ * @param notes is told what was found, and why a file was not used
  */
-public final class TimedSearch implements ScheduleFinder {
-  private final double seconds;
-  private final Path file;
-  private final SearchTimer.Progress progress;
-  private final Consumer<String> notes;
-
-  /**
-   * A search.
-   *
-   * @param seconds about how long it may take
-   * @param notes is told what was found, and why a file was not used
-   */
-  public TimedSearch(
-      double seconds, Path file, SearchTimer.Progress progress, Consumer<String> notes) {
-    this.seconds = seconds;
-    this.file = file;
-    this.progress = progress;
-    this.notes = notes;
-  }
-
+public record TimedSearch(
+    double seconds, Path file, SearchTimer.Progress progress, Consumer<String> notes)
+    implements ScheduleFinder {
   @Override
   public Guide find(Trace trace, long budget, double limit) {
     GuideFile.Kept kept = GuideFile.read(file, trace, budget);

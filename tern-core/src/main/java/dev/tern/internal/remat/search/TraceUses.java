@@ -1,58 +1,41 @@
 package dev.tern.internal.remat.search;
 
-import dev.tern.internal.remat.Foresight;
 import dev.tern.internal.remat.Recipes;
 import dev.tern.internal.remat.Trace;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /** When the program itself, not recomputation, uses each storage of a recorded step. */
-final class TraceUses implements Foresight {
+final class TraceUses {
+  /** A storage that is not used again counts as used so many steps later. */
   private static final double NEVER = 2;
 
   private final Trace trace;
   private final Recipes recipes;
   private final double[] timeAt;
+
+  /** By storage the ops that read it, in rising order; the number of ops stands for a pin. */
   private final int[][] uses;
-  private final double total;
 
   TraceUses(Trace trace) {
     this.trace = trace;
     recipes = trace.recipes();
     timeAt = new double[recipes.ops() + 1];
-    uses = new int[recipes.storages()][];
-    int[] counts = new int[recipes.storages()];
-    for (int pass = 0; pass < 2; pass++) {
-      Arrays.fill(counts, 0);
-      walk(counts, pass == 1);
-      if (pass == 0) {
-        for (int i = 0; i < uses.length; i++) {
-          uses[i] = new int[counts[i]];
-        }
-      }
-    }
-    total = timeAt[recipes.ops()];
-  }
-
-  private void walk(int[] counts, boolean fill) {
+    IntStream.Builder[] found = new IntStream.Builder[recipes.storages()];
+    Arrays.setAll(found, _ -> IntStream.builder());
     int op = 0;
     for (Trace.Event event : trace.events()) {
       if (event instanceof Trace.Run run) {
         for (int value : run.reads()) {
-          note(recipes.storage(value), op, counts, fill);
+          found[recipes.storage(value)].add(op);
         }
         timeAt[op + 1] = timeAt[op] + run.cost();
         op++;
       } else if (event instanceof Trace.Pin(int value)) {
-        note(recipes.storage(value), op, counts, fill);
+        found[recipes.storage(value)].add(op);
       }
     }
-  }
-
-  private void note(int storage, int op, int[] counts, boolean fill) {
-    if (fill) {
-      uses[storage][counts[storage]] = op;
-    }
-    counts[storage]++;
+    uses = Arrays.stream(found).map(ops -> ops.build().distinct().toArray()).toArray(int[][]::new);
   }
 
   Trace trace() {
@@ -65,8 +48,7 @@ final class TraceUses implements Foresight {
 
   /** True when the program reads a storage after an op. */
   boolean isUsedAfter(int storage, int op) {
-    int[] of = uses[storage];
-    return of.length > 0 && of[of.length - 1] > op;
+    return firstAfter(storage, op) < uses[storage].length;
   }
 
   /** The last op up to one given that reads a storage, or a negative number. */
@@ -77,32 +59,22 @@ final class TraceUses implements Foresight {
 
   /** How many uses of a storage are not after an op. */
   private int firstAfter(int storage, int op) {
-    int[] of = uses[storage];
-    int low = 0;
-    int high = of.length;
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (of[middle] > op) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    int at = Arrays.binarySearch(uses[storage], op);
+    return at < 0 ? -at - 1 : at + 1;
   }
 
-  @Override
-  public double nextUse(int storage, int op) {
+  /** When a storage is next used after an op; negative for a storage that the step lacks. */
+  double nextUse(int storage, int op) {
     if (storage >= uses.length) {
       return -1;
     }
     int[] of = uses[storage];
     int after = firstAfter(storage, op);
-    return after == of.length ? time(op) + NEVER * total : timeAt[of[after]];
+    return after == of.length ? time(op) + NEVER * timeAt[recipes.ops()] : timeAt[of[after]];
   }
 
-  @Override
-  public double time(int op) {
+  /** The time of the program without recomputation at an op. */
+  double time(int op) {
     return timeAt[Math.min(op, timeAt.length - 1)];
   }
 }

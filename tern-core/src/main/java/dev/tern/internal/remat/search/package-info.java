@@ -4,7 +4,7 @@
  * dev.tern.internal.remat.search.ScheduleSearch}.
  *
  * <pre>
- * ScheduleSearch    tries policies (PolicyGrid) with sets to keep:
+ * ScheduleSearch    tries policies with sets to keep (SearchCandidate):
  *   KeepSets          by a least cut (MinCut) at the moment of most memory; also a lower bound
  *   ChainSegments     by segments, for chains
  * RetentionSearch   decides for each use what stays: Annealing on the counts of Retention
