@@ -3,7 +3,7 @@ package dev.tern.optim;
 /**
  * An update rule with its constants. In the equations {@code w} is a weight, {@code g} its gradient
  * (with {@code l2 * w} already added), {@code lr} the learning rate of the step and {@code t} the
- * step, counted from 1. All state starts at zero unless said otherwise.
+ * step, counted from 1. State starts at 0 unless an equation says otherwise.
  *
  * <p>On embedding rows every rule is lazy: rows that a batch does not touch keep weights and state.
  * {@link Adam} has options to update them too.
@@ -19,7 +19,7 @@ public sealed interface Optimizer {
    */
   record Sgd(float lr) implements Optimizer {
     public Sgd {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
     }
   }
 
@@ -31,7 +31,7 @@ public sealed interface Optimizer {
    */
   record Momentum(float lr, float momentum) implements Optimizer {
     public Momentum {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("momentum", momentum);
     }
   }
@@ -45,7 +45,7 @@ public sealed interface Optimizer {
    */
   record Nesterov(float lr, float momentum) implements Optimizer {
     public Nesterov {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("momentum", momentum);
     }
   }
@@ -59,7 +59,7 @@ public sealed interface Optimizer {
    */
   record Adagrad(float lr, float initial, float eps) implements Optimizer {
     public Adagrad {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireAtLeastZero("initial", initial);
       requirePositive("eps", eps);
     }
@@ -75,7 +75,7 @@ public sealed interface Optimizer {
    */
   record RowWiseAdagrad(float lr, float initial, float eps) implements Optimizer {
     public RowWiseAdagrad {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireAtLeastZero("initial", initial);
       requirePositive("eps", eps);
     }
@@ -91,7 +91,7 @@ public sealed interface Optimizer {
    */
   record RmsProp(float lr, float rho, float eps) implements Optimizer {
     public RmsProp {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("rho", rho);
       requirePositive("eps", eps);
     }
@@ -127,13 +127,8 @@ public sealed interface Optimizer {
       DECAYED
     }
 
-    /** Adam that keeps rows that a batch does not touch, or updates them ({@code lazy} false). */
-    public Adam(float lr, float beta1, float beta2, float eps, boolean lazy) {
-      this(lr, beta1, beta2, eps, lazy ? Untouched.KEPT : Untouched.UPDATED);
-    }
-
     public Adam {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("beta1", beta1);
       requireShare("beta2", beta2);
       requirePositive("eps", eps);
@@ -201,12 +196,12 @@ public sealed interface Optimizer {
 
   /** Adam with betas 0.9 and 0.999, eps 1e-8, over all rows in every step. */
   static Optimizer adam(float lr) {
-    return new Adam(lr, 0.9f, 0.999f, 1e-8f, false);
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, Adam.Untouched.UPDATED);
   }
 
   /** Adam with betas 0.9 and 0.999, eps 1e-8, over the rows that a batch touches. */
   static Optimizer lazyAdam(float lr) {
-    return new Adam(lr, 0.9f, 0.999f, 1e-8f, true);
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, Adam.Untouched.KEPT);
   }
 
   /** FTRL with beta 1 and no regularization. */
@@ -214,28 +209,22 @@ public sealed interface Optimizer {
     return new Ftrl(lr, 1, 0, 0);
   }
 
-  private static void requireRate(float lr) {
-    requireAtLeastZero("lr", lr);
-  }
-
   private static void requireAtLeastZero(String name, float value) {
-    if (!(value >= 0 && value < Float.POSITIVE_INFINITY)) {
-      throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected a finite number of 0 or more".formatted(name, value));
-    }
+    require(value >= 0 && Float.isFinite(value), name, value, "a finite number of 0 or more");
   }
 
   private static void requirePositive(String name, float value) {
-    if (!(value > 0 && value < Float.POSITIVE_INFINITY)) {
-      throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected a finite number above 0".formatted(name, value));
-    }
+    require(value > 0 && Float.isFinite(value), name, value, "a finite number above 0");
   }
 
   private static void requireShare(String name, float value) {
-    if (!(value >= 0 && value < 1)) {
+    require(value >= 0 && value < 1, name, value, "0 or more and below 1");
+  }
+
+  private static void require(boolean holds, String name, float value, String expected) {
+    if (!holds) {
       throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected 0 or more and below 1".formatted(name, value));
+          "optimizer: got %s %s, expected %s".formatted(name, value, expected));
     }
   }
 }
