@@ -9,14 +9,10 @@ package dev.tern.optim;
  * {@link Adam} has options to update them too.
  */
 public sealed interface Optimizer {
-  /** The learning rate if no schedule sets another. */
+  /** The learning rate if no schedule sets another: 0 or more, with FTRL above 0. */
   float lr();
 
-  /**
-   * Plain gradient descent: {@code w -= lr * g}.
-   *
-   * @param lr learning rate, 0 or more
-   */
+  /** Plain gradient descent: {@code w -= lr * g}. */
   record Sgd(float lr) implements Optimizer {
     public Sgd {
       requireAtLeastZero("lr", lr);
@@ -26,7 +22,6 @@ public sealed interface Optimizer {
   /**
    * Gradient descent with momentum, as HugeCTR has it: {@code a = momentum * a - lr * g; w += a}.
    *
-   * @param lr learning rate, 0 or more
    * @param momentum share of the last move kept, in [0, 1)
    */
   record Momentum(float lr, float momentum) implements Optimizer {
@@ -40,7 +35,6 @@ public sealed interface Optimizer {
    * Nesterov's momentum, as PyTorch has it: {@code a = momentum * a + g; w -= lr * (g + momentum *
    * a)}.
    *
-   * @param lr learning rate, 0 or more
    * @param momentum share of the last direction kept, in [0, 1)
    */
   record Nesterov(float lr, float momentum) implements Optimizer {
@@ -53,7 +47,6 @@ public sealed interface Optimizer {
   /**
    * Adagrad (Duchi et al. 2011): {@code s += g * g; w -= lr * g / (sqrt(s) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param initial first value of every {@code s}, 0 or more
    * @param eps added to the root, above 0
    */
@@ -69,7 +62,6 @@ public sealed interface Optimizer {
    * Adagrad with one number of state for a whole embedding row: {@code s += mean(g * g); w -= lr /
    * (sqrt(s) + eps) * g}. On dense parameters each row of the last axis counts as a row.
    *
-   * @param lr learning rate, 0 or more
    * @param initial first value of every {@code s}, 0 or more
    * @param eps added to the root, above 0
    */
@@ -85,7 +77,6 @@ public sealed interface Optimizer {
    * RMSProp (Tieleman and Hinton 2012), as PyTorch has it, neither centered nor with momentum:
    * {@code s = rho * s + (1 - rho) * g * g; w -= lr * g / (sqrt(s) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param rho decay of {@code s}, in [0, 1)
    * @param eps added to the root, above 0
    */
@@ -101,7 +92,6 @@ public sealed interface Optimizer {
    * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2
    * * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param beta1 decay of {@code m}, in [0, 1)
    * @param beta2 decay of {@code v}, in [0, 1)
    * @param eps added to the root, above 0
@@ -146,11 +136,10 @@ public sealed interface Optimizer {
   }
 
   /**
-   * FTRL-Proximal (McMahan et al. 2013, algorithm 1): {@code n' = n + g * g; z += g - (sqrt(n') -
-   * sqrt(n)) / lr * w; n = n'; w = 0 where |z| <= l1, else (sign(z) * l1 - z) / ((beta + sqrt(n)) /
-   * lr + l2)}.
+   * FTRL-Proximal (McMahan et al. 2013, algorithm 1; lr is its alpha): {@code n' = n + g * g; z +=
+   * g - (sqrt(n') - sqrt(n)) / lr * w; n = n'; w = 0 where |z| <= l1, else (sign(z) * l1 - z) /
+   * ((beta + sqrt(n)) / lr + l2)}.
    *
-   * @param lr learning rate (the paper's alpha), above 0
    * @param beta smooths the rate of rare weights, 0 or more
    * @param l1 draws weights to exactly zero, 0 or more
    * @param l2 shrinks weights, 0 or more

@@ -12,11 +12,7 @@ public sealed interface Eviction {
   /** None. */
   record Never() implements Eviction {}
 
-  /**
-   * Rows unseen in {@code steps} steps, at the end of the last of these.
-   *
-   * @param steps 1 to 2^30
-   */
+  /** Rows unseen in {@code steps} steps, 1 to 2^30, at the end of the last of these. */
   record Unseen(long steps) implements Eviction {
     public Unseen {
       requireSteps(steps);

@@ -30,10 +30,8 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     require(head < width, name, "weights with an optimizer of their own", head, fewer);
     requireAtLeastZero(name, "initRange", options.initRange());
     requireAtLeastZero(name, "l2", options.l2());
-    if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
-      throw new IllegalArgumentException(
-          "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
-    }
+    boolean storable = storage == DType.F32 || storage == DType.F16 || storage == DType.BF16;
+    require(storable, name, "storage", storage, "F32, F16 or BF16");
     if (options.format() != RowFormat.STORED && !options.rows().isAll()) {
       throw new IllegalArgumentException(
           "table %s: got a row policy with rows of %s, expected a row for each id"
@@ -134,7 +132,7 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
   }
 
   private static void require(
-      boolean holds, String table, String name, Number got, String expected) {
+      boolean holds, String table, String name, Object got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(
           "table " + table + ": got " + name + " " + got + ", expected " + expected);

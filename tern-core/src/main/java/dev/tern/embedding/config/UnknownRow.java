@@ -27,11 +27,9 @@ public sealed interface UnknownRow {
   }
 
   /**
-   * One of so many rows, the buckets, by the hash of the id. The table has them from its beginning.
-   * They learn as other rows do: a step sums the gradients of all ids in the batch that share a
-   * bucket. An id that is given a row later begins with initial weights.
-   *
-   * @param buckets rows, 1 to {@value #MOST}
+   * One of {@code buckets} rows, 1 to {@value #MOST}, by the hash of the id. The table has them
+   * from its beginning. They learn as other rows do: a step sums the gradients of all ids in the
+   * batch that share a bucket. An id that is given a row later begins with initial weights.
    */
   record Hashed(int buckets) implements UnknownRow {
     /** The most buckets. */

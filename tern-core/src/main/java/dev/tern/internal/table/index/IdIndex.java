@@ -224,8 +224,9 @@ public final class IdIndex {
       int to = Math.min(count, from + GROUP);
       if (isFlat() && flat.buckets() < GROUP_BUCKETS) {
         for (int i = from; i < to; i++) {
-          reserve(batch.hashes[which[i]]);
-          insert(batch, which[i]);
+          int u = which[i];
+          reserve(batch.hashes[u]);
+          insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
         }
       } else {
         insertGroup(batch, which, from, to);
@@ -246,12 +247,9 @@ public final class IdIndex {
     }
     batch.touched = sum;
     for (int i = from; i < to; i++) {
-      insert(batch, which[i]);
+      int u = which[i];
+      insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
     }
-  }
-
-  private void insert(IdBatch batch, int u) {
-    insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
   }
 
   /** Adds an id that is not there, after {@link #reserve}. */

@@ -6,12 +6,9 @@ package dev.tern.internal.table.rows;
  * and a stride of 64 bytes, element (2, 3) lies at 1000 + 128 + 12.
  */
 public final class MatrixBlock {
-  /** Address of row 0, even if row 0 is outside the block. */
+  // Address of row 0, also if it lies outside the block; bytes from one row to the next.
   public long base;
-
-  /** Bytes from one row to the next. */
   public long stride;
-
   int from;
   int to;
   public int begin;

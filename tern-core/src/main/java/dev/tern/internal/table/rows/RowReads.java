@@ -31,10 +31,7 @@ public final class RowReads {
   }
 
   private final Form form;
-
-  /** For INT8, bytes from a row to its scale. */
-  private final int scaleAt;
-
+  private final int scaleAt; // for INT8, bytes from a row to its scale
   private final boolean plain;
   private final int lanes;
 

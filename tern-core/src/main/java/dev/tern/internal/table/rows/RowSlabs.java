@@ -65,9 +65,8 @@ public final class RowSlabs {
   /** The most bytes that slabs of {@code rows} rows hold. */
   public static long mostBytes(int rowBytes, int rows) {
     long bytes = (long) strideOf(rowBytes) * rows;
-    return bytes
-        + Math.min(bytes, Math.max(MAX_SLAB, rowBytes))
-        + 2L * Math.max(UNIT_BYTES, rowBytes);
+    long units = 2L * Math.max(UNIT_BYTES, rowBytes);
+    return bytes + Math.min(bytes, Math.max(MAX_SLAB, rowBytes)) + units;
   }
 
   /** One more than the largest row number so far. */
