@@ -65,7 +65,7 @@ import java.util.function.Consumer;
  * is for one thread at a time.
  */
 public final class EmbeddingTable implements AutoCloseable {
-  private final TableRows rows;
+  final TableRows rows;
   private final TableLock lock;
   private final TableConfig config;
 
@@ -505,16 +505,6 @@ public final class EmbeddingTable implements AutoCloseable {
       rows.importBlocks(count, block -> lock.source(() -> source.next(block)));
     } finally {
       lock.end(Use.CHANGE);
-    }
-  }
-
-  /** Checks what every call keeps true. For tests. */
-  void requireSound() {
-    lock.begin(Use.SNAPSHOT);
-    try {
-      rows.requireSound();
-    } finally {
-      lock.end(Use.SNAPSHOT);
     }
   }
 

@@ -5,11 +5,7 @@ public sealed interface LearningRate {
   /** Learning rate of step {@code step}, counted from 1. */
   float at(long step);
 
-  /**
-   * The same rate in every step.
-   *
-   * @param lr learning rate, 0 or more
-   */
+  /** The rate {@code lr}, 0 or more, in every step. */
   record Constant(float lr) implements LearningRate {
     public Constant {
       require(lr >= 0 && lr < Float.POSITIVE_INFINITY, "lr", lr, "a finite number of 0 or more");

@@ -3,35 +3,30 @@ package dev.tern.optim;
 /**
  * An update rule with its constants. In the equations {@code w} is a weight, {@code g} its gradient
  * (with {@code l2 * w} already added), {@code lr} the learning rate of the step and {@code t} the
- * step, counted from 1. All state starts at zero unless said otherwise.
+ * step, counted from 1. State starts at 0 unless an equation says otherwise.
  *
  * <p>On embedding rows every rule is lazy: rows that a batch does not touch keep weights and state.
  * {@link Adam} has options to update them too.
  */
 public sealed interface Optimizer {
-  /** The learning rate if no schedule sets another. */
+  /** The learning rate if no schedule sets another: 0 or more, with FTRL above 0. */
   float lr();
 
-  /**
-   * Plain gradient descent: {@code w -= lr * g}.
-   *
-   * @param lr learning rate, 0 or more
-   */
+  /** Plain gradient descent: {@code w -= lr * g}. */
   record Sgd(float lr) implements Optimizer {
     public Sgd {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
     }
   }
 
   /**
    * Gradient descent with momentum, as HugeCTR has it: {@code a = momentum * a - lr * g; w += a}.
    *
-   * @param lr learning rate, 0 or more
    * @param momentum share of the last move kept, in [0, 1)
    */
   record Momentum(float lr, float momentum) implements Optimizer {
     public Momentum {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("momentum", momentum);
     }
   }
@@ -40,12 +35,11 @@ public sealed interface Optimizer {
    * Nesterov's momentum, as PyTorch has it: {@code a = momentum * a + g; w -= lr * (g + momentum *
    * a)}.
    *
-   * @param lr learning rate, 0 or more
    * @param momentum share of the last direction kept, in [0, 1)
    */
   record Nesterov(float lr, float momentum) implements Optimizer {
     public Nesterov {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("momentum", momentum);
     }
   }
@@ -53,13 +47,12 @@ public sealed interface Optimizer {
   /**
    * Adagrad (Duchi et al. 2011): {@code s += g * g; w -= lr * g / (sqrt(s) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param initial first value of every {@code s}, 0 or more
    * @param eps added to the root, above 0
    */
   record Adagrad(float lr, float initial, float eps) implements Optimizer {
     public Adagrad {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireAtLeastZero("initial", initial);
       requirePositive("eps", eps);
     }
@@ -69,13 +62,12 @@ public sealed interface Optimizer {
    * Adagrad with one number of state for a whole embedding row: {@code s += mean(g * g); w -= lr /
    * (sqrt(s) + eps) * g}. On dense parameters each row of the last axis counts as a row.
    *
-   * @param lr learning rate, 0 or more
    * @param initial first value of every {@code s}, 0 or more
    * @param eps added to the root, above 0
    */
   record RowWiseAdagrad(float lr, float initial, float eps) implements Optimizer {
     public RowWiseAdagrad {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireAtLeastZero("initial", initial);
       requirePositive("eps", eps);
     }
@@ -85,13 +77,12 @@ public sealed interface Optimizer {
    * RMSProp (Tieleman and Hinton 2012), as PyTorch has it, neither centered nor with momentum:
    * {@code s = rho * s + (1 - rho) * g * g; w -= lr * g / (sqrt(s) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param rho decay of {@code s}, in [0, 1)
    * @param eps added to the root, above 0
    */
   record RmsProp(float lr, float rho, float eps) implements Optimizer {
     public RmsProp {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("rho", rho);
       requirePositive("eps", eps);
     }
@@ -101,7 +92,6 @@ public sealed interface Optimizer {
    * Adam (Kingma and Ba 2015) in PyTorch's form: {@code m = beta1 * m + (1 - beta1) * g; v = beta2
    * * v + (1 - beta2) * g * g; w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)}.
    *
-   * @param lr learning rate, 0 or more
    * @param beta1 decay of {@code m}, in [0, 1)
    * @param beta2 decay of {@code v}, in [0, 1)
    * @param eps added to the root, above 0
@@ -127,13 +117,8 @@ public sealed interface Optimizer {
       DECAYED
     }
 
-    /** Adam that keeps rows that a batch does not touch, or updates them ({@code lazy} false). */
-    public Adam(float lr, float beta1, float beta2, float eps, boolean lazy) {
-      this(lr, beta1, beta2, eps, lazy ? Untouched.KEPT : Untouched.UPDATED);
-    }
-
     public Adam {
-      requireRate(lr);
+      requireAtLeastZero("lr", lr);
       requireShare("beta1", beta1);
       requireShare("beta2", beta2);
       requirePositive("eps", eps);
@@ -151,11 +136,10 @@ public sealed interface Optimizer {
   }
 
   /**
-   * FTRL-Proximal (McMahan et al. 2013, algorithm 1): {@code n' = n + g * g; z += g - (sqrt(n') -
-   * sqrt(n)) / lr * w; n = n'; w = 0 where |z| <= l1, else (sign(z) * l1 - z) / ((beta + sqrt(n)) /
-   * lr + l2)}.
+   * FTRL-Proximal (McMahan et al. 2013, algorithm 1; lr is its alpha): {@code n' = n + g * g; z +=
+   * g - (sqrt(n') - sqrt(n)) / lr * w; n = n'; w = 0 where |z| <= l1, else (sign(z) * l1 - z) /
+   * ((beta + sqrt(n)) / lr + l2)}.
    *
-   * @param lr learning rate (the paper's alpha), above 0
    * @param beta smooths the rate of rare weights, 0 or more
    * @param l1 draws weights to exactly zero, 0 or more
    * @param l2 shrinks weights, 0 or more
@@ -201,12 +185,12 @@ public sealed interface Optimizer {
 
   /** Adam with betas 0.9 and 0.999, eps 1e-8, over all rows in every step. */
   static Optimizer adam(float lr) {
-    return new Adam(lr, 0.9f, 0.999f, 1e-8f, false);
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, Adam.Untouched.UPDATED);
   }
 
   /** Adam with betas 0.9 and 0.999, eps 1e-8, over the rows that a batch touches. */
   static Optimizer lazyAdam(float lr) {
-    return new Adam(lr, 0.9f, 0.999f, 1e-8f, true);
+    return new Adam(lr, 0.9f, 0.999f, 1e-8f, Adam.Untouched.KEPT);
   }
 
   /** FTRL with beta 1 and no regularization. */
@@ -214,28 +198,22 @@ public sealed interface Optimizer {
     return new Ftrl(lr, 1, 0, 0);
   }
 
-  private static void requireRate(float lr) {
-    requireAtLeastZero("lr", lr);
-  }
-
   private static void requireAtLeastZero(String name, float value) {
-    if (!(value >= 0 && value < Float.POSITIVE_INFINITY)) {
-      throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected a finite number of 0 or more".formatted(name, value));
-    }
+    require(value >= 0 && Float.isFinite(value), name, value, "a finite number of 0 or more");
   }
 
   private static void requirePositive(String name, float value) {
-    if (!(value > 0 && value < Float.POSITIVE_INFINITY)) {
-      throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected a finite number above 0".formatted(name, value));
-    }
+    require(value > 0 && Float.isFinite(value), name, value, "a finite number above 0");
   }
 
   private static void requireShare(String name, float value) {
-    if (!(value >= 0 && value < 1)) {
+    require(value >= 0 && value < 1, name, value, "0 or more and below 1");
+  }
+
+  private static void require(boolean holds, String name, float value, String expected) {
+    if (!holds) {
       throw new IllegalArgumentException(
-          "optimizer: got %s %s, expected 0 or more and below 1".formatted(name, value));
+          "optimizer: got %s %s, expected %s".formatted(name, value, expected));
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.PlanSearch;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -56,7 +57,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   private static Optimizer onTables(Optimizer optimizer) {
     return optimizer instanceof Optimizer.Adam adam && !adam.lazy()
-        ? new Optimizer.Adam(adam.lr(), adam.beta1(), adam.beta2(), adam.eps(), true)
+        ? new Optimizer.Adam(adam.lr(), adam.beta1(), adam.beta2(), adam.eps(), Untouched.KEPT)
         : optimizer;
   }
 

@@ -17,19 +17,16 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
-import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,7 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ids without a row that read as buckets, against a plain model and against rows of ids. */
 final class BucketRowsTest {
-  private static final int WIDTH = 3;
+  static final int WIDTH = 3;
   private static final long[] EXTREMES = {0, -1, Long.MIN_VALUE, Long.MAX_VALUE};
 
   /** The first id met has the only row. */
@@ -108,11 +105,6 @@ final class BucketRowsTest {
     }
   }
 
-  private static int bucket(long id, int buckets) {
-    BigInteger hash = new BigInteger(Long.toUnsignedString(Hashing.mix(id)));
-    return hash.multiply(BigInteger.valueOf(buckets)).shiftRight(64).intValueExact();
-  }
-
   /** Buckets of a table as they are stored: weights, then state, of each block of them. */
   private static List<byte[]> buckets(EmbeddingTable table) {
     List<byte[]> blocks = new ArrayList<>();
@@ -152,59 +144,6 @@ final class BucketRowsTest {
     };
   }
 
-  /**
-   * A table in plain Java: rows by id, buckets, ids admitted once met so often, if there is room.
-   */
-  private static final class Plain {
-    private final Map<Long, float[]> rows = new HashMap<>();
-    private final Map<Long, Integer> met = new HashMap<>();
-    private final Map<Long, float[]> initial;
-    private final float[][] buckets;
-    private final int count;
-    private final int most;
-
-    Plain(Map<Long, float[]> initial, float[][] buckets, int count, int most) {
-      this.initial = initial;
-      this.buckets = buckets;
-      this.count = count;
-      this.most = most;
-    }
-
-    float[] row(long id) {
-      return rows.containsKey(id) ? rows.get(id) : buckets[bucket(id, buckets.length)];
-    }
-
-    void meet(long[] ids) {
-      Map<Long, Integer> times = new LinkedHashMap<>();
-      Arrays.stream(ids).forEach(id -> times.merge(id, 1, Integer::sum));
-      times.forEach((id, more) -> {
-        if (!rows.containsKey(id) && met.merge(id, more, Integer::sum) >= count) {
-          if (rows.size() < most) {
-            rows.put(id, initial.get(id).clone());
-          }
-        }
-      });
-    }
-
-    /** Sums before it steps. */
-    void step(long[] ids, int[] offsets, float[] gradients, float lr) {
-      Map<float[], float[]> sums = new IdentityHashMap<>();
-      for (int b = 0; b + 1 < offsets.length; b++) {
-        for (int i = offsets[b]; i < offsets[b + 1]; i++) {
-          float[] sum = sums.computeIfAbsent(row(ids[i]), _ -> new float[WIDTH]);
-          for (int j = 0; j < WIDTH; j++) {
-            sum[j] += gradients[b * WIDTH + j];
-          }
-        }
-      }
-      sums.forEach((row, sum) -> {
-        for (int j = 0; j < WIDTH; j++) {
-          row[j] -= lr * sum[j];
-        }
-      });
-    }
-  }
-
   private Map<Long, float[]> initialRows(long[] ids, TableConfig like) {
     TableConfig initial =
         config(UnknownRow.INITIAL, like.optimizer(), like.storage(), RowPolicy.ALL);
@@ -232,7 +171,7 @@ final class BucketRowsTest {
     try (EmbeddingTable table = table(config)) {
       float[][] first =
           IntStream.range(0, count).mapToObj(b -> bucket(table, b)).toArray(float[][]::new);
-      Plain plain = new Plain(initialRows(known, config), first, 4, 25);
+      PlainBuckets plain = new PlainBuckets(initialRows(known, config), first, 4, 25);
       for (int step = 1; step <= 60; step++) {
         int bags = random.nextInt(12);
         int[] offsets = new int[bags + 1];
@@ -256,7 +195,7 @@ final class BucketRowsTest {
               table, lookup, offsets, bags, Combiner.SUM, grad.address, WIDTH, 0.5f, step);
         }
         plain.step(ids, offsets, gradients, 0.5f);
-        table.requireSound();
+        SoundTable.require(table.rows);
       }
       assertThat(table.size()).isEqualTo(25).isEqualTo(plain.rows.size());
       assertThat(plain.rows.keySet())
@@ -301,9 +240,9 @@ final class BucketRowsTest {
     RowLimits limits = RowLimits.NONE.withClipNorm(1.5f).withBounds(-2, 2);
     for (RowLimits each : List.of(RowLimits.NONE, limits)) {
       TableConfig hashed =
-          config(new UnknownRow.Hashed(1), optimizer, storage, ONE_ROW).withLimits(each);
+          config(new UnknownRow.Hashed(1), optimizer, storage, ONE_ROW).with(o -> o.limits(each));
       TableConfig plain =
-          config(UnknownRow.ZEROS, optimizer, storage, RowPolicy.ALL).withLimits(each);
+          config(UnknownRow.ZEROS, optimizer, storage, RowPolicy.ALL).with(o -> o.limits(each));
       try (EmbeddingTable table = table(hashed);
           EmbeddingTable other = table(plain)) {
         List<byte[]> first = buckets(table);
@@ -431,7 +370,7 @@ final class BucketRowsTest {
         assertThat(count).isOne();
         assertThat(exported[0]).isEqualTo(3);
       });
-      table.requireSound();
+      SoundTable.require(table.rows);
     }
   }
 
@@ -444,14 +383,15 @@ final class BucketRowsTest {
         RowPolicy.ALL
             .withMaxRows(2, WhenFull.UNKNOWN)
             .withRoomMadeBy(new Eviction.LeastRecent(), 2);
-    assertThat(Arrays.stream(APART).mapToInt(id -> bucket(id, 1000)).distinct().count())
+    assertThat(
+            Arrays.stream(APART).mapToInt(id -> PlainBuckets.bucket(id, 1000)).distinct().count())
         .isEqualTo(4);
     TableConfig config = config(1000, two);
     Map<Long, float[]> initial = initialRows(APART, config);
     try (EmbeddingTable table = table(config)) {
       Map<Long, float[]> buckets = new HashMap<>();
       for (long id : APART) {
-        buckets.put(id, bucket(table, bucket(id, 1000)));
+        buckets.put(id, bucket(table, PlainBuckets.bucket(id, 1000)));
       }
       Lookup early = found(table, 11, 12, 13);
       apply(table, found(table, 11), 0, 1);
@@ -466,7 +406,7 @@ final class BucketRowsTest {
       for (int j = 0; j < WIDTH; j++) {
         stepped[j] -= 0.5f;
       }
-      assertThat(bucket(table, bucket(13, 1000))).isEqualTo(stepped);
+      assertThat(bucket(table, PlainBuckets.bucket(13, 1000))).isEqualTo(stepped);
       // Whose row went reads as its bucket once it is refreshed.
       table.refresh(early);
       assertThat(Arrays.copyOf(read(table, early), WIDTH)).isEqualTo(buckets.get(11L));
@@ -480,7 +420,7 @@ final class BucketRowsTest {
             .withMaxRows(1, WhenFull.UNKNOWN)
             .withRoomMadeBy(new Eviction.LeastRecent(), 1);
     try (EmbeddingTable table = table(config(1000, one))) {
-      float[] bucket = bucket(table, bucket(11, 1000));
+      float[] bucket = bucket(table, PlainBuckets.bucket(11, 1000));
       Lookup early = found(table, 11);
       apply(table, found(table, 11), 0, 1);
       found(table, 12);
@@ -500,7 +440,7 @@ final class BucketRowsTest {
             .withRoomMadeBy(new Eviction.LeastRecent(), 1);
     TableConfig config = config(1000, one);
     try (EmbeddingTable table = table(config)) {
-      float[] bucket = bucket(table, bucket(11, 1000));
+      float[] bucket = bucket(table, PlainBuckets.bucket(11, 1000));
       Lookup early = found(table, 11);
       apply(table, found(table, 11), 0, 1);
       found(table, 12);
@@ -532,7 +472,7 @@ final class BucketRowsTest {
   @EnumSource(RowFormat.class)
   void idsNeverMetReadAsTheirBucketsWhereNothingIsInserted(RowFormat format) {
     int count = 9000; // several blocks
-    TableConfig config = config(count, RowPolicy.ALL).withFormat(format);
+    TableConfig config = config(count, RowPolicy.ALL).with(o -> o.format(format));
     try (EmbeddingTable trained = table(config(count, ONE_ROW));
         EmbeddingTable table = table(config)) {
       found(trained, 77);

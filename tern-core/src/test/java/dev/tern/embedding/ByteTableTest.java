@@ -14,12 +14,12 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.SoundTable;
+import dev.tern.internal.table.rows.Int8Rows;
 import dev.tern.internal.table.rows.MatrixBlock;
 import dev.tern.internal.table.rows.PooledBags;
-import dev.tern.internal.table.rows.RowEncoding;
 import dev.tern.internal.table.rows.RowLookup;
-import dev.tern.internal.table.rows.RowLoops;
-import dev.tern.internal.table.rows.ScalarBytes;
+import dev.tern.internal.table.rows.RowReads;
 import dev.tern.optim.Optimizer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -78,7 +78,7 @@ final class ByteTableTest {
 
   /** The same rows in 8 bits. */
   private EmbeddingTable narrowed(EmbeddingTable table) {
-    EmbeddingTable narrow = table(table.config().withFormat(RowFormat.INT8));
+    EmbeddingTable narrow = table(table.config().with(o -> o.format(RowFormat.INT8)));
     List<Map.Entry<long[], byte[][]>> blocks = new ArrayList<>();
     table.exportBlocks(block ->
         blocks.add(
@@ -119,10 +119,10 @@ final class ByteTableTest {
     int width = weights.length;
     try (Floats given = Floats.of(allocator, weights);
         Floats row = new Floats(allocator, width + 1)) {
-      ScalarBytes.set(DType.F32, given.address, width, row.address);
+      Int8Rows.set(DType.F32, given.address, width, row.address);
       float[] read = new float[width];
       for (int j = 0; j < width; j++) {
-        read[j] = ScalarBytes.get(row.address, ScalarBytes.scaleAt(width), j);
+        read[j] = Int8Rows.get(row.address, Int8Rows.scaleAt(width), j);
       }
       return read;
     }
@@ -183,23 +183,24 @@ final class ByteTableTest {
   void vectorLoopsHaveTheBitsOfScalarLoops() {
     for (int width : WIDTHS) {
       for (int count : COUNTS) {
-        float[] expected = loops(new RowLoops(false, RowEncoding.int8(width)), width, count);
+        float[] expected = loops(RowReads.int8(false, width), width, count);
         TableConfig config = config(width, DType.F32, UnknownRow.ZEROS);
-        float[] got = loops(RowLoops.fastest(config.withFormat(RowFormat.INT8)), width, count);
+        float[] got =
+            loops(RowReads.fastest(config.with(o -> o.format(RowFormat.INT8))), width, count);
         assertThat(got).as("width %d count %d", width, count).isEqualTo(expected);
       }
     }
   }
 
   /** What gather and both ways of pooling give, of rows that lie packed. */
-  private float[] loops(RowLoops loops, int width, int count) {
+  private float[] loops(RowReads loops, int width, int count) {
     SplittableRandom random = new SplittableRandom(width + 100L * count);
     int bags = count / 2;
     int[] offsets = new int[bags + 1];
     for (int b = 0; b < bags; b++) {
       offsets[b + 1] = Math.min(count, offsets[b] + random.nextInt(4));
     }
-    int rowBytes = ScalarBytes.rowBytes(width);
+    int rowBytes = Int8Rows.rowBytes(width);
     try (Floats rows = new Floats(allocator, count * rowBytes / 4);
         Floats weights = new Floats(allocator, width);
         Floats out = new Floats(allocator, 7 * count * (width + 1))) {
@@ -210,7 +211,7 @@ final class ByteTableTest {
         for (int j = 0; j < width; j++) {
           weights.set(j, (float) (random.nextGaussian() * Math.exp(i % 13 - 8)));
         }
-        ScalarBytes.set(DType.F32, weights.address, width, addresses[i]);
+        Int8Rows.set(DType.F32, weights.address, width, addresses[i]);
         shares[i] = (float) random.nextGaussian();
       }
       RowLookup lookup = new RowLookup();
@@ -244,7 +245,7 @@ final class ByteTableTest {
     for (int width : WIDTHS) {
       EmbeddingTable exact = stored(config(width, storage, UnknownRow.ZEROS), 5000);
       EmbeddingTable narrow = narrowed(exact);
-      narrow.requireSound();
+      SoundTable.require(narrow.rows);
       assertThat(narrow.size()).isEqualTo(5000);
       float[] expected = read(exact, ids(5000));
       float[] got = read(narrow, ids(5000));
@@ -260,7 +261,7 @@ final class ByteTableTest {
   @Test
   void rowsThatComeOneByOneAreTheSame() {
     EmbeddingTable exact = stored(config(9, DType.F32, UnknownRow.ZEROS), 3000);
-    EmbeddingTable narrow = table(exact.config().withFormat(RowFormat.INT8));
+    EmbeddingTable narrow = table(exact.config().with(o -> o.format(RowFormat.INT8)));
     int floats = exact.config().rowFloats();
     long[] ids = ids(3000);
     float[] weights = read(exact, ids);
@@ -376,7 +377,7 @@ final class ByteTableTest {
     RowPolicy policy = RowPolicy.ALL.withMaxRows(5, WhenFull.UNKNOWN);
     TableConfig limited =
         new TableConfig("t", 0, 4, 5, TableOptions.of(Optimizer.sgd(1)).initRange(0).rows(policy));
-    assertThatThrownBy(() -> limited.withFormat(RowFormat.INT8))
+    assertThatThrownBy(() -> limited.with(o -> o.format(RowFormat.INT8)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a row policy with rows of INT8, expected a row for each id");
   }

@@ -13,6 +13,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -115,7 +116,7 @@ final class ConcurrentTableTest {
           assertThat(updates).isEqualTo(steps.get() * CountedRows.BATCH);
         }
       }
-      table.requireSound();
+      SoundTable.require(table.rows);
       TableStatistics end = table.statistics();
       assertThat(end.hits() + end.misses()).isGreaterThan(STEPS);
       assertThat(end.evicted() > 0).isEqualTo(config.metadata() > 0);

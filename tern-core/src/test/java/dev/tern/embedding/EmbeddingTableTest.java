@@ -12,6 +12,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.optim.Optimizer;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -87,7 +88,7 @@ final class EmbeddingTableTest {
       Lookup before = new Lookup();
       table.find(new long[] {7, 8}, 2, before, true);
       assertThat(table.erase(new long[] {7, 10}, 2)).isOne();
-      table.requireSound();
+      SoundTable.require(table.rows);
       assertThat(table.size()).isEqualTo(2);
       assertThat(read(table, false, 7)).containsOnly(0);
       assertThatThrownBy(() -> ByAddress.pool(table, before, oneHot(2), 0, 2, Combiner.SUM, 0, 2))
@@ -556,7 +557,7 @@ final class EmbeddingTableTest {
         assertThat(lookup.found.rows[u]).isEqualTo(u);
       }
       assertThat(Memory.getFloat(lookup.found.addresses[held - 1])).isNotZero();
-      table.requireSound();
+      SoundTable.require(table.rows);
       TableStatistics statistics = table.statistics();
       assertThat(statistics.admitted()).isEqualTo(held);
       assertThat(statistics.misses()).isEqualTo(held + statistics.rejected());

@@ -17,6 +17,7 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
@@ -116,11 +117,11 @@ final class FileTierTest {
       all.add(Arguments.of(config(9, optimizer), 1));
     }
     RowLimits limits = RowLimits.NONE.withClipNorm(1).withBounds(-0.3f, 0.4f);
-    all.add(Arguments.of(config(9, Optimizer.momentum(1)).withLimits(limits), 1));
+    all.add(Arguments.of(config(9, Optimizer.momentum(1)).with(o -> o.limits(limits)), 1));
     all.add(
         Arguments.of(
             config(3, Optimizer.adagrad(1), UnknownRow.INITIAL, DType.BF16, RowPolicy.ALL)
-                .withLimits(limits),
+                .with(o -> o.limits(limits)),
             2));
     Optimizer sgd = Optimizer.sgd(1);
     RowPolicy counts = RowPolicy.ALL.withAdmission(new Admission.ByCount(3, 300_000));
@@ -423,7 +424,7 @@ final class FileTierTest {
         BlockCopy.of(plain).importInto(file);
         assertThat(file.statistics().file().spilled()).isPositive();
         assertThat(file.bytes()).isLessThanOrEqualTo(memory);
-        file.requireSound();
+        SoundTable.require(file.rows);
         requireSameRows(file, plain);
         update(new SplittableRandom(1), file, found(file), plain, found(plain));
         requireSameRows(file, plain);

@@ -15,10 +15,9 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.MatrixBlock;
 import dev.tern.internal.table.rows.PooledBags;
-import dev.tern.internal.table.rows.RowEncoding;
 import dev.tern.internal.table.rows.RowLookup;
-import dev.tern.internal.table.rows.RowLoops;
-import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.RowReads;
+import dev.tern.internal.table.rows.StoredWeights;
 import dev.tern.internal.table.rows.UpdateLoops;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
@@ -168,7 +167,7 @@ final class HalfTableTest {
 
   /** What gather, both ways of pooling and store leave behind. */
   private float[] loops(boolean vectors, DType storage, int width, int count) {
-    RowLoops loops = new RowLoops(vectors, RowEncoding.of(storage));
+    RowReads loops = RowReads.of(vectors, storage);
     SplittableRandom random = new SplittableRandom(width + 100L * count);
     int bags = count / 2;
     int[] offsets = new int[bags + 1];
@@ -210,7 +209,7 @@ final class HalfTableTest {
       }
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < width; j++) {
-          float stored = ScalarHalves.get(storage, addresses[lookup.inverse[i]], j);
+          float stored = StoredWeights.get(storage, addresses[lookup.inverse[i]], j);
           assertThat(out.get(i * (width + 1) + j)).isEqualTo(stored);
           float weight = weights.get(lookup.inverse[i] * width + j);
           assertThat(stored).isCloseTo(weight, within(Math.abs(weight) / 128 + 1e-7f));

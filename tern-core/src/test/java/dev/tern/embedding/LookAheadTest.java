@@ -17,6 +17,7 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.internal.table.tier.ColdRows;
 import dev.tern.optim.Optimizer;
 import java.nio.file.Path;
@@ -168,7 +169,7 @@ final class LookAheadTest {
           .ignoringFields("file.bytesRead")
           .isEqualTo(plain.statistics());
       assertThat(table.statistics().file().fetched() > 0).isEqualTo(tier);
-      table.requireSound();
+      SoundTable.require(table.rows);
     }
   }
 

@@ -18,7 +18,7 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.MatrixBlock;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowParts;
-import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.StoredWeights;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,7 +48,7 @@ final class RowLimitsTest {
     TableConfig config =
         new TableConfig(
             "t", 0, width, 3, TableOptions.of(optimizer).initRange(0.5f).l2(l2).storage(storage));
-    return EmbeddingTable.create(config.withLimits(limits), allocator);
+    return EmbeddingTable.create(config.with(o -> o.limits(limits)), allocator);
   }
 
   private float[] rows(EmbeddingTable table, Lookup lookup) {
@@ -242,7 +242,7 @@ final class RowLimitsTest {
       for (float x : new float[] {0.1f, -0.1f, 1, -1, 0, 1e-9f, -1e-9f, 1e-42f, -1e-42f, 3e38f}) {
         float most = RowLimits.NONE.withBounds(Float.NEGATIVE_INFINITY, x).high(storage);
         assertThat(most).isFinite().isLessThanOrEqualTo(x);
-        assertThat(ScalarHalves.stored(storage, most)).isEqualTo(most);
+        assertThat(StoredWeights.stored(storage, most)).isEqualTo(most);
         for (int bits = 0; bits < 1 << 16; bits++) {
           float other = Halves.widen(storage, (short) bits);
           assertThat(other > most && other <= x).as("%s below %s", other, x).isFalse();
@@ -276,7 +276,8 @@ final class RowLimitsTest {
     RowLimits limits = RowLimits.NONE.withClipNorm(1);
     TableConfig config =
         new TableConfig("t", 0, width, 3, TableOptions.of(Optimizer.sgd(1)).initRange(0));
-    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+    try (EmbeddingTable table =
+            EmbeddingTable.create(config.with(o -> o.limits(limits)), allocator);
         Floats grad = new Floats(allocator, 2 * width)) {
       for (int j = 0; j < width; j++) {
         grad.set(j, 1e20f);
@@ -300,7 +301,8 @@ final class RowLimitsTest {
     TableConfig config =
         new TableConfig("t", 0, 9, 3, TableOptions.of(Optimizer.adam(0.01f)).initRange(0));
     RowLimits limits = RowLimits.NONE.withBounds(-1, high);
-    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+    try (EmbeddingTable table =
+            EmbeddingTable.create(config.with(o -> o.limits(limits)), allocator);
         EmbeddingTable free = EmbeddingTable.create(config, allocator);
         Floats grad = new Floats(allocator, 2 * 9)) {
       for (int j = 0; j < grad.length; j++) {
@@ -347,7 +349,8 @@ final class RowLimitsTest {
                 .unknown(UnknownRow.MEAN)
                 .rows(policy));
     RowLimits limits = RowLimits.NONE.withBounds(0.5f, 1);
-    try (EmbeddingTable table = EmbeddingTable.create(config.withLimits(limits), allocator);
+    try (EmbeddingTable table =
+            EmbeddingTable.create(config.with(o -> o.limits(limits)), allocator);
         Floats grad = Floats.of(allocator, new float[40])) {
       for (int t = 1; t <= 3; t++) {
         long[] ids = new long[t == 1 ? 10 : 1];

@@ -15,14 +15,14 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
-import dev.tern.internal.table.index.Hashing;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.optim.Optimizer;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -307,113 +307,7 @@ final class RowPolicyTest {
             .withMaxRows(200, WhenFull.UNKNOWN));
   }
 
-  /** What a policy should do, in plain Java. */
-  private static final class Model {
-    final RowPolicy policy;
-    final Map<Long, long[]> rows = new HashMap<>(); // last step, positions
-    final Map<Long, Integer> met = new HashMap<>();
-    final Map<Long, Double> scores = new HashMap<>();
-    long evicted;
-
-    Model(RowPolicy policy) {
-      this.policy = policy;
-    }
-
-    void find(long step, long... ids) {
-      Map<Long, Integer> times = new java.util.LinkedHashMap<>();
-      for (long id : ids) {
-        times.merge(id, 1, Integer::sum);
-      }
-      List<Long> fresh = new ArrayList<>();
-      times.forEach((id, count) -> {
-        long[] row = rows.get(id);
-        if (row != null) {
-          row[0] = step;
-          row[1] += count;
-          scores.merge(id, (double) count, Double::sum);
-        } else if (admits(id, count)) {
-          fresh.add(id);
-        }
-      });
-      while (policy.eviction().makesRoom() && rows.size() + fresh.size() > policy.maxRows()) {
-        var least =
-            rows.keySet().stream()
-                .filter(id -> rows.get(id)[0] < step)
-                .min((a, b) -> compare(a, b));
-        if (least.isEmpty()) {
-          break;
-        }
-        rows.remove(least.get());
-        evicted++;
-      }
-      for (long id : fresh) {
-        if (rows.size() < policy.maxRows()) {
-          rows.put(id, new long[] {step, times.get(id)});
-          scores.put(id, (double) times.get(id));
-        }
-      }
-    }
-
-    private boolean admits(long id, int count) {
-      return switch (policy.admission()) {
-        case Admission.Always _ -> true;
-        case Admission.ByCount counted -> met.merge(id, count, Integer::sum) >= counted.count();
-        case Admission.ByProbability(double share) -> draw(id).compareTo(new BigDecimal(share)) < 0;
-      };
-    }
-
-    /**
-     * The number of [0, 1) that an id drew by the seed and index of the tables here: 53 bits of a
-     * hash of all three. Checkpoints live longer than versions, so it is never another.
-     */
-    private static BigDecimal draw(long id) {
-      long key = Hashing.mix(Hashing.mix(42 ^ 0x5DEECE66DL) + 3);
-      BigDecimal bits = BigDecimal.valueOf(Hashing.mix(id ^ key) >>> 11);
-      return bits.divide(BigDecimal.valueOf(1L << 53));
-    }
-
-    private int compare(long a, long b) {
-      long[] first = rows.get(a);
-      long[] second = rows.get(b);
-      int order =
-          policy.eviction() instanceof Eviction.LeastFrequent
-              ? Long.compare(first[1], second[1])
-              : 0;
-      order = order != 0 ? order : Long.compare(first[0], second[0]);
-      return order != 0 ? order : Long.compare(Hashing.mix(a), Hashing.mix(b));
-    }
-
-    int erase(long[] ids) {
-      int had = 0;
-      for (long id : ids) {
-        had += rows.remove(id) == null ? 0 : 1;
-        scores.remove(id);
-      }
-      evicted += had;
-      return had;
-    }
-
-    void end(long step, Map<Long, Double> norms) {
-      long before = rows.size();
-      rows.entrySet()
-          .removeIf(row -> {
-            long unseen = step - row.getValue()[0];
-            return switch (policy.eviction()) {
-              case Eviction.Unseen(long steps) -> unseen >= steps;
-              case Eviction.SmallNorm(float norm, long steps) ->
-                  unseen > 0 && unseen % steps == 0 && norms.get(row.getKey()) < norm;
-              case Eviction.LowScore low -> unseen > 0 && scores.get(row.getKey()) < low.least();
-              default -> false;
-            };
-          });
-      evicted += before - rows.size();
-      if (policy.eviction() instanceof Eviction.LowScore low) {
-        scores.replaceAll((_, score) -> score * low.decay());
-      }
-    }
-  }
-
-  private Map<Long, Double> norms(EmbeddingTable table, java.util.Set<Long> ids) {
+  private Map<Long, Double> norms(EmbeddingTable table, Set<Long> ids) {
     Map<Long, Double> norms = new HashMap<>();
     for (long id : ids) {
       float[] row = read(table, id);
@@ -429,7 +323,7 @@ final class RowPolicyTest {
       DType storage = seed % 2 == 0 ? DType.F32 : DType.BF16;
       Optimizer optimizer = seed % 3 == 0 ? Optimizer.adam(0.1f) : Optimizer.sgd(0.1f);
       EmbeddingTable table = table(policy, UnknownRow.MEAN, optimizer, storage);
-      Model model = new Model(policy);
+      PlainPolicy model = new PlainPolicy(policy);
       SplittableRandom random = new SplittableRandom(seed);
       for (int step = 1; step <= 150; step++) {
         int count = random.nextInt(60);
@@ -445,7 +339,7 @@ final class RowPolicyTest {
         if (step % 13 == 0) {
           long[] some = LongStream.generate(() -> zipf(random, 300)).limit(40).toArray();
           assertThat(table.erase(some, some.length)).isEqualTo(model.erase(some));
-          table.requireSound();
+          SoundTable.require(table.rows);
         }
         assertThat(rows(table).keySet())
             .as("%s, seed %d, step %d", policy, seed, step)

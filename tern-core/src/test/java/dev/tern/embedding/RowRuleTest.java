@@ -74,7 +74,7 @@ final class RowRuleTest {
             width,
             5,
             TableOptions.of(rule.optimizer()).initRange(0.3f).l2(0.01f).storage(storage));
-    return EmbeddingTable.create(plain.withRule(rule).withLimits(limits), allocator);
+    return EmbeddingTable.create(plain.with(o -> o.rule(rule).limits(limits)), allocator);
   }
 
   /** Rows as they are exported, by their bits: id, weights, state. */

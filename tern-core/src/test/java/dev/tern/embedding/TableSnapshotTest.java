@@ -16,6 +16,7 @@ import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.optim.Optimizer;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.ValueLayout;
@@ -185,7 +186,7 @@ final class TableSnapshotTest {
           trainAtRandom(table, random);
           assertThat(bytes(snapshot)).isEqualTo(expected);
         }
-        table.requireSound();
+        SoundTable.require(table.rows);
       }
       assertThat(table.statistics().evicted()).isPositive();
     }
@@ -247,7 +248,7 @@ final class TableSnapshotTest {
           assertThat(bytes(snapshot)).isEqualTo(expected);
         }
       }
-      table.requireSound();
+      SoundTable.require(table.rows);
       assertThat(table.statistics().evicted() > 0).isEqualTo(most == 700_000);
     }
   }

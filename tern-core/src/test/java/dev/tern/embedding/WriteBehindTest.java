@@ -10,6 +10,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
+import dev.tern.internal.table.SoundTable;
 import dev.tern.internal.table.index.Hashing;
 import dev.tern.internal.table.tier.ColdMerge;
 import dev.tern.internal.table.tier.ColdRows;
@@ -113,7 +114,7 @@ final class WriteBehindTest {
       if (step % 100 == 50) {
         export(table, digest);
       }
-      table.requireSound();
+      SoundTable.require(table.rows);
     }
     export(table, digest);
     allocator.free(memory);
@@ -243,7 +244,7 @@ final class WriteBehindTest {
           refuses[0] = false;
           table.find(ids, BATCH, lookup, true);
         }
-        table.requireSound();
+        SoundTable.require(table.rows);
         assertThat(table.size()).isEqualTo(plain.size());
       }
       assertThat(refused[0]).isGreaterThan(failed);

@@ -33,8 +33,8 @@ final class DenseOptimizerTest {
         new Optimizer.Adagrad(0.1f, 0.5f, 1e-3f),
         new Optimizer.RowWiseAdagrad(0.1f, 0.5f, 1e-3f),
         new Optimizer.RmsProp(0.1f, 0.9f, 1e-3f),
-        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, false),
-        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, true),
+        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, Untouched.UPDATED),
+        new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, Untouched.KEPT),
         new Optimizer.Adam(0.1f, 0.9f, 0.99f, 1e-3f, Untouched.DECAYED),
         new Optimizer.Ftrl(0.2f, 0.5f, 0.3f, 0.1f));
   }

@@ -1,6 +1,6 @@
 package dev.tern.embedding.config;
 
-/** Which ids that have no row are given one in training; all others read as unknown ids do. */
+/** Which ids without a row get one in training. All others read as {@link UnknownRow} says. */
 public sealed interface Admission {
   /** Every id, when it is first met. */
   record Always() implements Admission {}
@@ -9,45 +9,35 @@ public sealed interface Admission {
    * Ids met at {@code count} positions or more, including the current batch. Until then an id takes
    * no row, only about 2.3 bytes of a counting filter. Two ids may share a counter by accident;
    * that can only admit an id early. {@link TableStatistics#sharedCounters} estimates how many do.
-   * Counters never go down.
    *
    * @param count positions, 1 to 128
-   * @param expected ids that the filter is sized for, 1 to 2^40: up to so many, under 1% of them
-   *     share a counter. More make the filter grow by layers, each twice as large as the one
-   *     before: every full one adds {@code count / 20}% of the ids that come later
-   * @param clickWeight as how many positions one of a clicked sample counts, one with a label of 1;
-   *     1 to 128. Whole, as counters are
+   * @param expected ids that the filter is sized for, 1 to 2^40: of so many, under 1% share a
+   *     counter. With more ids the filter grows by layers, each twice as large as the one before.
+   *     Each full layer makes {@code count / 20}% more of the later ids share a counter
+   * @param clickWeight what a position in a clicked sample (label 1) counts, 1 to 128; any other
+   *     position counts 1
    */
   record ByCount(int count, long expected, int clickWeight) implements Admission {
     static final int MAX_COUNT = 128;
     private static final long MAX_EXPECTED = 1L << 40;
 
     public ByCount {
-      RowPolicy.require(
-          count >= 1 && count <= MAX_COUNT, "admission count", count, "1 to " + MAX_COUNT);
-      RowPolicy.require(
-          expected >= 1 && expected <= MAX_EXPECTED,
-          "expected ids",
-          expected,
-          "1 to " + MAX_EXPECTED);
-      RowPolicy.require(
-          clickWeight >= 1 && clickWeight <= MAX_COUNT,
-          "click weight",
-          clickWeight,
-          "1 to " + MAX_COUNT);
+      RowPolicy.requireUpTo(MAX_COUNT, "admission count", count);
+      RowPolicy.requireUpTo(MAX_EXPECTED, "expected ids", expected);
+      RowPolicy.requireUpTo(MAX_COUNT, "click weight", clickWeight);
     }
 
-    /** With all positions alike. */
+    /** Every position counts 1. */
     public ByCount(int count, long expected) {
       this(count, expected, 1);
     }
   }
 
   /**
-   * A share of all ids, drawn once for each: whether an id is among them depends on (seed, table
-   * index, id) alone, however often it is met. Costs no memory.
+   * A random share of all ids. The draw for an id depends on (seed, table index, id) alone, not on
+   * how often it is met. Costs no memory.
    *
-   * @param probability share, above 0 and at most 1
+   * @param probability the share, above 0 and at most 1
    */
   record ByProbability(double probability) implements Admission {
     public ByProbability {

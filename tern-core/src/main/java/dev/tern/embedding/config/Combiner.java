@@ -2,22 +2,18 @@ package dev.tern.embedding.config;
 
 /**
  * How the rows of one bag become one vector: their sum, each row times a factor. The gradient of a
- * row uses the same factor. An empty bag gives zeros.
- *
- * <p>Without weights the factor of each of {@code n} rows is 1 (sum), {@code 1/n} (mean) or {@code
- * 1/sqrt(n)} (sqrtn). With weights {@code w_i} it is {@code w_i} times 1, {@code 1/sum(w)} or
- * {@code 1/sqrt(sum(w^2))}, as in TensorFlow's {@code embedding_lookup_sparse}; a divisor of 0
- * counts as 1.
+ * row uses the same factor. An empty bag gives zeros. Weights {@code w} work as in TensorFlow's
+ * {@code embedding_lookup_sparse}; a divisor of 0 counts as 1.
  *
  * <p>Example: a bag of 4 rows has the factors 1, 1/4 or 1/2. With weights 3 and 1, the mean has the
  * factors 3/4 and 1/4.
  */
 public enum Combiner {
-  /** The sum of rows. */
+  /** The sum of rows: factor 1, with weights {@code w_i}. */
   SUM,
-  /** The sum divided by the number of rows, or by the sum of weights. */
+  /** The mean of {@code n} rows: factor {@code 1/n}, with weights {@code w_i / sum(w)}. */
   MEAN,
-  /** The sum divided by the square root of the number of rows, or of the sum of squared weights. */
+  /** Factor {@code 1/sqrt(n)} for {@code n} rows, with weights {@code w_i / sqrt(sum(w^2))}. */
   SQRTN;
 
   /** The factor of each of {@code count} rows without weights. */

@@ -5,18 +5,14 @@ import java.time.InstantSource;
 import java.util.Objects;
 
 /**
- * Which rows go. A row is seen in a step when training looks its id up. Rows that are equal by a
- * rule go in an order that depends on their ids alone.
+ * Which rows a table removes. A row is seen in a step when training looks its id up. Rows that are
+ * equal by a rule are removed in an order that depends on their ids alone.
  */
 public sealed interface Eviction {
-  /** No row goes. */
+  /** None. */
   record Never() implements Eviction {}
 
-  /**
-   * Rows unseen in {@code steps} steps, at the end of the last of these.
-   *
-   * @param steps 1 to 2^30
-   */
+  /** Rows unseen in {@code steps} steps, 1 to 2^30, at the end of the last of these. */
   record Unseen(long steps) implements Eviction {
     public Unseen {
       requireSteps(steps);
@@ -24,10 +20,10 @@ public sealed interface Eviction {
   }
 
   /**
-   * Rows unseen for {@code time}, at the end of the first step after that: those whose last step
-   * ended so long ago, or up to 1/128 longer, as no more steps are told apart. Time passes while
-   * training is stopped, too. Where the clock goes back, time stands still until it has caught up.
-   * Which rows go depends on the clock: a run gives the same bits only with the same times.
+   * Rows whose last step ended {@code time} ago or longer, at the end of a step. A row may stay up
+   * to {@code time / 128} longer, because the table keeps the times of only some steps. Time also
+   * passes while training is stopped. When the clock goes back, time stands still until it has
+   * caught up. A run gives the same bits only with the same times.
    *
    * @param time 1 ms to 36500 days, to the millisecond
    * @param clock asked at the end of each step, by the thread of the update
@@ -66,18 +62,18 @@ public sealed interface Eviction {
   }
 
   /**
-   * Rows with a low score, at the end of the first step that does not see them and leaves them with
-   * one below {@code least}: PaddlePaddle's shrinking by decayed shows and clicks. A row's score is
-   * the sum of the weights of the positions at which it was seen, multiplied by {@code decay} for
-   * each step since. For example, a row seen once two steps ago has a score of {@code decay^2}.
+   * Rows whose score falls below {@code least}, at the end of the first such step that does not see
+   * them: PaddlePaddle's shrinking by decayed shows and clicks. The score is a sum over the
+   * positions at which the row was seen: the weight of the position, multiplied by {@code decay}
+   * for each step since. For example, a row seen once two steps ago has a score of {@code decay^2}.
    * Scores stop at 2^23 times the smaller of the two weights.
    *
    * @param decay 1e-6 to 1 - 1e-6
    * @param least above 0
-   * @param showWeight what a position counts whose sample was shown and not clicked, which has a
-   *     label of 0; 1e-3 to 1e3. PaddlePaddle's {@code nonclk_coeff}
-   * @param clickWeight what one counts whose sample was clicked, which has a label of 1; 1e-3 to
-   *     1e3. PaddlePaddle's {@code click_coeff}
+   * @param showWeight weight of a position in a sample that was not clicked (label 0), 1e-3 to 1e3;
+   *     PaddlePaddle's {@code nonclk_coeff}
+   * @param clickWeight weight of a position in a clicked sample (label 1), 1e-3 to 1e3;
+   *     PaddlePaddle's {@code click_coeff}
    */
   record LowScore(double decay, float least, float showWeight, float clickWeight)
       implements Eviction {
@@ -93,7 +89,7 @@ public sealed interface Eviction {
       requireWeight("click weight", clickWeight);
     }
 
-    /** With all positions alike; a row seen once has a score of 1. */
+    /** Every position has weight 1. */
     public LowScore(double decay, float least) {
       this(decay, least, 1, 1);
     }
@@ -104,16 +100,16 @@ public sealed interface Eviction {
     }
   }
 
-  /** In a full table the row whose last step is the longest ago makes room for a new one. */
+  /** In a full table, the row unseen for longest makes room for a new one. */
   record LeastRecent() implements Eviction {}
 
   /**
-   * In a full table the row seen at the fewest positions makes room for a new one; of several, the
-   * one whose last step is the longest ago.
+   * In a full table, the row seen at the fewest positions makes room for a new one; of several, the
+   * one unseen for longest.
    */
   record LeastFrequent() implements Eviction {}
 
-  /** Whether rows go to make room for others. */
+  /** Whether rows are removed to make room for others. */
   default boolean makesRoom() {
     return this instanceof LeastRecent || this instanceof LeastFrequent;
   }

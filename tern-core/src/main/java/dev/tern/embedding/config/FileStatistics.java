@@ -7,10 +7,10 @@ package dev.tern.embedding.config;
  * @param bytes bytes of the file on the disk
  * @param spilled times that a row left memory for the file
  * @param fetched times that a row came back
- * @param bytesWritten bytes written to the file or about to be; rows that leave are merged with
- *     others there, which are read and written again
- * @param bytesRead bytes read from the file, those for scoring, exports and batches looked up ahead
- *     among them: how many depends on what was looked up when
+ * @param bytesWritten bytes written to the file or about to be; a row that leaves is merged with
+ *     others in the file, which are read and written again
+ * @param bytesRead bytes read from the file, also for scoring, exports and batches looked up ahead;
+ *     depends on the order of lookups
  */
 public record FileStatistics(
     long rows, long bytes, long spilled, long fetched, long bytesWritten, long bytesRead) {

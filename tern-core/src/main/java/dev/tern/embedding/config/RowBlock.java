@@ -7,9 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongPredicate;
 
 /**
- * Rows of a table on their way from or to a file, by columns and as they are stored: of each row
- * its id, its weights, its optimizer state and what it keeps about itself. Memory of its own, used
- * again for the next rows.
+ * Rows of a table on their way from or to a file, as they are stored. A column each for ids,
+ * weights, optimizer state and metadata, in memory of its own that the next rows use again.
  */
 public final class RowBlock implements AutoCloseable {
   private static final int MOST_ROWS = 1 << 12;
@@ -27,10 +26,9 @@ public final class RowBlock implements AutoCloseable {
   private int count;
 
   /**
-   * An empty block.
+   * An empty block for rows of {@code width} weights.
    *
-   * @param storage what weights are stored as: F32, F16 or BF16
-   * @param width weights of a row
+   * @param storage type of the weights: F32, F16 or BF16
    * @param state floats of optimizer state of a row
    * @param metadata numbers of 4 bytes that a row keeps about itself
    */
@@ -61,17 +59,17 @@ public final class RowBlock implements AutoCloseable {
     return Memory.allocate(arena, Math.max(1, (long) bytes * ids.length), 64, "row block");
   }
 
-  /** Rows that it has room for. */
+  /** The most rows that fit. */
   public int room() {
     return ids.length;
   }
 
-  /** Rows in it, {@code n}. */
+  /** Rows, {@code n}. */
   public int count() {
     return count;
   }
 
-  /** Says how many rows are in it, from its beginning on. */
+  /** Sets the number of rows; the first rows stay. */
   public void setCount(int rows) {
     count = rows;
   }
@@ -95,7 +93,7 @@ public final class RowBlock implements AutoCloseable {
     MemorySegment.copy(column, (long) bytes * from, column, (long) bytes * to, bytes);
   }
 
-  /** The ids of its rows, with room for {@link #room}. */
+  /** The ids of the rows, in an array of {@link #room} numbers. */
   public long[] ids() {
     return ids;
   }

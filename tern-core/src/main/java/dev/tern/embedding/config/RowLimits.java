@@ -6,12 +6,10 @@ import dev.tern.internal.kernel.Halves;
 /**
  * Limits of the updates of rows.
  *
- * @param clipNorm largest L2 norm of the gradient of a row, summed over the batch. A larger
- *     gradient is scaled down to it, before l2 adds to the gradient: with clipNorm 1, a gradient
- *     (3, 4) becomes (0.6, 0.8). 0 leaves gradients as they are (Pascanu et al. 2013, algorithm 1,
- *     for each row)
- * @param low smallest weight after an update, as in the sparse SGD rules of PaddlePaddle; -infinity
- *     for no bound
+ * @param clipNorm largest L2 norm of a row's gradient, summed over the batch; 0 for no limit. A
+ *     larger gradient is scaled down, before l2 adds to it: with 1, (3, 4) becomes (0.6, 0.8)
+ *     (Pascanu et al. 2013, algorithm 1, for each row)
+ * @param low smallest weight after an update, as in PaddlePaddle's sparse SGD; -infinity for none
  * @param high largest weight after an update; infinity for no bound
  */
 public record RowLimits(float clipNorm, float low, float high) {
@@ -75,7 +73,7 @@ public record RowLimits(float clipNorm, float low, float high) {
     if (Halves.widen(storage, half) <= x) {
       return Halves.widen(storage, half);
     }
-    // The next below: of the bits of a number above 0 one less, of others one more.
+    // The next value below: one less as bits above 0, one more below 0.
     int next = half > 0 ? half - 1 : half == 0 ? 0x8001 : half + 1;
     return Halves.widen(storage, (short) next);
   }

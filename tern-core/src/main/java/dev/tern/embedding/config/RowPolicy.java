@@ -6,7 +6,7 @@ import java.util.Objects;
  * Which ids have rows.
  *
  * @param admission which new ids get a row in training
- * @param eviction which rows go
+ * @param eviction which rows are removed
  * @param maxRows rows at most, 1 or more; {@link Long#MAX_VALUE} for any number
  * @param whenFull what becomes of an id for which there is no room
  */
@@ -41,12 +41,12 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
     return new RowPolicy(admission, eviction, rows, full);
   }
 
-  /** The same for a table of at most {@code rows} rows, where rows make room for others. */
+  /** The same with at most {@code rows} rows, which {@code rule} removes to make room. */
   public RowPolicy withRoomMadeBy(Eviction rule, long rows) {
     return new RowPolicy(admission, rule, rows, whenFull);
   }
 
-  /** Whether every id has a row for good, so that a table remembers nothing beside its rows. */
+  /** Whether every id gets a row and keeps it. */
   public boolean isAll() {
     return admission instanceof Admission.Always
         && eviction instanceof Eviction.Never
@@ -60,13 +60,18 @@ public record RowPolicy(Admission admission, Eviction eviction, long maxRows, Wh
   }
 
   /**
-   * Whether positions of clicked samples count differently from others. Lookups in training then
-   * need the labels of their samples: a {@code BatchLookup} takes the first label of each sample
-   * from the batch, a {@code Lookup} is given them by {@code label}.
+   * Whether positions in clicked samples count differently from others. Training lookups then need
+   * labels: a {@code BatchLookup} takes the first label of each sample, a {@code Lookup} is given
+   * them by {@code label}.
    */
   public boolean weighsClicks() {
     return admission instanceof Admission.ByCount counted && counted.clickWeight() != 1
         || eviction instanceof Eviction.LowScore low && low.showWeight() != low.clickWeight();
+  }
+
+  /** Requires a whole number from 1 to {@code most}. */
+  static void requireUpTo(long most, String name, long got) {
+    require(got >= 1 && got <= most, name, got, "1 to " + most);
   }
 
   static void require(boolean holds, String name, Number got, String expected) {

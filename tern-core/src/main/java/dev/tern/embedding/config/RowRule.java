@@ -6,22 +6,22 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The optimizer of the rows of a table. The first weights of each row, the head, may have an
- * optimizer of their own. Example: a row of 17 weights whose first is the linear weight of the id,
- * updated by FTRL, while Adagrad updates the other 16 (McMahan et al., "Ad Click Prediction: a View
- * from the Trenches", KDD 2013, use FTRL for linear weights).
+ * The optimizer of a table's rows. The first weights of each row, the head, may have an optimizer
+ * of their own. Example: FTRL updates the first of 17 weights, the linear weight of the id, and
+ * Adagrad the other 16 (McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013,
+ * use FTRL for linear weights).
  *
- * @param optimizer updates all weights, or the weights behind the head
- * @param head the first weights, if they have an optimizer of their own; neither optimizer may then
+ * @param optimizer updates all weights, or the weights after the head
+ * @param head the first weights, if they have an optimizer of their own; then neither optimizer may
  *     update all rows in each step, as Adam that is not lazy does
  */
 public record RowRule(Optimizer optimizer, Optional<Head> head) {
   /**
    * The first weights of a row.
    *
-   * @param width how many, 1 or more, fewer than the row has
-   * @param optimizer updates them. A schedule scales the learning rates of both optimizers by the
-   *     same factor: with lr 0.2 here and 0.1 there, a step at rate 0.05 uses 0.1 here
+   * @param width how many: 1 or more, fewer than the row has
+   * @param optimizer updates them. A schedule scales both learning rates by the same factor: with
+   *     lr 0.2 here and 0.1 for the other weights, a step at rate 0.05 uses 0.1 here
    */
   public record Head(int width, Optimizer optimizer) {
     public Head {
@@ -92,11 +92,7 @@ public record RowRule(Optimizer optimizer, Optional<Head> head) {
     };
   }
 
-  /**
-   * The state of a row of {@code width} weights before its first update.
-   *
-   * @throws IllegalArgumentException if the head is not narrower than the row
-   */
+  /** The state of a row of {@code width} weights, more than the head has, before any update. */
   public float[] initialState(int width) {
     if (headWidth() >= width) {
       throw new IllegalArgumentException(

@@ -10,8 +10,8 @@ public interface RowSink {
    *
    * @param ids the ids, in {@code ids[0 .. count)}; those of all rows ascend within and across
    *     blocks
-   * @param values {@code count x rowFloats} packed floats: of each row its weights, widened to F32,
-   *     then its optimizer state ({@link TableConfig#rowFloats()})
+   * @param values {@code count x rowFloats} packed floats ({@link TableConfig#rowFloats()}), with
+   *     weights widened to F32
    * @param count rows, 1 or more
    */
   void accept(long[] ids, MemorySegment values, int count);

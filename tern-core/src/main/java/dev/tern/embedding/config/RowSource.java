@@ -9,8 +9,8 @@ public interface RowSource {
    * Writes up to {@code ids.length} rows.
    *
    * @param ids takes the ids
-   * @param values takes the rows, {@code ids.length x rowFloats} packed floats: of each its
-   *     weights, then its optimizer state ({@link TableConfig#rowFloats()})
+   * @param values takes {@code ids.length x rowFloats} packed floats ({@link
+   *     TableConfig#rowFloats()})
    * @return rows written; 0 at the end
    */
   int next(long[] ids, MemorySegment values);

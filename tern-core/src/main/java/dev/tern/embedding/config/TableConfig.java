@@ -3,6 +3,7 @@ package dev.tern.embedding.config;
 import dev.tern.base.DType;
 import dev.tern.optim.Optimizer;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /**
  * One embedding table: its name, size and options.
@@ -24,23 +25,13 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     RowLimits limits = options.limits();
     require(index >= 0, name, "index", index, "0 or more");
     require(width >= 1 && width <= MAX_WIDTH, name, "width", width, "1 to " + MAX_WIDTH);
-    require(
-        rule.headWidth() < width,
-        name,
-        "weights with an optimizer of their own",
-        rule.headWidth(),
-        "fewer than the " + width + " of a row");
-    require(
-        finite(options.initRange()),
-        name,
-        "initRange",
-        options.initRange(),
-        "a finite number of 0 or more");
-    require(finite(options.l2()), name, "l2", options.l2(), "a finite number of 0 or more");
-    if (storage != DType.F32 && storage != DType.F16 && storage != DType.BF16) {
-      throw new IllegalArgumentException(
-          "table " + name + ": got storage " + storage + ", expected F32, F16 or BF16");
-    }
+    int head = rule.headWidth();
+    String fewer = "fewer than the " + width + " of a row";
+    require(head < width, name, "weights with an optimizer of their own", head, fewer);
+    requireAtLeastZero(name, "initRange", options.initRange());
+    requireAtLeastZero(name, "l2", options.l2());
+    boolean storable = storage == DType.F32 || storage == DType.F16 || storage == DType.BF16;
+    require(storable, name, "storage", storage, "F32, F16 or BF16");
     if (options.format() != RowFormat.STORED && !options.rows().isAll()) {
       throw new IllegalArgumentException(
           "table %s: got a row policy with rows of %s, expected a row for each id"
@@ -53,23 +44,9 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     }
   }
 
-  private TableConfig with(TableOptions others) {
-    return new TableConfig(name, index, width, seed, others);
-  }
-
-  /** The same table with other limits. */
-  public TableConfig withLimits(RowLimits others) {
-    return with(options.limits(others));
-  }
-
-  /** The same table with another format of rows in memory. */
-  public TableConfig withFormat(RowFormat other) {
-    return with(options.format(other));
-  }
-
-  /** The same table with another update rule. */
-  public TableConfig withRule(RowRule other) {
-    return with(options.rule(other));
+  /** The same table with changed options, for example {@code o -> o.l2(0.1f)}. */
+  public TableConfig with(UnaryOperator<TableOptions> change) {
+    return new TableConfig(name, index, width, seed, change.apply(options));
   }
 
   public RowRule rule() {
@@ -115,8 +92,8 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
   }
 
   /**
-   * Numbers of 4 bytes that rows keep about themselves, where the eviction asks for them: the step
-   * in which they were seen last, at how many positions they were seen, and their score then.
+   * Numbers of 4 bytes that a row keeps for its eviction: the step in which it was seen last, at
+   * how many positions it was seen, and its score then.
    */
   public int metadata() {
     return switch (rows().eviction()) {
@@ -129,30 +106,33 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
   }
 
   /**
-   * Floats of a row as it is exported: weights, then state, then {@link #metadata} (whole numbers
-   * by their bits, but for the score). State is {@code a} for Momentum and Nesterov, {@code s} for
-   * Adagrad (one number when row-wise) and RMSProp, {@code m} then {@code v} for Adam, where
-   * moments decay followed by the step of the last update (0 for none, by its bits), {@code z} then
-   * {@code n} for FTRL. Of a {@link RowRule} with a head, its state, then that of the other
-   * weights.
+   * Floats of a row as it is exported: weights, then state, then {@link #metadata}. The score is a
+   * float; the other metadata are whole numbers by their bits. The state is
+   *
+   * <ul>
+   *   <li>{@code a} for Momentum and Nesterov, {@code s} for Adagrad (one number when row-wise) and
+   *       RMSProp, {@code z} then {@code n} for FTRL;
+   *   <li>{@code m} then {@code v} for Adam; where moments decay, then the step of the last update
+   *       (0 for none, by its bits);
+   *   <li>under a {@link RowRule} with a head, the state of the head, then of the other weights.
+   * </ul>
    */
   public int rowFloats() {
     return width + stateFloats() + metadata();
   }
 
-  /**
-   * The holder that memory snapshots name for a part of the table, such as {@code table t rows}.
-   */
+  /** What memory snapshots call the holder of a part of the table, such as "table t rows". */
   public String holder(String part) {
     return "table " + name + " " + part;
   }
 
-  private static boolean finite(float value) {
-    return value >= 0 && value < Float.POSITIVE_INFINITY;
+  private static void requireAtLeastZero(String table, String name, float value) {
+    require(
+        value >= 0 && Float.isFinite(value), table, name, value, "a finite number of 0 or more");
   }
 
   private static void require(
-      boolean holds, String table, String name, Number got, String expected) {
+      boolean holds, String table, String name, Object got, String expected) {
     if (!holds) {
       throw new IllegalArgumentException(
           "table " + table + ": got " + name + " " + got + ", expected " + expected);

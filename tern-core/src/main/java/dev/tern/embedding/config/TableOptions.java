@@ -37,8 +37,8 @@ public final class TableOptions implements Cloneable {
   }
 
   /**
-   * Sum pooling, initial weights with a deviation of 0.01, zeros for unknown ids, F32, a row for
-   * each id, no limits.
+   * Sum pooling, initial weights with a standard deviation of 0.01, zeros for unknown ids, F32, a
+   * row for each id, no limits.
    */
   public static TableOptions of(Optimizer optimizer) {
     return new TableOptions(RowRule.of(optimizer));
@@ -65,11 +65,10 @@ public final class TableOptions implements Cloneable {
   }
 
   /**
-   * Another optimizer for the first of the parts that the model splits rows into: with Tern's
-   * models that is the linear weight of each id. The learning rate of a step is scaled by the ratio
-   * of the two optimizers' {@link Optimizer#lr}: with 0.1 here and 0.01 for {@link #optimizer()}
-   * the first part learns at 10 times the rate. Neither may be Adam that updates all rows in each
-   * step.
+   * Another optimizer for the first part of each row: in Tern's models the linear weight of the id.
+   * Its learning rate follows the ratio of the two {@link Optimizer#lr}: with 0.1 here and 0.01 for
+   * {@link #optimizer()} the first part learns at 10 times the rate. Neither may be Adam that
+   * updates all rows in each step.
    */
   public TableOptions firstPart(Optimizer other) {
     return with(copy -> copy.firstPart = Optional.of(other));
@@ -80,7 +79,7 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.initRange = range);
   }
 
-  /** Adds {@code share * w} to the gradient of rows that a batch touches; 0 or more. */
+  /** Adds {@code share * w} to the gradients of the rows in a batch; 0 or more. */
   public TableOptions l2(float share) {
     return with(copy -> copy.l2 = share);
   }
@@ -90,17 +89,16 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.combiner = other);
   }
 
-  /** What an id without a row reads as: in scoring, and in training where not all have one. */
+  /** What an id without a row reads as. */
   public TableOptions unknown(UnknownRow row) {
     return with(copy -> copy.unknown = row);
   }
 
   /**
-   * Type of weights in memory and in checkpoints: F32, or F16 or BF16 in half the bytes. Weights
-   * are widened as they are read, and updates compute in F32. F16 is rounded to the nearest. BF16
-   * is rounded up or down at random, so that the mean is right and small steps are not lost
-   * (stochastic rounding; the direction depends on seed, table, id, step and column alone). A
-   * finite weight stays finite. Optimizer state is always F32.
+   * Type of weights in memory and in checkpoints: F32, F16 or BF16. Updates compute in F32, and
+   * optimizer state is always F32. F16 is rounded to the nearest. BF16 is rounded up or down at
+   * random, so that small steps are not lost (stochastic rounding; the direction depends on seed,
+   * table, id, step and column alone). A finite weight stays finite.
    */
   public TableOptions storage(DType type) {
     return with(copy -> copy.storage = type);
@@ -118,7 +116,7 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.rowsOf = Collections.unmodifiableMap(policies));
   }
 
-  /** Bounds that updates of rows keep to. */
+  /** Limits of updates. */
   public TableOptions limits(RowLimits bounds) {
     return with(copy -> copy.limits = bounds);
   }
@@ -128,7 +126,7 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.format = other);
   }
 
-  /** These options for the table {@code name} alone, with its policy as {@link #rows()}. */
+  /** These options with the policy of the table {@code name} as {@link #rows()}. */
   TableOptions ofTable(String name) {
     return rowsOf.isEmpty()
         ? this

@@ -19,8 +19,8 @@ public record TableStatistics(
    * The index from ids to rows.
    *
    * @param bytes bytes held
-   * @param probes how many buckets, each a cache line, are read to find the row of an id: the mean
-   *     of all ids with a row in memory, 1 at best; NaN where there is none
+   * @param probes buckets, each a cache line, that a search for an id reads: the mean of all ids
+   *     with a row in memory, 1 at best; NaN where there is none
    */
   public record Index(long bytes, double probes) {}
 
@@ -31,7 +31,7 @@ public record TableStatistics(
    * @param misses ids that had none: admitted and rejected
    * @param admitted ids that were given a row
    * @param rejected ids that were not
-   * @param evicted rows that went
+   * @param evicted rows that were removed
    */
   public record Ids(long hits, long misses, long admitted, long rejected, long evicted) {}
 
@@ -39,52 +39,43 @@ public record TableStatistics(
    * The counting filter of {@link Admission.ByCount}.
    *
    * @param bytes bytes held; 0 where there is none
-   * @param sharedCounters ids that are expected to share their counter with an earlier one, and may
-   *     have been admitted early
+   * @param sharedCounters ids that share their counter with an earlier one, as an estimate: they
+   *     may have been admitted early
    */
   public record Filter(long bytes, double sharedCounters) {}
 
-  /** Bytes of the index. */
   public long indexBytes() {
     return index.bytes;
   }
 
-  /** Buckets of the index that are read to find the row of an id. */
   public double probes() {
     return index.probes;
   }
 
-  /** Ids that had a row. */
   public long hits() {
     return ids.hits;
   }
 
-  /** Ids that had no row. */
   public long misses() {
     return ids.misses;
   }
 
-  /** Ids that were given a row. */
   public long admitted() {
     return ids.admitted;
   }
 
-  /** Ids that were not given a row. */
   public long rejected() {
     return ids.rejected;
   }
 
-  /** Rows that went. */
   public long evicted() {
     return ids.evicted;
   }
 
-  /** Bytes of the counting filter. */
   public long filterBytes() {
     return filter.bytes;
   }
 
-  /** Ids that are expected to share their counter. */
   public double sharedCounters() {
     return filter.sharedCounters;
   }

@@ -1,8 +1,8 @@
 package dev.tern.embedding.config;
 
 /**
- * What an id that has no row reads as: where looking up must not insert, or where its table's
- * {@link RowPolicy} leaves it without one.
+ * What an id without a row reads as: in scoring, and in training where the {@link RowPolicy} leaves
+ * ids without one.
  */
 public sealed interface UnknownRow {
   /** Zeros. */
@@ -14,33 +14,25 @@ public sealed interface UnknownRow {
   /** The mean of all rows of the table; zeros while it is empty. */
   UnknownRow MEAN = Derived.MEAN;
 
-  /** Rows that a table keeps for ids without one; 0 where what these read as is derived. */
-  int buckets();
+  /** Rows that a table keeps for ids without one; 0 where such ids read as derived values. */
+  default int buckets() {
+    return 0;
+  }
 
-  /** What is not kept, and so learns nothing. */
+  /** Values that no row holds, so nothing trains them; see the constants of the same names. */
   enum Derived implements UnknownRow {
-    /** {@link UnknownRow#ZEROS}. */
     ZEROS,
-    /** {@link UnknownRow#INITIAL}. */
     INITIAL,
-    /** {@link UnknownRow#MEAN}. */
-    MEAN;
-
-    @Override
-    public int buckets() {
-      return 0;
-    }
+    MEAN
   }
 
   /**
-   * One of so many rows, by the hash of the id: ids of one bucket share a row. These rows are in
-   * the table from its beginning and learn as others do: in a step, from the gradients of all ids
-   * of a batch that read as them. An id that is given a row later begins with initial weights.
-   *
-   * @param buckets rows, 1 to {@value #MOST}
+   * One of {@code buckets} rows, 1 to {@value #MOST}, by the hash of the id. The table has them
+   * from its beginning. They learn as other rows do: a step sums the gradients of all ids in the
+   * batch that share a bucket. An id that is given a row later begins with initial weights.
    */
   record Hashed(int buckets) implements UnknownRow {
-    /** Buckets that there may be. */
+    /** The most buckets. */
     public static final int MOST = 1 << 20;
 
     public Hashed {

@@ -7,12 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * Lets readers through side by side, and shuts them out for a change. A reader counts itself in and
- * out at a count that it shares with few other threads, so readers on many cores do not wait for
- * each other's cache line as they would at one lock (as in BRAVO: Dice and Kogan, "BRAVO: Biased
- * Locking for Reader-Writer Locks", USENIX ATC 2019). A change pays for it: it looks at all counts.
+ * Lets readers through side by side, and shuts them out for a change. Each reader increments one of
+ * many counts, picked by its thread, so readers on many cores do not compete for one cache line (as
+ * in BRAVO: Dice and Kogan, "BRAVO: Biased Locking for Reader-Writer Locks", USENIX ATC 2019). In
+ * return, a change must read all counts.
  *
- * <p>A reader enters and leaves in the same thread and does not enter twice.
+ * <p>A reader leaves in the thread in which it entered, and does not enter twice.
  */
 final class ReadGate {
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -23,14 +23,14 @@ final class ReadGate {
   private static final int SPINS = 1000;
   private static final long PAUSE_NANOS = 20_000;
 
-  /** Power of two, at least one a processor. */
+  /** Number of counts: a power of two, at least one for each processor. */
   private final int stripes =
       2 * Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors() - 1));
 
   private final long[] counts = new long[SPACING * (stripes + 1)];
   private volatile boolean shut;
 
-  /** Where readers wait who found the gate shut, and changes for each other. */
+  /** Readers wait here while the gate is shut, and changes for each other. */
   private final StampedLock waiting = new StampedLock();
 
   private final Lock reader = waiting.asReadLock();
@@ -40,18 +40,11 @@ final class ReadGate {
   void enter() {
     int stripe = stripe();
     COUNT.getAndAdd(counts, stripe, 1L);
-    // A change shuts the gate and then looks at the counts: it sees this one, or is seen here.
+    // A change sets shut and then reads the counts: either it sees this count, or we see shut.
     if (shut) {
       COUNT.getAndAdd(counts, stripe, -1L);
-      enterInTurn(stripe);
-    }
-  }
-
-  private void enterInTurn(int stripe) {
-    reader.lock();
-    try {
+      reader.lock();
       COUNT.getAndAdd(counts, stripe, 1L);
-    } finally {
       reader.unlock();
     }
   }

@@ -10,7 +10,7 @@ import dev.tern.internal.table.tier.RowSpiller;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 
-/** Gives rows to ids that have none. Where memory runs out, the first of them have whole rows. */
+/** Gives rows to ids that have none. If memory runs out, the first ids have whole rows. */
 final class RowInserts {
   private final IdIndex index;
   private final RowSlabs rows;
@@ -36,7 +36,7 @@ final class RowInserts {
     spiller = watch.mover();
   }
 
-  /** Gives rows to the first {@code missing} ids of a lookup. */
+  /** Gives rows to the first {@code missing} of the missing ids. */
   void add(RowLookup lookup, int missing) {
     residents.reserve(missing);
     makeRoom(missing);
@@ -44,7 +44,7 @@ final class RowInserts {
     try {
       insert(lookup, missing);
     } finally {
-      // Ids that went in before memory ran out must not be left with undefined weights.
+      // If memory ran out, the ids that are in need defined weights too.
       int inserted = (int) (index.size() - size);
       initial.write(lookup.ids, lookup.addresses, lookup.missing, inserted);
       residents.enter(lookup, inserted);
@@ -53,7 +53,7 @@ final class RowInserts {
     }
   }
 
-  /** Gives rows to all distinct ids of a lookup, in order, and leaves them undefined. */
+  /** Gives undefined rows to all distinct ids of a lookup, in order. */
   void addUndefined(RowLookup lookup) {
     int count = lookup.unique();
     for (int i = 0; i < count; i++) {
@@ -101,7 +101,7 @@ final class RowInserts {
         int u = lookup.missing[i];
         lookup.addresses[u] = rows.address(lookup.rows[u]);
       }
-      // Where memory ran out.
+      // If memory ran out, the others stay without a row.
       for (int i = missing - 1; i >= inserted; i--) {
         rows.release(lookup.rows[lookup.missing[i]]);
         lookup.rows[lookup.missing[i]] = RowLookup.NONE;

@@ -9,14 +9,14 @@ import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.policy.RowAdmission;
 import dev.tern.internal.table.rows.BucketRows;
+import dev.tern.internal.table.rows.Int8Rows;
 import dev.tern.internal.table.rows.MatrixBlock;
 import dev.tern.internal.table.rows.PlacedBlock;
 import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.internal.table.rows.RowLookup;
-import dev.tern.internal.table.rows.RowLoops;
+import dev.tern.internal.table.rows.RowReads;
 import dev.tern.internal.table.rows.RowSlabs;
-import dev.tern.internal.table.rows.ScalarBytes;
-import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.StoredWeights;
 import dev.tern.internal.table.snapshot.RowCopies;
 import dev.tern.internal.table.snapshot.RowListener;
 import dev.tern.internal.table.snapshot.RowPipe;
@@ -30,21 +30,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/**
- * Rows of a table to and from others: each its weights as F32, then its state and metadata, a block
- * at a time.
- */
+/** Exports and imports the rows of a table: as floats, or as they are stored. */
 final class RowTransfer {
-  /** Rows that are exported, or imported, at once. */
+  /** Rows exported or imported at once as floats. */
   private static final int BLOCK = RowSpiller.LEAST_ROWS;
 
   private final TableRows table;
   private final TableConfig config;
   private final RowSlabs rows;
   private final RowAdmission residents;
-  private final RowLoops loops;
+  private final RowReads loops;
 
-  RowTransfer(TableRows table, RowSlabs rows, RowAdmission residents, RowLoops loops) {
+  RowTransfer(TableRows table, RowSlabs rows, RowAdmission residents, RowReads loops) {
     this.table = table;
     config = table.config();
     this.rows = rows;
@@ -62,8 +59,7 @@ final class RowTransfer {
   /** Gives the rows of the first {@code count} ids. */
   void export(long[] ids, int count, RowSink sink) {
     int floats = config.rowFloats();
-    long buffer =
-        table.allocator().allocate(4L * floats * BLOCK, "table " + config.name() + " export");
+    long buffer = table.allocator().allocate(4L * floats * BLOCK, config.holder("export"));
     try (Arena lent = Arena.ofConfined()) {
       MemorySegment values = Memory.segment(buffer, 4L * floats * BLOCK).reinterpret(lent, null);
       long[] block = new long[BLOCK];
@@ -87,62 +83,43 @@ final class RowTransfer {
     }
   }
 
-  /** Gives rows as they lie, in order. */
-  void export(SortedRows sorted, boolean inMemory, Consumer<RowBlock> sink) {
-    RowPipe.run(config, new Gathering(sorted, inMemory)::next, block -> sink.accept(block.rows()));
+  /** Gives rows in order, as they are stored now or, with {@code copies}, as they were before. */
+  void export(SortedRows sorted, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
+    RowLookup lookup = new RowLookup();
+    RowPipe.run(
+        config,
+        block -> {
+          int length = sorted.advance(block.places().length);
+          block.take(sorted.ids(), sorted.at(), length);
+          if (table.tier.isPresent()) {
+            gatherFound(block, lookup);
+          } else {
+            gather(block, sorted.rows(), sorted.at(), copies);
+          }
+          return length > 0;
+        },
+        block -> sink.accept(block.rows()));
   }
 
-  /** Gives rows as they were, in order, while others change them. */
-  void export(SortedRows sorted, RowCopies copies, Consumer<RowBlock> sink) {
-    RowPipe.run(config, block -> next(block, sorted, copies), block -> sink.accept(block.rows()));
-  }
-
-  private boolean next(PlacedBlock block, SortedRows sorted, RowCopies copies) {
-    int length = sorted.advance(block.places().length);
-    block.take(sorted.ids(), sorted.at(), length);
-    for (int i = 0; i < length; i++) {
-      block.places()[i] = copies.address(sorted.rows()[sorted.at() + i]);
+  private void gather(PlacedBlock block, int[] numbers, int from, Optional<RowCopies> copies) {
+    for (int i = 0; i < block.count(); i++) {
+      int row = numbers[from + i];
+      block.places()[i] = copies.isPresent() ? copies.get().address(row) : rows.address(row);
     }
     block.gather();
-    copies.mend(block, sorted.rows(), sorted.at());
-    return length > 0;
+    if (copies.isPresent()) {
+      copies.get().mend(block, numbers, from);
+    }
   }
 
-  /** Rows in order, from where they lie. */
-  private final class Gathering {
-    private final SortedRows sorted;
-
-    /** Whether all rows have numbers; else they are looked for. */
-    private final boolean inMemory;
-
-    private final RowLookup lookup = new RowLookup();
-
-    Gathering(SortedRows sorted, boolean inMemory) {
-      this.sorted = sorted;
-      this.inMemory = inMemory;
-    }
-
-    boolean next(PlacedBlock block) {
-      int length = sorted.advance(block.places().length);
-      block.take(sorted.ids(), sorted.at(), length);
-      if (inMemory) {
-        for (int i = 0; i < length; i++) {
-          block.places()[i] = rows.address(sorted.rows()[sorted.at() + i]);
-        }
-      } else {
-        find(block);
-      }
-      block.gather();
-      Reference.reachabilityFence(lookup); // it may hold copies of rows
-      return length > 0;
-    }
-
-    private void find(PlacedBlock block) {
-      lookup.fill(block.ids(), block.count());
-      table.find(lookup, false);
-      // Distinct ids: row i is that of id i.
-      System.arraycopy(lookup.addresses, 0, block.places(), 0, block.count());
-    }
+  /** Gathers rows that may lie in the file: these have no numbers. */
+  private void gatherFound(PlacedBlock block, RowLookup lookup) {
+    lookup.fill(block.ids(), block.count());
+    table.find(lookup, false);
+    // All ids are distinct, so row i is the row of id i.
+    System.arraycopy(lookup.addresses, 0, block.places(), 0, block.count());
+    block.gather();
+    Reference.reachabilityFence(lookup); // it owns the copies of rows
   }
 
   private void exportRows(RowLookup lookup, int count, long buffer) {
@@ -158,36 +135,20 @@ final class RowTransfer {
     }
   }
 
-  /**
-   * Gives the bucket rows as they are stored, in order, with their numbers for ids and without
-   * metadata.
-   *
-   * @param copies of bucket rows that have changed since the moment that is exported
-   */
+  /** Gives the bucket rows in the same way, with their numbers for ids and without metadata. */
   void export(BucketRows buckets, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
     int[] all = IntStream.range(0, buckets.count()).toArray();
     long[] numbers = Arrays.stream(all).asLongStream().toArray();
     try (PlacedBlock block = new PlacedBlock(config, 0)) {
       for (int from = 0; from < all.length; from += block.count()) {
         block.take(numbers, from, Math.min(block.places().length, all.length - from));
-        for (int i = 0; i < block.count(); i++) {
-          block.places()[i] =
-              copies.isPresent() ? copies.get().address(from + i) : rows.address(from + i);
-        }
-        block.gather();
-        if (copies.isPresent()) {
-          copies.get().mend(block, all, from);
-        }
+        gather(block, all, from, copies);
         sink.accept(block.rows());
       }
     }
   }
 
-  /**
-   * Writes over the bucket rows what {@link #export(BucketRows, Optional, Consumer)} gave.
-   *
-   * @return whether the source gives as many as there are; if not, some may be written
-   */
+  /** Overwrites the bucket rows; returns whether the source gave exactly as many. */
   boolean restore(BucketRows buckets, RowBlock.Source source, RowListener watch) {
     int taken = 0;
     watch.begin();
@@ -213,8 +174,7 @@ final class RowTransfer {
   /** Makes rows of what a source gives. */
   void importFrom(RowSource source) {
     long rowBytes = 4L * config.rowFloats();
-    long buffer =
-        table.allocator().allocate(BLOCK * rowBytes, "table " + config.name() + " import");
+    long buffer = table.allocator().allocate(BLOCK * rowBytes, config.holder("import"));
     try (Arena lent = Arena.ofConfined()) {
       MemorySegment values = Memory.segment(buffer, BLOCK * rowBytes).reinterpret(lent, null);
       long[] block = new long[BLOCK];
@@ -230,60 +190,49 @@ final class RowTransfer {
     }
   }
 
-  /**
-   * Makes rows of blocks as they are stored.
-   *
-   * @param stay whether rows stay where they are put: then another thread fills them
-   */
+  /** Makes rows of stored blocks. If rows {@code stay} in place, another thread fills them. */
   void importFrom(RowBlock.Source source, boolean stay) {
-    Placing placing = new Placing();
-    if (stay && !RowLayout.keepsId(config)) {
-      RowPipe.run(
-          config,
-          block -> source.next(block.rows()),
-          placing::place,
-          block -> block.scatter(0, block.count()));
-    } else {
-      RowPipe.run(config, block -> source.next(block.rows()), placing::fill);
-    }
+    Placing placing = new Placing(!stay || RowLayout.keepsId(config));
+    RowPipe.run(config, block -> source.next(block.rows()), placing::place, placing::finish);
   }
 
   /** Makes rows for the ids of blocks, in order. */
   private final class Placing {
+    /** Whether {@link #place} fills the rows; else {@link #finish} does on another thread. */
+    private final boolean atOnce;
+
     private final long[] ids = new long[BLOCK];
     private final RowLookup lookup = new RowLookup();
     private boolean started;
     private long last;
 
-    /** Says where the rows of a block are to lie. */
+    Placing(boolean atOnce) {
+      this.atOnce = atOnce;
+    }
+
     void place(PlacedBlock block) {
       requireAscending(block);
       for (int from = 0; from < block.count(); from += BLOCK) {
-        place(block, from);
-      }
-    }
-
-    /** Places the rows of a block and fills them. */
-    void fill(PlacedBlock block) {
-      requireAscending(block);
-      for (int from = 0; from < block.count(); from += BLOCK) {
-        int count = place(block, from);
-        block.scatter(from, from + count);
+        int count = Math.min(BLOCK, block.count() - from);
+        System.arraycopy(block.ids(), from, ids, 0, count);
+        table.importNew(ids, count, lookup);
+        System.arraycopy(lookup.addresses, 0, block.places(), from, count);
+        if (atOnce) {
+          block.scatter(from, from + count);
+        }
         for (int i = 0; i < count && RowLayout.keepsId(config); i++) {
           enter(ids[i], lookup.rows[i]);
         }
       }
     }
 
-    private int place(PlacedBlock block, int from) {
-      int count = Math.min(BLOCK, block.count() - from);
-      System.arraycopy(block.ids(), from, ids, 0, count);
-      table.importNew(ids, count, lookup);
-      System.arraycopy(lookup.addresses, 0, block.places(), from, count);
-      return count;
+    void finish(PlacedBlock block) {
+      if (!atOnce) {
+        block.scatter(0, block.count());
+      }
     }
 
-    /** So that no id comes twice. */
+    /** Also makes sure that no id comes twice. */
     private void requireAscending(PlacedBlock block) {
       for (int i = 0; i < block.count(); i++) {
         long id = block.ids()[i];
@@ -303,14 +252,14 @@ final class RowTransfer {
     long row = rows.address(number);
     int width = config.width();
     if (config.format() == RowFormat.INT8) {
-      ScalarBytes.set(DType.F32, values, width, row);
+      Int8Rows.set(DType.F32, values, width, row);
       return;
     }
     if (config.storage() == DType.F32) {
       Memory.copy(values, row, 4L * width);
     } else {
       for (int j = 0; j < width; j++) {
-        ScalarHalves.set(config.storage(), row, j, Memory.getFloat(values + 4L * j));
+        StoredWeights.set(config.storage(), row, j, Memory.getFloat(values + 4L * j));
       }
     }
     long stateBytes = 4L * (config.rowFloats() - width);
@@ -320,7 +269,7 @@ final class RowTransfer {
     }
   }
 
-  /** Completes a row that holds its id. */
+  /** Writes the id into a row, and gives the row to the policy. */
   private void enter(long id, int number) {
     Memory.setLong(rows.address(number) + RowLayout.idOffset(config), id);
     if (!residents.enterAgain(id, number)) {

@@ -5,14 +5,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which calls of a table may run side by side. A call begins, and ends in the same thread:
- *
- * <pre>
- *            runs beside            waits for
- * READ       READ, SNAPSHOT         a CHANGE
- * SNAPSHOT   READ                   SNAPSHOT, CHANGE
- * CHANGE     nothing                all calls
- * </pre>
+ * Decides which calls of a table may run side by side; the package description has a table. A call
+ * ends in the thread in which it began.
  *
  * <p>Snapshots and changes take turns, first come, first served ({@link #turn}). A change then
  * waits for the reads that have begun, and later reads wait for it ({@link #reads}); a snapshot
@@ -23,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 public final class TableLock {
   /** What a call does with the table. */
   public enum Use {
-    /** Leaves everything as it is. */
+    /** Changes nothing. */
     READ,
-    /** Reads for long, or with buffers of which the table has one set. */
+    /** Changes nothing, but takes long or needs buffers of which the table has one set. */
     SNAPSHOT,
-    /** Anything. */
+    /** Changes the table. */
     CHANGE
   }
 

@@ -22,8 +22,8 @@ import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.Pooling;
 import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.internal.table.rows.RowLookup;
-import dev.tern.internal.table.rows.RowLoops;
 import dev.tern.internal.table.rows.RowParts;
+import dev.tern.internal.table.rows.RowReads;
 import dev.tern.internal.table.rows.RowSlabs;
 import dev.tern.internal.table.rows.RowUpdates;
 import dev.tern.internal.table.snapshot.ChangedIds;
@@ -40,25 +40,22 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /**
- * One table without its lock: joins index, rows, policy and file tier. Finding without insert,
- * refreshing and pooling change nothing here: several threads may do so at once, also while one
- * thread exports. All other calls are for one thread at a time.
+ * One table without its lock: joins index, rows, policy and file tier. Several threads may find
+ * without insert, refresh and pool at once, also while one thread exports. Every other call needs
+ * the table for itself.
  */
 public final class TableRows {
   private final TableConfig config;
   private final Allocator allocator;
   private final long spare;
-  private final IdIndex index;
-  private final RowSlabs rows;
+  final IdIndex index;
+  final RowSlabs rows;
   private final Optional<BucketRows> buckets;
   private final InitialRows initial;
   private final RowAdmission residents;
 
   /** Keeps rows in a file when memory is too small for all of them. */
-  private final Optional<RowSpiller> tier;
-
-  /** Whether every id has a row for good. */
-  private final boolean all;
+  final Optional<RowSpiller> tier;
 
   private final IntConsumer evictor = this::evict;
   private final RowListener watch;
@@ -66,7 +63,7 @@ public final class TableRows {
   private final RowInserts inserts;
 
   private final Pooling pooling;
-  private final RowLoops loops;
+  private final RowReads loops;
   private final FallbackRows unknown;
   private final RowUpdates updates;
   private final OptimizerStep rule;
@@ -80,7 +77,7 @@ public final class TableRows {
     this.allocator = allocator;
     this.spare = spare;
     initial = new InitialRows(config);
-    loops = RowLoops.fastest(config);
+    loops = RowReads.fastest(config);
     pooling = new Pooling(config, initial, loops);
     int rowBytes = tier.isPresent() ? RowSpiller.rowBytes(config) : RowLayout.rowBytes(config);
     rows = RowSlabs.of(config, rowBytes, allocator);
@@ -89,7 +86,6 @@ public final class TableRows {
     rule = new OptimizerStep(config.optimizer(), behindHead, config.l2());
     residents = new RowAdmission(config, tier, rows, allocator);
     transfer = new RowTransfer(this, rows, residents, loops);
-    all = config.rows().isAll();
     try {
       buckets = BucketRows.of(config, rows);
       index = new IdIndex(allocator, config.holder("index"));
@@ -112,7 +108,7 @@ public final class TableRows {
     inserts = new RowInserts(index, rows, initial, residents, this.tier, watch);
   }
 
-  /** An empty table; with a {@code tier} of such a {@code config} as can have one. */
+  /** An empty table; throws {@code IllegalArgumentException} if its config allows no tier. */
   public static TableRows create(
       TableConfig config, Optional<TierMemory> tier, Allocator allocator) {
     tier.ifPresent(_ -> RowSpiller.require(config));
@@ -137,18 +133,14 @@ public final class TableRows {
     return index.size() + inFile();
   }
 
-  /** Rows of these that are not in memory. */
   private long inFile() {
     return tier.isPresent() ? tier.get().size() : 0;
   }
 
   public long bytes() {
     long tierBytes = tier.map(RowSpiller::bytes).orElse(0L);
-    return index.bytes()
-        + rows.bytes()
-        + residents.bytes()
-        + FallbackRows.spareBytes(config)
-        + tierBytes;
+    long spareBytes = FallbackRows.spareBytes(config);
+    return index.bytes() + rows.bytes() + residents.bytes() + spareBytes + tierBytes;
   }
 
   public TableStatistics statistics() {
@@ -160,12 +152,10 @@ public final class TableRows {
     return residents;
   }
 
-  /** Counts the changes to rows that exist. */
   public long version() {
     return version;
   }
 
-  /** Finds the rows of the ids that a lookup was filled with. */
   public void find(RowLookup into, boolean insert) {
     requireOpen("find");
     if (!insert) {
@@ -188,27 +178,24 @@ public final class TableRows {
     lookup.found(this, config.name(), version, gone());
   }
 
-  /** Locates the rows of the ids that a lookup was filled with, for a {@link #find} to come. */
+  /** Locates the rows of a lookup's ids, for a later {@link #find}. */
   public void lookAhead(RowLookup into) {
     requireOpen("lookAhead");
     into.ahead.found(this, locate(into), index.size(), gone());
   }
 
-  /** Then reads rows of a file that some of these ids have; whether more are to be read. */
+  /** After {@link #lookAhead}, reads some rows of the file; returns whether there are more. */
   public boolean readAhead(RowLookup into) {
     requireOpen("lookAhead");
     return tier.isPresent() && tier.get().readAhead(into);
   }
 
-  /**
-   * How many rows have gone, for good or to the file. When it changes, addresses found before may
-   * belong to other ids.
-   */
+  /** Rows that left memory so far. After a change, an address may belong to another id. */
   private long gone() {
     return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
   }
 
-  /** Locates rows, and brings those of a file back to memory. */
+  /** Locates rows, and brings rows back from the file to memory. */
   private int locateForTraining(RowLookup lookup) {
     int missing = located(lookup);
     if (tier.isPresent()) {
@@ -218,19 +205,19 @@ public final class TableRows {
     return missing;
   }
 
-  /** Locates rows, where nothing may change: of those in a file the lookup has copies. */
+  /** Locates rows without a change: the lookup gets copies of the rows in the file. */
   private int locateAll(RowLookup lookup) {
     int missing = located(lookup);
     return tier.isPresent() ? tier.get().copy(lookup, missing) : missing;
   }
 
-  /** The same as {@link #locate}, which was perhaps done ahead. */
+  /** {@link #locate}, or its result from {@link #lookAhead}. */
   private int located(RowLookup lookup) {
     int missing = lookup.ahead.take(index.size(), gone());
     return missing >= 0 ? missing : locate(lookup);
   }
 
-  /** Finds rows of a lookup's distinct ids; returns how many have none, listed as missing. */
+  /** Finds rows in memory; returns how many ids have none, and lists these as missing. */
   private int locate(RowLookup lookup) {
     int unique = lookup.unique();
     int missing = 0;
@@ -242,13 +229,9 @@ public final class TableRows {
     return missing;
   }
 
-  /**
-   * Gives rows to the admitted ones of the first {@code missing} ids, and moves these to the front.
-   *
-   * @return how many they are
-   */
+  /** Gives rows to the admitted ids among the missing, moves these first, returns their number. */
   private int give(RowLookup lookup, int missing) {
-    int given = all ? missing : choose(lookup, missing);
+    int given = config.rows().isAll() ? missing : choose(lookup, missing);
     long before = size();
     try {
       if (given > 0) {
@@ -275,7 +258,6 @@ public final class TableRows {
     return room;
   }
 
-  /** Frees a row that holds its id. */
   private void evict(int row) {
     evict(Memory.getLong(rows.address(row) + RowLayout.idOffset(config)), row);
   }
@@ -286,9 +268,8 @@ public final class TableRows {
     rows.release(row);
   }
 
-  /** Removes the rows of a lookup's ids; returns how many ids had one. */
+  /** Removes the rows of a lookup's ids; returns how many had one. */
   public int erase(RowLookup lookup) {
-    requireOpen("erase");
     requireStored("erase");
     if (tier.isPresent()) {
       throw new IllegalStateException(
@@ -311,7 +292,7 @@ public final class TableRows {
     }
   }
 
-  /** Takes the rows of a lookup as they are now; ids whose rows went read as unknown. */
+  /** Finds the rows of a lookup as they are now; ids whose rows were evicted read as unknown. */
   public void refresh(RowLookup lookup) {
     requireOpen("refresh");
     lookup.requireOf(this, config.name(), "refresh");
@@ -321,16 +302,15 @@ public final class TableRows {
   }
 
   /**
-   * Locates rows anew that may lie elsewhere now; ids whose rows went have none to read or update.
-   *
-   * @param update whether those in a file come back to memory, or the lookup has copies
+   * Locates rows again if some may have moved; ids whose rows were evicted have none to update. For
+   * an {@code update}, rows in the file come back to memory, else the lookup gets copies.
    */
   private void locateAgain(RowLookup lookup, boolean update) {
     if (!lookup.isBefore(gone()) && lookup.copied == 0) {
       return;
     }
-    // Whether an id is updated, and what moves rows to a file, must not depend on others: ids that
-    // had no row have none here, and those that read a bucket do so again.
+    // No other call may decide whether this lookup updates an id or moves rows to the file. So an
+    // id that had no row still has none here, and an id that read a bucket reads it again.
     boolean stay = update || tier.isPresent();
     int[] without = stay ? lookup.reading(RowLookup.NONE) : new int[0];
     int[] hashed = stay ? lookup.reading(RowLookup.BUCKET) : new int[0];
@@ -353,26 +333,19 @@ public final class TableRows {
 
   /** Combines rows of a lookup that was just found, for bags that were checked. */
   public void poolFound(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
-    try {
-      pooling.pool(lookup, bags, from, to, out);
-    } finally {
-      Reference.reachabilityFence(lookup); // its copies of rows go with it
-    }
+    pooling.pool(lookup, bags, from, to, out);
+    Reference.reachabilityFence(lookup); // it owns the copies of rows
   }
 
   /** Copies the row of every position. */
   public void ragged(RowLookup lookup, long out) {
     requireReadable("ragged", lookup);
-    try {
-      pooling.ragged(lookup, out);
-    } finally {
-      Reference.reachabilityFence(lookup);
-    }
+    pooling.ragged(lookup, out);
+    Reference.reachabilityFence(lookup);
   }
 
   /** Applies gradients of all bags, and ends the step. */
   public void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
-    requireOpen("apply");
     requireStored("apply");
     lookup.requireOf(this, config.name(), "apply");
     if (!(lr >= 0 && lr < Float.POSITIVE_INFINITY) || step < 1) {
@@ -400,37 +373,30 @@ public final class TableRows {
     version++;
   }
 
-  /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
+  /** Gives every row in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
     requireExportable();
     transfer.export(new SortedRows(this::forEachEntry, size()), sink);
   }
 
-  /** Gives rows as they are stored, and as {@code copies} say that they were. */
+  /** Gives rows as they are stored: as they are, or with {@code copies} as they were. */
   public void exportBlocks(SortedRows sorted, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
-    if (copies.isPresent()) {
-      transfer.export(sorted, copies.get(), sink);
-    } else {
-      transfer.export(sorted, tier.isEmpty(), sink);
-    }
+    transfer.export(sorted, copies, sink);
   }
 
-  /** Gives the bucket rows, as {@code copies} say that they were. */
+  /** Gives the bucket rows, as they are or with {@code copies} as they were. */
   public void exportBuckets(Optional<RowCopies> copies, Consumer<RowBlock> sink) {
     buckets.ifPresent(b -> transfer.export(b, copies, sink));
   }
 
-  /** Takes what that gave; whether it fits. */
+  /** Takes what {@link #exportBuckets} gave; returns whether it fits. */
   public boolean restoreBuckets(RowBlock.Source source) {
     requireEmpty();
     version++;
     return buckets.map(b -> transfer.restore(b, source, watch)).orElse(false);
   }
 
-  /**
-   * Whether snapshots can copy rows while others change: not if each step changes all rows, nor for
-   * rows in a file.
-   */
+  /** Whether a snapshot can copy each row before it changes: not all in a step, none in a file. */
   public boolean canKeepRows() {
     return tier.isEmpty() && watch.canKeepRows();
   }
@@ -439,13 +405,11 @@ public final class TableRows {
     return watch;
   }
 
-  /** Refuses an export. */
   public void requireExportable() {
-    requireOpen("export");
     requireStored("export");
   }
 
-  /** Gives all ids with their rows, each once, in no useful order. */
+  /** Gives each id with its row, in no useful order. */
   public void forEachEntry(IdIndex.EntrySink sink) {
     long next = 0;
     do {
@@ -460,22 +424,20 @@ public final class TableRows {
     transfer.export(ids, ids.length, sink);
   }
 
-  /** Starts to note what changes. */
+  /** Starts to note what changes, and forgets what changed before. */
   public void trackChanges() {
-    requireOpen("trackChanges");
     requireStored("trackChanges");
     watch.trackChanges();
     residents.filter().ifPresent(CountingFilter::trackChanges);
   }
 
-  /** What changed since {@link #trackChanges}; the ids only where they are listed. */
   public ChangedRows changes() {
     requireOpen("changes");
     ChangedIds noted = watch.changes();
     return new ChangedRows(noted.ids(), noted.count(), this::locateAll);
   }
 
-  /** Fills an empty table; when it fails the table holds part of the rows. */
+  /** Fills an empty table; if it fails, the table holds a part of the rows. */
   public void importFrom(RowSource source) {
     requireEmpty();
     transfer.importFrom(source);
@@ -515,7 +477,7 @@ public final class TableRows {
     inserts.addUndefined(lookup);
   }
 
-  /** Makes an undefined row for each id, in order; all are distinct, and none has one. */
+  /** Makes an undefined row for each id, in order. The ids are distinct, and none has a row. */
   void importNew(long[] ids, int count, RowLookup lookup) {
     lookup.fillDistinct(ids, count);
     Arrays.fill(lookup.rows, 0, count, RowLookup.NONE);
@@ -523,7 +485,7 @@ public final class TableRows {
     inserts.addUndefined(lookup);
   }
 
-  /** Gives the memory back, and the file; of use once. */
+  /** Gives memory and file back; a second call does nothing. */
   public void close() {
     if (!closed) {
       closed = true;
@@ -532,18 +494,8 @@ public final class TableRows {
       rows.free();
       residents.free();
       allocator.free(spare);
-      // Last, as others may take what it gives back.
+      // Last: another table may take the memory of the tier at once.
       tier.ifPresent(RowSpiller::free);
-    }
-  }
-
-  /** Checks that the index is sound and names every row in memory. For tests. */
-  public void requireSound() {
-    index.requireSound();
-    int leaving = tier.isPresent() ? tier.get().leaving() : 0;
-    if (rows.inUse() - config.unknown().buckets() - leaving != index.size()) {
-      throw new IllegalStateException(
-          "table " + config.name() + ": got " + rows.inUse() + " rows of " + index.size() + " ids");
     }
   }
 
@@ -553,8 +505,9 @@ public final class TableRows {
     lookup.requireAsOf(version, gone(), operation);
   }
 
-  /** Refuses what needs weights as training left them, or optimizer state. */
+  /** Throws if the table is closed, or its rows are for reading alone. */
   private void requireStored(String operation) {
+    requireOpen(operation);
     if (config.format() != RowFormat.STORED) {
       throw new IllegalStateException(
           "table %s: got %s of rows of %s, which are for reading alone; load the table with rows as stored"

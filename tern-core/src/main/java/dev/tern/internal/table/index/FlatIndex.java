@@ -4,51 +4,53 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 
 /**
- * 64-bit id to row number in one piece of memory, which doubles as it fills up: an {@link IdIndex}
- * of few ids, and what has no place in an {@link IdSegment}. The low bits of a hash pick a bucket,
- * which is one cache line:
+ * A hash table from 64-bit ids to row numbers in one block of memory, which doubles as it fills up.
+ * It is the whole of a small {@link IdIndex} and the overflow of an {@link IdSegment}. The low bits
+ * of an id's hash pick its bucket. A bucket is one cache line of 5 slots:
  *
  * <pre>
  * byte 0   5 ids (8 bytes each)
  * byte 40  their 5 row numbers (4 bytes each)
- * byte 60  bits 0-29: a tag per slot, 6 bits of its id's hash but never 0; 0 where the slot is empty
- *          bit 30: an id that belongs here lies in a later bucket
+ * byte 60  bits 0-29: 6 bits for each slot, its tag: 0 if the slot is empty, else bits of the hash
+ *          bit 30: an id of this bucket lies in a later bucket
  * </pre>
  *
- * A full bucket passes ids on to the next one. No id is reserved: a slot is empty because its tag
- * says so. A bucket that passes ids on is full, also after ids were erased.
+ * Slots fill in order. An id whose bucket is full goes to the next bucket with a free slot. The tag
+ * marks an empty slot, so every id is legal. A bucket with bit 30 is always full: {@link #erase}
+ * moves an id back into the slot that it frees.
  */
 final class FlatIndex {
   private static final int LINE_SHIFT = 6;
-  private static final int LINE = 1 << LINE_SHIFT;
-  private static final int SLOTS = 5;
+  static final int LINE = 1 << LINE_SHIFT;
+  static final int SLOTS = 5;
   private static final int ROWS = 40;
-  private static final int META = 60;
-  private static final int PASSED_ON = 1 << 30;
-  private static final int TAG_BITS = 6;
+  static final int META = 60;
+  static final int PASSED_ON = 1 << 30;
+  static final int TAG_BITS = 6;
 
-  /** Bits of the hash that find neither a bucket nor a segment. */
+  /** First bit of the tag in the hash; buckets and segments are picked by lower bits. */
   private static final int TAG_SHIFT = 48;
 
   private static final int EVERY_TAG = 0b000001_000001_000001_000001_000001;
   private static final int LOW_BITS = 0b011111 * EVERY_TAG;
   private static final int HIGH_BITS = 0b100000 * EVERY_TAG;
 
-  /** A bit above the tags, to stand for a slot after the last. */
+  /** A bit above the tags: it stands for a slot after the last. */
   private static final int AFTER_TAGS = 1 << TAG_BITS * SLOTS;
 
+  /** Bit of a result of {@link #look}: search the id in other slots and buckets. */
   private static final int ELSEWHERE = 32;
 
   private final Allocator allocator;
   private final String holder;
-  private long base;
+  long base;
   private int buckets;
   private int size;
 
-  /** By how many buckets ids lie after the one that their hash picks, all together. */
-  private long passed;
+  /** Sum over all ids of how many buckets they lie behind the one that their hash picks. */
+  long passed;
 
-  /** An empty one; {@code buckets} is a power of two. */
+  /** An empty index; {@code buckets} is a power of two. */
   FlatIndex(Allocator allocator, String holder, int buckets) {
     this.allocator = allocator;
     this.holder = holder;
@@ -59,7 +61,7 @@ final class FlatIndex {
     }
   }
 
-  /** Bytes that one of so many ids, of {@code leastBuckets} at first, takes at most as it grows. */
+  /** The most bytes held while an index grows from {@code leastBuckets} buckets to so many ids. */
   static long mostBytes(long ids, int leastBuckets) {
     return 3L * LINE * Math.max(ids / (SLOTS - 1) + 1, leastBuckets);
   }
@@ -68,7 +70,7 @@ final class FlatIndex {
     return size;
   }
 
-  /** Buckets that are read where each of its ids is found once. */
+  /** Buckets read if each id is found once. */
   long probes() {
     return size + passed;
   }
@@ -81,28 +83,27 @@ final class FlatIndex {
     return (long) buckets << LINE_SHIFT;
   }
 
-  private long mask() {
+  long mask() {
     return bytes() - LINE;
   }
 
-  /** Buckets from one offset on to another. */
-  private long distance(long from, long to) {
+  /** Buckets from one offset to another, around the end. */
+  long distance(long from, long to) {
     return ((to - from) & mask()) >>> LINE_SHIFT;
   }
 
-  /** Ids that 4 of 5 slots have room for. */
+  /** The most ids before an {@link IdIndex} grows it: 4 of 5 slots in use. */
   int limit() {
     return buckets * (SLOTS - 1);
   }
 
-  /** Makes sure that {@link #put} will not fill up the last bucket, nor {@code more} of them. */
+  /** Makes room for {@code more} ids: after them at least every tenth slot is still free. */
   void reserve(int more) {
     while (size + more > buckets * SLOTS - buckets / 2) {
       grow();
     }
   }
 
-  /** Doubles. */
   void grow() {
     FlatIndex larger = new FlatIndex(allocator, holder, 2 * buckets);
     forEachEntry((id, row) -> larger.put(Hashing.mix(id), id, row));
@@ -113,7 +114,6 @@ final class FlatIndex {
     passed = larger.passed;
   }
 
-  /** Gives the memory back; of use once. */
   void free() {
     allocator.free(base);
     buckets = 0;
@@ -121,24 +121,23 @@ final class FlatIndex {
     passed = 0;
   }
 
-  private static int tag(long hash) {
+  static int tag(long hash) {
     int bits = (int) (hash >>> TAG_SHIFT) & ((1 << TAG_BITS) - 1);
     return bits - ((bits - 1) >> 31);
   }
 
-  /** The high bit of tag i is set where slot i holds the tag of {@code tags}. */
+  /** Sets the high bit of tag i if slot i holds the tag that {@code tags} repeats. */
   private static int slotsTagged(int meta, int tags) {
     int differ = meta ^ tags;
     return ~(((differ & LOW_BITS) + LOW_BITS) | differ) & HIGH_BITS;
   }
 
-  /** Slots in use; they fill in order. */
-  private static int count(int meta) {
+  /** Slots in use. */
+  static int count(int meta) {
     int tags = meta & (LOW_BITS | HIGH_BITS);
     return (Integer.SIZE + TAG_BITS - 1 - Integer.numberOfLeadingZeros(tags)) / TAG_BITS;
   }
 
-  /** {@link IdIndex#find(IdBatch, int, int)} of its ids. */
   void find(IdBatch batch, int from, int to) {
     locate(batch, from, to);
     int count = look(batch, from, to);
@@ -162,7 +161,7 @@ final class FlatIndex {
     batch.touched = sum;
   }
 
-  /** Looks for each id in its bucket; returns how many ids may lie elsewhere. */
+  /** Searches each id in its bucket; returns how many ids may lie elsewhere. */
   private static int look(IdBatch batch, int from, int to) {
     long[] lines = batch.lines;
     long[] hashes = batch.hashes;
@@ -180,11 +179,11 @@ final class FlatIndex {
   }
 
   /**
-   * Looks for an id in one bucket, at the first slot with its tag. Without branches, as which slot
-   * it is cannot be predicted.
+   * Searches an id at the first slot of a bucket that has its tag. It has no branches, because the
+   * processor cannot predict which slot that is.
    *
-   * @return in the low half the row number or -1; bit {@link #ELSEWHERE} where there is none and it
-   *     may be in another slot or bucket
+   * @return in the low half the row number, or -1 if the id is not there; with -1, bit {@link
+   *     #ELSEWHERE} is set if the id may be in another slot or bucket
    */
   private static long look(long line, long hash, long id) {
     int meta = Memory.getInt(line + META);
@@ -197,7 +196,6 @@ final class FlatIndex {
     return (row & 0xFFFFFFFFL) | (long) (-elsewhere >>> 31) << ELSEWHERE;
   }
 
-  /** Row number of an id, -1 where there is none. */
   int find(long hash, long id) {
     long mask = mask();
     for (long at = (hash << LINE_SHIFT) & mask; ; at = (at + LINE) & mask) {
@@ -212,7 +210,7 @@ final class FlatIndex {
     }
   }
 
-  /** Puts an id that is not there where there is room. */
+  /** Adds an id that is not there, in the first bucket with a free slot. */
   void put(long hash, long id, int row) {
     long mask = mask();
     long at = (hash << LINE_SHIFT) & mask;
@@ -234,8 +232,8 @@ final class FlatIndex {
   }
 
   /**
-   * Takes an id out that is there. Where its bucket passed ids on, one of them comes back into its
-   * slot, and so on, so that a bucket that passes ids on is full: a search always ends.
+   * Removes an id that is there. If its bucket passed ids on, one of them moves back into the free
+   * slot; its own slot is then filled in the same way. So a bucket that passes ids on stays full.
    */
   void erase(long hash, long id) {
     long mask = mask();
@@ -263,7 +261,7 @@ final class FlatIndex {
     size--;
   }
 
-  /** The slot of an id in a bucket, {@link #SLOTS} where it is not there. */
+  /** The slot of an id in a bucket, or {@link #SLOTS}. */
   private static int slotOf(long line, long hash, long id) {
     int slots = slotsTagged(Memory.getInt(line + META), tag(hash) * EVERY_TAG);
     for (; slots != 0; slots &= slots - 1) {
@@ -276,10 +274,10 @@ final class FlatIndex {
   }
 
   /**
-   * Fills a slot whose id goes: by an id that the bucket passed on, or else by the bucket's last.
+   * Fills a slot: with an id that the bucket passed on, or else with the last id of the bucket.
    *
-   * @return where the id came from, offset of its bucket plus slot, to be filled in turn; -1 where
-   *     the bucket's last slot is free now
+   * @return where the id came from, the offset of its bucket plus its slot, to be filled next; -1
+   *     if it was the last of this bucket
    */
   private long backfill(long at, int slot) {
     long line = base + at;
@@ -296,17 +294,14 @@ final class FlatIndex {
     return passed;
   }
 
-  /** Frees the last slot in use. */
   private static void removeSlot(long line) {
     int meta = Memory.getInt(line + META);
     int mask = ((1 << TAG_BITS) - 1) << (TAG_BITS * (count(meta) - 1));
     Memory.setInt(line + META, meta & ~(mask | PASSED_ON));
   }
 
-  /**
-   * The first id that the bucket at {@code at} passed on: offset of its bucket plus slot; or -1.
-   */
-  private long firstPassed(long at) {
+  /** Where the first id lies that a bucket passed on: offset of its bucket plus slot; or -1. */
+  long firstPassed(long at) {
     long mask = mask();
     long before = at;
     do {
@@ -323,7 +318,6 @@ final class FlatIndex {
     return -1;
   }
 
-  /** Gives every id once with its row, in no useful order. */
   void forEachEntry(IdIndex.EntrySink sink) {
     for (long line = base; line < base + bytes(); line += LINE) {
       int count = count(Memory.getInt(line + META));
@@ -333,7 +327,6 @@ final class FlatIndex {
     }
   }
 
-  /** {@link IdIndex#forEachRow} of its ids. */
   void forEachRow(int first, int width, IdIndex.RowSink sink) {
     int every = 1 << IdIndex.BUCKET_BITS;
     for (int from = first; from < Math.max(buckets, every); from += every) {
@@ -356,30 +349,5 @@ final class FlatIndex {
       }
       passed = (meta & PASSED_ON) != 0;
     }
-  }
-
-  /**
-   * Whether slots fill in order, tags are those of their ids, the numbers of ids and of buckets
-   * between are right, and a bucket says that it passes ids on exactly where it does, and is full
-   * then.
-   */
-  boolean isSound() {
-    int ids = 0;
-    long between = 0;
-    boolean sound = true;
-    for (long at = 0; at <= mask(); at += LINE) {
-      int meta = Memory.getInt(base + at + META);
-      int count = count(meta);
-      boolean passes = (meta & PASSED_ON) != 0;
-      sound &= passes == firstPassed(at) >= 0 && (!passes || count == SLOTS);
-      for (int slot = 0; slot < count; slot++) {
-        int tag = (meta >>> (TAG_BITS * slot)) & ((1 << TAG_BITS) - 1);
-        long hash = Hashing.mix(Memory.getLong(base + at + 8L * slot));
-        sound &= tag == tag(hash);
-        between += distance(hash << LINE_SHIFT, at);
-      }
-      ids += count;
-    }
-    return sound && ids == size && between == passed;
   }
 }

@@ -1,6 +1,6 @@
 package dev.tern.internal.table.index;
 
-/** The mixing functions behind the id index, the initial weights and their rounding. */
+/** Hash functions for the id index, initial weights, row policies and the rounding of BF16. */
 public final class Hashing {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
@@ -12,9 +12,7 @@ public final class Hashing {
 
   private Hashing() {}
 
-  /**
-   * A bijection of 64-bit numbers whose every output bit depends on every input bit: splitmix64.
-   */
+  /** A bijection; each output bit depends on each input bit: splitmix64 (Steele et al. 2014). */
   public static long mix(long x) {
     long z = x + GOLDEN;
     z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -29,14 +27,14 @@ public final class Hashing {
     return (z ^ (z >>> 30) ^ (z >>> 60)) - GOLDEN;
   }
 
-  /** Number {@code n} of the sequence that {@code key} stands for. */
+  /** Number {@code n} of the random sequence with seed {@code key}. */
   public static long draw(long key, long n) {
     return mix(key + n * GOLDEN);
   }
 
   /**
-   * 16 random bits for a column of the row that {@code key} stands for: Wellons's lowbias32, whose
-   * last step does not reach the upper half.
+   * 16 random bits for a column of the row with seed {@code key}: the upper half of Wellons's
+   * lowbias32, without its last step, which changes only the lower half.
    */
   public static int noise(int key, int column) {
     int x = key + column * COLUMN;

@@ -1,33 +1,27 @@
 package dev.tern.internal.table.index;
 
 /**
- * Distinct ids that an {@link IdIndex} is asked for: it reads ids and hashes, and writes row
- * numbers. Any number of threads may search one index at a time, each with a batch of its own.
+ * Distinct ids for {@link IdIndex#find} and {@link IdIndex#insert}, with scratch for the search.
+ * Any number of threads may search one index at once, each with a batch of its own.
  */
 public final class IdBatch {
-  /** Ids whose cache lines are asked for before the first of them is needed. */
+  /** Ids whose cache lines are loaded before the first of them is used. */
   static final int GROUP = 256;
 
   final long[] ids;
   final long[] hashes;
 
-  /** Per id: its row number, or -1. */
+  /** For each id its row number, or -1. */
   final int[] rows;
 
-  /** Of a group: where the bucket of each id lies. */
+  // Scratch for a group: the bucket of each id, and which ids may lie outside their buckets.
   final long[] lines = new long[GROUP];
-
-  /** Of a group: the ids that may lie elsewhere than in their buckets. */
   final int[] elsewhere = new int[GROUP];
 
   /** Keeps alive the loads that only warm the cache. */
   int touched;
 
-  /**
-   * A batch over arrays that the caller fills.
-   *
-   * @param hashes the {@link Hashing#mix} of each id
-   */
+  /** A batch over arrays that the caller fills; a hash is the {@link Hashing#mix} of its id. */
   public IdBatch(long[] ids, long[] hashes, int[] rows) {
     this.ids = ids;
     this.hashes = hashes;

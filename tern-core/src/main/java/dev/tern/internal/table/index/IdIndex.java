@@ -4,54 +4,55 @@ import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.Arrays;
+import java.util.function.ToLongFunction;
 
 /**
- * 64-bit id to row number, for whole batches. No id is reserved. Up to {@link #FLAT_BUCKETS} it is
- * a {@link FlatIndex}. From there on it is extendible hashing (Fagin et al. 1979): bits of an id's
- * hash pick an {@link IdSegment} through a directory, and a segment that is full splits in two by
- * the next bit, so growth never touches more than one segment at a time.
+ * Maps 64-bit ids to row numbers, a batch at a time. Every id is legal. A small index is one {@link
+ * FlatIndex}. A larger one is extendible hashing (Fagin et al. 1979): bits of an id's hash pick an
+ * {@link IdSegment} through a directory. A full segment splits in two by the next bit, so growth
+ * moves the ids of one segment at a time.
  *
  * <p>Ids spread evenly over segments. Segments of one size would all be full at about the same
  * time, and all half empty soon after. So there are {@link #CLASSES} sizes, picked by the first
- * bits of the prefix: each is larger than the one before by the same factor, the last nearly twice
- * the first. At any time some segments are full and others have just split, and bytes per id stay
- * about the same.
+ * bits of the prefix: each larger than the one before by the same factor, the last nearly twice the
+ * first. At any time some segments are full and others have just split, so bytes per id hardly
+ * vary.
  */
 public final class IdIndex {
-  /** Low bits of a hash that {@link #forEachRow} goes by, which come first in picking a bucket. */
+  /** Low bits of a hash, by which {@link #forEachRow} selects; they count most in a position. */
   public static final int BUCKET_BITS = 15;
 
   private static final int FIRST_BUCKETS = 1 << 4;
   private static final int FLAT_BUCKETS = 1 << 14;
 
-  /** No more than one segment has room for: all of them move at once. */
+  /** The most ids of a flat index. One segment has room for them. */
   private static final int FLAT_IDS = 4 * FLAT_BUCKETS;
 
   /** Ids per bucket of a segment that is full. */
   static final double FULL = 5.8;
 
-  private static final int CLASS_BITS = 3;
-  private static final int CLASSES = 1 << CLASS_BITS;
+  private static final int CLASSES = 8;
 
-  /** No more bits of a hash pick a segment: so many segments have room for any number of rows. */
+  /** The most bits of a prefix: 2^20 segments have room for any number of rows. */
   private static final int MAX_DEPTH = 20;
 
-  /** Ids that are looked for, or inserted, together. */
+  // Ids that are searched or inserted together, and the buckets that have room for so many more.
   public static final int GROUP = IdBatch.GROUP;
-
-  /** Buckets of a flat index that has room for a group beyond its limit. */
   private static final int GROUP_BUCKETS = 16 * GROUP;
 
   private final Allocator allocator;
   private final String holder;
 
-  /** While there are no segments. */
-  private FlatIndex flat;
+  /** In use while there are no segments. */
+  FlatIndex flat;
 
-  /** None while flat. Directory: of a hash's bits from {@link IdSegment#PREFIX_SHIFT} on. */
-  private IdSegment[] segments = new IdSegment[0];
+  /**
+   * The directory: segments by the bits of a hash from {@link IdSegment#PREFIX_SHIFT} on. A segment
+   * with a short prefix stands at several places. Empty while flat.
+   */
+  IdSegment[] segments = new IdSegment[0];
 
-  /** Per place of the directory: address of the segment plus bits of a row number, and buckets. */
+  /** For each place: address of the segment plus its {@link IdSegment#rowBits}; its buckets. */
   private long[] directory = new long[0];
 
   private long size;
@@ -62,7 +63,7 @@ public final class IdIndex {
     flat = new FlatIndex(allocator, holder, FIRST_BUCKETS);
   }
 
-  /** Bytes that an index of so many ids takes at most, while it grows. */
+  /** The most bytes held while an index grows to so many ids. */
   public static long mostBytes(int ids) {
     long flat = FlatIndex.mostBytes(Math.min(ids, FLAT_IDS), FIRST_BUCKETS);
     if (ids <= FLAT_IDS) {
@@ -77,39 +78,31 @@ public final class IdIndex {
   }
 
   public long bytes() {
-    long bytes = isFlat() ? flat.bytes() : 0;
-    for (int i = 0; i < segments.length; i++) {
-      bytes += isFirst(i) ? segments[i].bytes() : 0;
-    }
-    return bytes;
+    return isFlat() ? flat.bytes() : sum(IdSegment::bytes);
   }
 
-  /**
-   * How many buckets, each a cache line, are read to find an id: the mean of all ids that are
-   * there, 1 at best; NaN where there is none.
-   */
+  /** Buckets that a search reads, the mean over all ids: 1 at best, NaN in an empty index. */
   public double probes() {
-    long sum = isFlat() ? flat.probes() : 0;
-    for (int i = 0; i < segments.length; i++) {
-      sum += isFirst(i) ? segments[i].probes() : 0;
-    }
-    return (double) sum / size;
+    return (double) (isFlat() ? flat.probes() : sum(IdSegment::probes)) / size;
   }
 
-  private boolean isFlat() {
+  private long sum(ToLongFunction<IdSegment> number) {
+    return Arrays.stream(segments).distinct().mapToLong(number).sum();
+  }
+
+  boolean isFlat() {
     return segments.length == 0;
   }
 
   /** Whether a place of the directory is the first of its segment. */
-  private boolean isFirst(int place) {
+  boolean isFirst(int place) {
     return segments[place].prefix == place;
   }
 
   /**
-   * Finds the rows of the ids {@code [from, to)} of a batch, at most {@link #GROUP} of them. Works
-   * in rounds so that cache misses overlap: it computes where each id's bucket is, loads from each
-   * bucket, then looks into each. A last round does the same for the few ids that may lie
-   * elsewhere.
+   * Writes the row number, or -1, of each id {@code [from, to)} of a batch, {@link #GROUP} ids at
+   * most. Works in rounds so that cache misses overlap: loads from the bucket of each id, then
+   * searches each bucket. A last round does the same for the few ids that may lie elsewhere.
    */
   public void find(IdBatch batch, int from, int to) {
     if (isFlat()) {
@@ -120,30 +113,19 @@ public final class IdIndex {
     findElsewhere(batch, look(batch, from, to));
   }
 
-  /** Finds the rows of the first {@code count} ids of a batch. */
-  public void find(IdBatch batch, int count) {
-    for (int from = 0; from < count; from += GROUP) {
-      find(batch, from, Math.min(count, from + GROUP));
-    }
-  }
-
-  /**
-   * Loads the buckets of the first {@code count} ids, which are to be inserted, so that the cache
-   * misses of their inserts overlap.
-   */
+  /** Loads the buckets of the first {@code count} ids, so that cache misses of inserts overlap. */
   public void touch(IdBatch batch, int count) {
     for (int from = 0; from < count; from += GROUP) {
-      int to = Math.min(count, from + GROUP);
-      if (isFlat()) {
-        flat.locate(batch, from, to);
-      } else {
-        locate(batch, from, to);
-      }
+      locate(batch, from, Math.min(count, from + GROUP));
     }
   }
 
   /** Notes the address of each id's bucket plus the bits of a row number, and loads from it. */
   private void locate(IdBatch batch, int from, int to) {
+    if (isFlat()) {
+      flat.locate(batch, from, to);
+      return;
+    }
     long[] hashes = batch.hashes;
     long[] lines = batch.lines;
     long[] entries = directory;
@@ -160,11 +142,7 @@ public final class IdIndex {
     batch.touched = sum;
   }
 
-  /**
-   * Looks for each id in its bucket, at the first slot with its tag.
-   *
-   * @return how many ids may lie elsewhere
-   */
+  /** Searches each id at the first slot with its tag; returns how many may lie elsewhere. */
   private static int look(IdBatch batch, int from, int to) {
     long[] lines = batch.lines;
     long[] hashes = batch.hashes;
@@ -193,7 +171,7 @@ public final class IdIndex {
     return count;
   }
 
-  /** Finds the first {@code count} ids listed as elsewhere: in the next bucket or the overflow. */
+  /** Finds the first {@code count} ids of {@link IdBatch#elsewhere}. */
   private void findElsewhere(IdBatch batch, int count) {
     int sum = 0;
     for (int k = 0; k < count; k++) {
@@ -206,7 +184,7 @@ public final class IdIndex {
     }
   }
 
-  /** Row number of an id, -1 where there is none. */
+  /** The row number of an id, or -1. */
   public int find(long hash, long id) {
     return isFlat() ? flat.find(hash, id) : segment(hash).find(hash, id);
   }
@@ -219,7 +197,7 @@ public final class IdIndex {
     return (int) (hash >>> IdSegment.PREFIX_SHIFT) & places - 1;
   }
 
-  /** Makes sure that {@link #insert} of an id with this hash will not need memory. */
+  /** Makes {@link #insert} of an id with this hash need no memory. */
   public void reserve(long hash) {
     while (isFlat() && flat.size() >= flat.limit()) {
       if (flat.buckets() < FLAT_BUCKETS) {
@@ -237,17 +215,18 @@ public final class IdIndex {
   }
 
   /**
-   * Adds the ids {@code which[0 .. count)} of a batch, none of which is there, with their rows.
-   * Works in groups, as {@link #find} does, so that what a split evicts from the caches is loaded
-   * again at once. If memory ends, the first of them are in, as many as {@link #size} grew by.
+   * Adds the ids {@code which[0 .. count)} of a batch, which must be new, with their rows. Works in
+   * groups, so that the buckets that a split displaced from the caches are loaded together. If
+   * memory runs out, the first ids are in: as many as {@link #size} grew by.
    */
   public void insert(IdBatch batch, int[] which, int count) {
     for (int from = 0; from < count; from += GROUP) {
       int to = Math.min(count, from + GROUP);
       if (isFlat() && flat.buckets() < GROUP_BUCKETS) {
         for (int i = from; i < to; i++) {
-          reserve(batch.hashes[which[i]]);
-          insert(batch, which[i]);
+          int u = which[i];
+          reserve(batch.hashes[u]);
+          insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
         }
       } else {
         insertGroup(batch, which, from, to);
@@ -255,7 +234,7 @@ public final class IdIndex {
     }
   }
 
-  /** Makes all room first, so that a segment may take a few ids more than it should. */
+  /** Makes room for the whole group first, so a segment may exceed its limit by a group. */
   private void insertGroup(IdBatch batch, int[] which, int from, int to) {
     for (int i = from; i < to; i++) {
       reserve(batch.hashes[which[i]]);
@@ -268,12 +247,9 @@ public final class IdIndex {
     }
     batch.touched = sum;
     for (int i = from; i < to; i++) {
-      insert(batch, which[i]);
+      int u = which[i];
+      insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
     }
-  }
-
-  private void insert(IdBatch batch, int u) {
-    insert(batch.hashes[u], batch.ids[u], batch.rows[u]);
   }
 
   /** Adds an id that is not there, after {@link #reserve}. */
@@ -286,7 +262,7 @@ public final class IdIndex {
     size++;
   }
 
-  /** Takes an id out that is there. */
+  /** Removes an id that is there. */
   public void erase(long hash, long id) {
     if (isFlat()) {
       flat.erase(hash, id);
@@ -321,7 +297,7 @@ public final class IdIndex {
     }
   }
 
-  /** A directory of empty segments that have room for about so many ids. */
+  /** A directory of empty segments with room for about so many ids. */
   private IdSegment[] emptySegments(long ids) {
     IdSegment[] fresh = new IdSegment[1 << prefixBits(ids, 0)];
     try {
@@ -340,7 +316,7 @@ public final class IdIndex {
     return fresh;
   }
 
-  /** Bits that pick the segment of a prefix where there are so many ids. */
+  /** The shortest prefix whose segment has room for its share of so many ids. */
   private static int prefixBits(long ids, int prefix) {
     int bits = 0;
     while (ids >> bits > FULL * bucketsOf(prefix & (1 << bits) - 1)) {
@@ -349,7 +325,7 @@ public final class IdIndex {
     return bits;
   }
 
-  /** Buckets of segments, by the first bits that pick them. */
+  /** Buckets of a segment, by the first bits of its prefix. */
   private static int bucketsOf(int prefix) {
     double share = (prefix & CLASSES - 1) / (double) CLASSES;
     return (int) (IdSegment.MIN_BUCKETS * Math.pow(2, share));
@@ -402,15 +378,12 @@ public final class IdIndex {
     long[] moreDirectory = Arrays.copyOf(directory, 4 * places);
     System.arraycopy(segments, 0, moreSegments, places, places);
     System.arraycopy(directory, 0, moreDirectory, 2 * places, 2 * places);
-    // Both or, where the heap is full, none.
+    // Assigned together: an allocation above may fail.
     segments = moreSegments;
     directory = moreDirectory;
   }
 
-  /**
-   * Makes room for about {@code ids} at once, where there are none yet, so that they need next to
-   * no split. Where there is no memory for that, room is made as ids come.
-   */
+  /** Makes room for about {@code ids} in an empty index, if memory allows, to save splits. */
   public void expect(long ids) {
     long most = Math.min(ids, Integer.MAX_VALUE);
     if (size > 0 || !isFlat() || most <= FLAT_IDS) {
@@ -419,28 +392,26 @@ public final class IdIndex {
     try {
       leaveFlatFor(emptySegments(most + most / 64));
     } catch (OutOfBudgetException _) {
-      // As ids come.
+      // Segments split as ids come.
     }
   }
 
-  /** Takes ids one at a time. */
   @FunctionalInterface
   public interface IdSink {
     void accept(long id);
   }
 
-  /** Takes ids with their rows one at a time. */
   @FunctionalInterface
   public interface EntrySink {
     void accept(long id, int row);
   }
 
   /**
-   * Gives the ids of one part of the index, whose {@link #walkKey} is {@code from} or above, in no
-   * useful order. Parts may be split between calls.
+   * Gives the ids of one segment, those with the lowest {@link #walkKey} from {@code from} on, in
+   * no useful order. Segments may split between calls.
    *
-   * @param from 0, or what was returned
-   * @return where to go on; 0 at the end
+   * @param from 0, or the result of the last call
+   * @return the next {@code from}; 0 at the end
    */
   public long forEachEntry(long from, EntrySink sink) {
     if (isFlat()) {
@@ -453,20 +424,19 @@ public final class IdIndex {
     return next & (1L << Integer.SIZE) - 1;
   }
 
-  /** By which {@link #forEachEntry} goes: ids of a part have neighbouring keys, of 32 bits. */
+  /** A key of 32 bits: {@link #forEachEntry} gives segments in the order of the keys. */
   public static long walkKey(long hash) {
     return Integer.toUnsignedLong(Integer.reverse((int) (hash >>> IdSegment.PREFIX_SHIFT)));
   }
 
-  /** Takes rows one at a time. */
   @FunctionalInterface
   public interface RowSink {
     void accept(long hash, int row);
   }
 
   /**
-   * Gives every row once of whose id's hash the low {@link #BUCKET_BITS} bits are from {@code
-   * first} to {@code first + width - 1}, powers of two apart.
+   * Gives each row whose hash has {@code first} to {@code first + width - 1} in its low {@link
+   * #BUCKET_BITS} bits. The width is a power of two, and {@code first} a multiple of it.
    */
   public void forEachRow(int first, int width, RowSink sink) {
     if (isFlat()) {
@@ -476,24 +446,6 @@ public final class IdIndex {
       if (isFirst(i)) {
         segments[i].forEachRow(first, width, sink);
       }
-    }
-  }
-
-  /** Checks what every operation keeps true. For tests. */
-  public void requireSound() {
-    long sum = isFlat() ? flat.size() : 0;
-    boolean sound = !isFlat() || flat.isSound();
-    for (int i = 0; i < segments.length; i++) {
-      sound &= i % (1 << segments[i].prefixBits) == segments[i].prefix;
-      if (isFirst(i)) {
-        sound &= segments[i].isSound();
-        sum += segments[i].size();
-      }
-    }
-    if (!sound || sum != size) {
-      throw new IllegalStateException(
-          "%s: got %d ids, expected %d; or one that is not found, or a wrong mark"
-              .formatted(holder, sum, size));
     }
   }
 

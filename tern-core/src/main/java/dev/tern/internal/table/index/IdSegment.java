@@ -5,28 +5,31 @@ import dev.tern.internal.memory.Memory;
 
 /**
  * Part of an {@link IdIndex}: buckets of ids whose hashes share some bits, the prefix. Hashing is a
- * bijection, so a hash stands for its id. A bucket stores only the bits that prefix and bucket do
- * not determine (quotienting, Knuth 6.4 exercise 13). Bits of a hash:
+ * bijection, so a hash stands for its id. A bucket stores only the bits of a hash that neither the
+ * prefix nor the bucket determines (quotienting, Knuth 6.4 exercise 13). Bits of a hash:
  *
  * <pre>
- * 0-14    with 15-31 behind them a number of 32 bits, whose share of 2^32 is the bucket's of all
- * 21-     the prefix, from its first bit on
- * 0, 1 and 15-20  the tag
+ * 0-31           pick the bucket: number (position * buckets) >> 32, where the position of an id
+ *                has bits 0-14 of the hash at its top and bits 15-31 below them
+ * 21 and higher  the prefix
+ * 0-1 and 15-20  the tag
  * </pre>
  *
- * A bucket is one cache line:
+ * A bucket is one cache line of 7 slots, which fill in order:
  *
  * <pre>
- * byte 0   7 tags, in the slots in use
- * byte 7   bits 0-5: 8 times the slots in use, which fill in order; bit 6: ids that belong here lie
- *          in the next bucket; bit 7: ids that belong here lie in the overflow
- * byte 8   per slot 8 bytes: from bit 0 the row number, from the first bit after the prefix on the
- *          hash
+ * byte 0   the tag of each slot in use, 1 byte each
+ * byte 7   bits 0-5: 8 times the slots in use
+ *          bit 6: ids of this bucket lie in the next bucket
+ *          bit 7: ids of this bucket lie in the overflow
+ * byte 8   the entries, 8 bytes each: the row number in the low bits, up to the end of the prefix;
+ *          above it the bits of the hash
  * </pre>
  *
- * <p>An id that finds no room in its bucket goes to the next one, of which there is one more than
- * hashes pick; as buckets are 2^14 or more, the tag then says that it is not in its own. One that
- * finds none there, or whose row number is too large, goes to the overflow.
+ * <p>An id that finds no room in its bucket goes to the next one; after the last bucket there is a
+ * spare one. Bits 0 and 1 of the tag then tell that the id belongs in the bucket before, because
+ * there are 2^14 buckets or more. An id that finds no room in either, or has a row number too large
+ * for an entry, goes to the overflow.
  */
 final class IdSegment {
   static final int LINE_SHIFT = 6;
@@ -40,18 +43,15 @@ final class IdSegment {
   static final long EVERY_TAG = 0x01_0101_0101_0101L;
   static final long HIGH_BITS = 0x80 * EVERY_TAG;
 
-  /** Where the count of slots in use begins, in the word of tags. */
+  // In the word of tags: where the count of slots begins, and where other ids of the bucket lie.
   static final int COUNT = 56;
-
   static final int COUNT_MASK = 8 * Byte.SIZE - 1;
   static final long ONE_MORE = (long) Byte.SIZE << COUNT;
   private static final long IN_NEXT = 1L << 62;
   private static final long IN_OVERFLOW = 1L << 63;
-
-  /** Either of these, as a mask of the word of tags. */
   static final long PASSED_ON = IN_NEXT | IN_OVERFLOW;
 
-  /** Bits of the number that picks a bucket which an entry holds. */
+  /** Bits of a position that an entry and its tag hold. */
   private static final int KNOWN_BITS = 19;
 
   private static final int FIRST_OVERFLOW = 64;
@@ -60,25 +60,26 @@ final class IdSegment {
   final long base;
   final int buckets;
 
-  /** Bits that the hashes of its ids have in common, and how many. */
+  /** The bits that all hashes share, and how many they are. */
   final int prefix;
 
   final int prefixBits;
-  private final FlatIndex overflow;
+
+  final FlatIndex overflow;
 
   /** Ids in buckets. */
   int placed;
 
-  /** How many of these lie in the bucket after their own. */
-  private int inNext;
+  /** Ids in the bucket after their own. */
+  int inNext;
 
-  /** Ids in the overflow for which the bucket after their own is looked into first. */
-  private int afterNext;
+  /** Ids in the overflow for which a search also reads the bucket after their own. */
+  int afterNext;
 
-  /** Ids in buckets before it must split. */
+  /** The most ids in buckets; with so many the segment must split. */
   private final int limit;
 
-  /** A segment whose memory is not cleared. */
+  /** A segment whose buckets are undefined until {@link #clear}. */
   IdSegment(Allocator allocator, String holder, int buckets, int prefix, int prefixBits) {
     this.allocator = allocator;
     this.buckets = buckets;
@@ -94,7 +95,6 @@ final class IdSegment {
     }
   }
 
-  /** Empties all buckets. */
   void clear() {
     for (long at = 0; at < lineBytes(); at += LINE) {
       Memory.setLong(base + at, 0);
@@ -117,12 +117,12 @@ final class IdSegment {
     return placed + overflow.size();
   }
 
-  /** Buckets, including the overflow's, that are read when each id is found once. */
+  /** Buckets read if each id is found once, the overflow's included. */
   long probes() {
     return (long) size() + inNext + afterNext + overflow.probes();
   }
 
-  /** Makes sure that {@link #put} of {@code more} ids needs no memory. */
+  /** Makes {@link #put} of {@code more} ids need no memory. */
   void reserve(int more) {
     overflow.reserve(more);
   }
@@ -132,7 +132,7 @@ final class IdSegment {
     overflow.free();
   }
 
-  /** Bits of an entry that are its row number, from bit 0. */
+  /** The low bits of an entry that hold the row number. */
   int rowBits() {
     return PREFIX_SHIFT + prefixBits;
   }
@@ -141,7 +141,7 @@ final class IdSegment {
     return hash >>> 13 & 0xFC | hash & 3;
   }
 
-  /** Offset of the bucket that a hash picks of {@code buckets}. */
+  /** Offset of the bucket that a hash picks. */
   static long home(long hash, long buckets) {
     return (position(hash) * buckets) >>> Integer.SIZE << LINE_SHIFT;
   }
@@ -150,20 +150,17 @@ final class IdSegment {
     return Integer.toUnsignedLong(Integer.rotateRight((int) hash, IdIndex.BUCKET_BITS));
   }
 
-  /**
-   * The high bit of byte i is set where slot i holds the tag, and perhaps in such after the first.
-   */
+  /** Sets the high bit of byte i if slot i holds the tag; slots after the first may be wrong. */
   static long slotsTagged(long meta, long tag) {
     long differ = meta ^ tag * EVERY_TAG;
     return (differ - EVERY_TAG) & ~differ & HIGH_BITS & ~(-1L << (meta >>> COUNT));
   }
 
-  /** Bit number in the word of tags, of where the count stands, of the next tag. */
+  /** 8 times the slots in use, which is also the first bit of the next tag. */
   static int count(long meta) {
     return (int) (meta >>> COUNT) & COUNT_MASK;
   }
 
-  /** Row number of an id, -1 where there is none. */
   int find(long hash, long id) {
     long line = base + home(hash, buckets);
     long meta = Memory.getLong(line);
@@ -177,7 +174,7 @@ final class IdSegment {
     return meta < 0 ? overflow.find(hash, id) : -1;
   }
 
-  /** Address of a hash's entry in a bucket, 0 where there is none. */
+  /** Address of a hash's entry in a bucket, or 0. */
   private long locate(long line, long hash) {
     long meta = Memory.getLong(line);
     long tag = tag(hash);
@@ -192,7 +189,7 @@ final class IdSegment {
     return 0;
   }
 
-  /** Puts an id that is not there where there is room, after {@link #reserve}. */
+  /** Adds an id that is not there, after {@link #reserve}. */
   void put(long hash, int row) {
     long line = base + home(hash, buckets);
     if (!place(line, hash, row)) {
@@ -202,10 +199,8 @@ final class IdSegment {
     }
   }
 
-  /**
-   * Puts an id into one of its buckets, the first of which is at {@code line}, if they have room.
-   */
-  boolean place(long line, long hash, int row) {
+  /** Adds an id to its bucket at {@code line}, or to the next one, if there is room. */
+  private boolean place(long line, long hash, int row) {
     long entry = hash & -1L << rowBits() | row;
     if (row >>> rowBits() != 0 && rowBits() < Integer.SIZE) {
       return false;
@@ -243,7 +238,6 @@ final class IdSegment {
     return true;
   }
 
-  /** Takes an id out that is there. */
   void erase(long hash, long id) {
     long line = base + home(hash, buckets);
     long at = locate(line, hash);
@@ -268,7 +262,7 @@ final class IdSegment {
     Memory.setLong(line, meta & ~PASSED_ON | (next ? IN_NEXT : 0) | (others > 0 ? IN_OVERFLOW : 0));
   }
 
-  /** Moves the last slot of a bucket into the place of another. */
+  /** Moves the last entry of a bucket to the place of another. */
   private static void remove(long line, long entry) {
     long meta = Memory.getLong(line);
     int last = count(meta) - Byte.SIZE;
@@ -279,8 +273,8 @@ final class IdSegment {
     Memory.setLong(line, (meta & ~(0xFFL << last)) - ONE_MORE);
   }
 
-  /** How many ids that belong in a bucket lie in the overflow. */
-  private int inOverflow(long line) {
+  /** How many ids of a bucket lie in the overflow. */
+  int inOverflow(long line) {
     if (Memory.getLong(line) >= 0) {
       return 0;
     }
@@ -293,15 +287,12 @@ final class IdSegment {
     return found[0];
   }
 
-  /** The least number that picks a bucket. */
+  /** The lowest position that picks a bucket. */
   private long start(long bucket) {
     return ((bucket << Integer.SIZE) + buckets - 1) / buckets;
   }
 
-  /**
-   * How far beyond the start of a bucket the number is that picked the bucket of an entry in it:
-   * below 0 where it belongs in the one before.
-   */
+  /** Position of an entry minus the start of the bucket: below 0 if it is of the one before. */
   private long beyond(long line, int slot, long start) {
     long tag = Memory.getLong(line) >>> slot & 0xFF;
     long known = (tag & 3) << 17 | position(known(line, slot)) & (1 << 17) - 1;
@@ -319,17 +310,15 @@ final class IdSegment {
     return known(line, slot) | (start + beyond(line, slot, start)) >>> 17;
   }
 
-  /** The hash of an entry. */
   long hash(long line, int slot) {
     return hash(line, slot, start((line - base) >>> LINE_SHIFT));
   }
 
-  /** The row number of an entry. */
   int row(long line, int slot) {
     return (int) (Memory.getLong(line + Long.BYTES + slot) & ~(-1L << rowBits()));
   }
 
-  /** Bits by slot of entries that belong in the bucket before. */
+  /** One bit for each slot: 1 if its id belongs in the bucket before. */
   int strangers(long line) {
     long start = start((line - base) >>> LINE_SHIFT);
     int count = count(Memory.getLong(line));
@@ -340,23 +329,17 @@ final class IdSegment {
     return found;
   }
 
-  /** Whether ids that belong in the bucket of these tags lie in the next one. */
+  /** Whether ids of the bucket with these tags lie in the next one. */
   static boolean passesToNext(long meta) {
     return (meta & IN_NEXT) != 0;
   }
 
-  /** Gives every id once with its row, in no useful order. */
   void forEachEntry(IdIndex.EntrySink sink) {
     forEachInBuckets(0, buckets, (hash, row) -> sink.accept(Hashing.unmix(hash), row));
     overflow.forEachEntry(sink);
   }
 
-  /** Gives the ids that lie in no bucket. */
-  void forEachInOverflow(IdIndex.EntrySink sink) {
-    overflow.forEachEntry(sink);
-  }
-
-  private void forEachInBuckets(long from, long to, IdIndex.RowSink sink) {
+  void forEachInBuckets(long from, long to, IdIndex.RowSink sink) {
     for (long bucket = from; bucket <= to; bucket++) {
       long line = base + (bucket << LINE_SHIFT);
       long start = start(bucket);
@@ -367,7 +350,6 @@ final class IdSegment {
     }
   }
 
-  /** {@link IdIndex#forEachRow} of its ids. */
   void forEachRow(int first, int width, IdIndex.RowSink sink) {
     long from = (long) first << 17;
     long last = ((long) (first + width) << 17) - 1;
@@ -381,34 +363,5 @@ final class IdSegment {
           }
         });
     overflow.forEachRow(first, width, sink);
-  }
-
-  /**
-   * Whether every id lies where it is looked for, the numbers of ids are right, those elsewhere
-   * than in their buckets among them, and a bucket says exactly where ids lie that belong in it.
-   */
-  boolean isSound() {
-    int[] ids = {0};
-    boolean[] sound = {overflow.isSound()};
-    forEachInBuckets(
-        0,
-        buckets,
-        (hash, row) -> {
-          ids[0]++;
-          boolean mine = (hash >>> PREFIX_SHIFT & (1L << prefixBits) - 1) == prefix;
-          sound[0] &= mine && find(hash, Hashing.unmix(hash)) == row;
-        });
-    overflow.forEachEntry((id, row) -> sound[0] &= find(Hashing.mix(id), id) == row);
-    int next = 0;
-    int after = 0;
-    for (long line = base; line < base + ((long) buckets << LINE_SHIFT); line += LINE) {
-      long meta = Memory.getLong(line);
-      int passed = Integer.bitCount(strangers(line + LINE));
-      int others = inOverflow(line);
-      sound[0] &= passed > 0 == passesToNext(meta) && others > 0 == meta < 0;
-      next += passed;
-      after += passed > 0 ? others : 0;
-    }
-    return sound[0] && ids[0] == placed && next == inNext && after == afterNext;
   }
 }

@@ -3,11 +3,11 @@ package dev.tern.internal.table.index;
 import dev.tern.internal.memory.Memory;
 
 /**
- * Splits a segment of an {@link IdIndex} into two with as many buckets, by one more bit of the
- * hashes. The ids of a bucket go to the same bucket of one or the other. So one pass over the
- * buckets writes each new bucket once and need not read it. Ids that lie in the bucket after their
- * own, or in the overflow, are inserted one by one. If one of the new segments is larger, all ids
- * are.
+ * Splits a segment of an {@link IdIndex} in two, by one more bit of the hashes. If the new segments
+ * have as many buckets as the old one, the ids of a bucket go to the same bucket of either. So one
+ * pass over the buckets writes each new bucket once without reading it. Ids in the overflow or in
+ * the bucket after their own are inserted one by one. If a new segment has more buckets, all ids
+ * are inserted one by one.
  */
 final class SegmentSplit {
   private final IdSegment old;
@@ -20,11 +20,7 @@ final class SegmentSplit {
     this.high = high;
   }
 
-  /**
-   * Moves all ids of {@code old}, which stays as it is.
-   *
-   * @throws dev.tern.internal.memory.OutOfBudgetException where the new ones need more memory
-   */
+  /** Copies all ids of {@code old}, which stays as it is, also if memory runs out. */
   static void move(IdSegment old, IdSegment low, IdSegment high) {
     SegmentSplit split = new SegmentSplit(old, low, high);
     if (low.buckets != old.buckets || high.buckets != old.buckets) {
@@ -43,14 +39,12 @@ final class SegmentSplit {
       }
       passed = IdSegment.passesToNext(Memory.getLong(line));
     }
-    old.forEachInOverflow((id, row) -> split.put(Hashing.mix(id), row));
+    old.overflow.forEachEntry((id, row) -> split.put(Hashing.mix(id), row));
   }
 
   /**
-   * Moves the ids of a bucket that are its own to two others; which of them cannot be predicted, so
-   * there is no branch.
-   *
-   * @param strangers bits by slot of those that are not
+   * Copies the ids of a bucket, except the {@link IdSegment#strangers}, to the two new ones. It has
+   * no branch on which of the two, because the processor cannot predict it.
    */
   private void moveOwn(long line, int strangers) {
     long meta = Memory.getLong(line);
@@ -78,7 +72,7 @@ final class SegmentSplit {
     high.placed += IdSegment.count(highMeta) / Byte.SIZE;
   }
 
-  /** Puts the ids of a bucket that belong in the one before, where now may be room. */
+  /** Inserts the ids that belong in the bucket before, which may have room now. */
   private void moveStrangers(long line, int strangers) {
     for (int left = strangers; left != 0; left &= left - 1) {
       int slot = Byte.SIZE * Integer.numberOfTrailingZeros(left);

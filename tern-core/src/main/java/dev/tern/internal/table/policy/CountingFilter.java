@@ -7,55 +7,53 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * How often ids without a row were met, in 2 bytes an id: cells that hold a fingerprint and a count
- * below {@code limit}, found by linear probing. A cell is {@code 0}, or {@code 1 + fingerprint *
- * (limit - 1) + count - 1}. After Monolith's hash filter (Liu et al. 2022, section 2.2), with exact
- * counts and without ageing.
+ * Counts how often ids without a row were met, in 2 bytes an id: cells that hold a fingerprint and
+ * a count below {@code limit}, found by linear probing. A cell is {@code 0} when empty, else {@code
+ * 1 + fingerprint * (limit - 1) + count - 1}. After Monolith's hash filter (Liu et al. 2022,
+ * section 2.2), with exact counts and without ageing.
  *
- * <p>An id shares the cell of an earlier id with the same fingerprint on its probe path, so counts
- * are never too low. A filter is full at {@link #FULL} of its cells; then ids not met before go to
- * a further layer of twice as many, and ids are looked for in all layers, oldest first. Nothing is
- * ever taken out, so an id always finds the same cell.
+ * <p>An id shares the cell of an earlier id that has the same fingerprint and lies on its probe
+ * path, so counts are never too low. When {@link #FULL} of 8 cells are in use, new ids go to a
+ * further layer of twice as many cells. A search goes through all layers, oldest first. Nothing is
+ * ever removed, so an id always finds the same cell.
  */
 public final class CountingFilter {
   private static final int CELL = 2;
   private static final int CELLS_PER_WORD = Long.BYTES / CELL;
 
-  /** Most cells in use of 8. */
+  /** Of 8 cells, the most in use. */
   private static final int FULL = 7;
 
   private static final int MAX_LAYERS = 24;
 
   private final Allocator allocator;
   private final String holder;
-  private final int limit;
 
-  /** Counts that a cell tells apart, and fingerprints. */
+  // Different values in a cell.
   private final int counts;
-
   private final int fingerprints;
+
   private final long[] layers = new long[MAX_LAYERS];
   private final long[] cells = new long[MAX_LAYERS];
   private int layerCount;
 
-  /** Cells in use of the last layer. */
+  /** Cells in use in the last layer. */
   private long used;
 
-  /** Cells in use of another id that new ids were compared with. */
+  /** How many cells of other ids all new ids were compared with. */
   private long compared;
 
   private final Optional<TierMemory> tier;
   private Optional<NumberSet> changed = Optional.empty();
 
   /**
-   * Admits at {@code limit}, 2 or more; has room for {@code expected} ids in its first layer.
+   * A filter that admits at {@code limit}, 2 or more, with {@code expected} ids in its first layer.
    *
-   * @param tier whose memory it takes, if the table has one
+   * @param tier its memory holds the cells, if the table has one
    * @throws IllegalStateException if too little of that is left, here or for a further layer
    */
   CountingFilter(
       int limit, long expected, Optional<TierMemory> tier, Allocator allocator, String holder) {
-    this.limit = limit;
     this.tier = tier;
     this.allocator = allocator;
     this.holder = holder;
@@ -74,7 +72,12 @@ public final class CountingFilter {
       cells[layerCount] = 2 * cells[layerCount - 1];
     }
     long bytes = CELL * cells[layerCount];
-    tier.ifPresent(shared -> takeOf(shared, bytes));
+    if (tier.isPresent() && tier.get().take(bytes, bytes) == 0) {
+      throw new IllegalStateException(
+          "%s: got %d bytes of memory left of %d for tables with files, expected %d to count ids;"
+                  .formatted(holder, tier.get().left(), tier.get().memory(), bytes)
+              + " give them more memory, or expect as many ids as there are");
+    }
     try {
       layers[layerCount] = allocator.allocate(bytes, holder);
     } catch (RuntimeException | Error e) {
@@ -85,20 +88,11 @@ public final class CountingFilter {
     used = 0;
   }
 
-  private void takeOf(TierMemory shared, long bytes) {
-    if (shared.take(bytes, bytes) == 0) {
-      throw new IllegalStateException(
-          "%s: got %d bytes of memory left of %d for tables with files, expected %d to count ids;"
-                  .formatted(holder, shared.left(), shared.memory(), bytes)
-              + " give them more memory, or expect as many ids as there are");
-    }
-  }
-
   public long bytes() {
     return CELL * words() * CELLS_PER_WORD;
   }
 
-  /** How many ids are expected to share their cell with one met before them. */
+  /** Ids that share their cell with an earlier one, as an estimate. */
   double shared() {
     return compared / (double) fingerprints;
   }
@@ -108,11 +102,10 @@ public final class CountingFilter {
   }
 
   /**
-   * Counts an id.
+   * Adds {@code times}, 1 or more, to the count of an id.
    *
-   * @param hash its mixed hash
-   * @param times positions at which it was met, by their weights, 1 or more
-   * @return whether these come to {@code limit} or more, with those before
+   * @param hash the {@link dev.tern.internal.table.index.Hashing#mix} of the id
+   * @return whether the count is now {@code limit} or more
    */
   boolean count(long hash, int times) {
     long first = ((hash & 0xFFFFFFFFL) * fingerprints >>> 32) * counts + 1;
@@ -130,7 +123,7 @@ public final class CountingFilter {
     }
   }
 
-  /** The cell of the fingerprint whose values begin with {@code first}, or the empty one. */
+  /** The cell with a value from {@code first} to {@code first + counts - 1}, or an empty one. */
   private long find(int layer, long hash, long first) {
     long at = Math.unsignedMultiplyHigh(hash, cells[layer]);
     for (int value = cell(layers[layer] + CELL * at);
@@ -143,7 +136,7 @@ public final class CountingFilter {
   }
 
   private boolean raise(int layer, long at, long first, int met, int times) {
-    boolean enough = times >= limit - met;
+    boolean enough = times > counts - met;
     long cell = layers[layer] + CELL * at;
     short value = (short) (first - 1 + (enough ? counts : met + times));
     if (changed.isPresent() && Memory.getShort(cell) != value) {
@@ -173,12 +166,9 @@ public final class CountingFilter {
     return Arrays.stream(cells, 0, layerCount).sum() / CELLS_PER_WORD;
   }
 
-  /** From now on notes which words change; what changed before is forgotten. */
+  /** From now on notes which words change; forgets what changed before. */
   public void trackChanges() {
-    if (changed.isEmpty()) {
-      changed = Optional.of(new NumberSet());
-    }
-    changed.get().clear();
+    changed = Optional.of(new NumberSet());
   }
 
   /** Numbers of the words that changed since {@link #trackChanges}, ascending. */
@@ -193,7 +183,6 @@ public final class CountingFilter {
     }
   }
 
-  /** Copies all words to {@code address}. */
   public void copyTo(long address) {
     long at = address;
     for (int layer = 0; layer < layerCount; layer++) {
@@ -211,11 +200,7 @@ public final class CountingFilter {
     return layers[layer] + CELL * at;
   }
 
-  /**
-   * Makes an empty filter one of {@code words} words, to be {@link #write written}.
-   *
-   * @return whether a filter can have so many
-   */
+  /** Gives an empty filter {@code words} words; returns whether a filter can have so many. */
   public boolean resize(long words) {
     long sum = words();
     int wanted = 1;
@@ -235,11 +220,7 @@ public final class CountingFilter {
     }
   }
 
-  /**
-   * Takes the words written.
-   *
-   * @return whether they are such as a filter can hold
-   */
+  /** Counts the cells in use after {@link #write}; returns whether a filter can be so. */
   boolean restore(long comparisons) {
     compared = comparisons;
     boolean valid = comparisons >= 0;

@@ -7,14 +7,14 @@ import dev.tern.internal.table.rows.RowSlabs;
 import java.util.function.IntPredicate;
 
 /**
- * Rows in the order in which they may go: a heap by (key, mixed hash of the id), smallest first,
- * with four children a node and 16 bytes a node. Keys of rows only rise, and the queue may hold an
- * old key. Whoever takes the first row computes its current key, and puts the row back if that is
- * larger. So seeing a row costs nothing here. Equal keys are ordered by ids alone, so the first row
- * does not depend on the history of the heap.
+ * Rows in the order in which they may be evicted: a heap with four children a node, ordered by
+ * (key, mixed hash of the id), smallest first. The key of a row only rises, and the heap may hold
+ * an old one. So a row that is seen stays where it is; whoever takes the first row computes its
+ * key, and puts it back if the key has risen. Rows with equal keys are ordered by their ids, so the
+ * first row does not depend on the history of the heap.
  */
 final class EvictionQueue {
-  /** Bytes of a node: key, upper half of the hash, row. */
+  /** Bytes of a node: the key, then at {@link #REST} the row and the upper half of the hash. */
   private static final int NODE = 16;
 
   private static final int REST = 8;
@@ -25,7 +25,7 @@ final class EvictionQueue {
   private final int idOffset;
   private int size;
 
-  /** An empty queue, for rows that hold their id at {@code idOffset}. */
+  /** An empty queue for rows that hold their ids at {@code idOffset}. */
   EvictionQueue(RowSlabs rows, int idOffset, Allocator allocator, String holder) {
     this.rows = rows;
     this.idOffset = idOffset;
@@ -40,14 +40,13 @@ final class EvictionQueue {
     return size;
   }
 
-  /** Makes sure that the next {@code count} calls of {@link #push} will not need memory. */
+  /** Makes the next {@code count} calls of {@link #push} need no memory. */
   void reserve(int count) {
     while (nodes.size() < size + count) {
       nodes.add();
     }
   }
 
-  /** Adds a row. */
   void push(long key, long hash, int row) {
     reserve(1);
     long rest = hash & 0xFFFFFFFF_00000000L | row;
@@ -63,27 +62,25 @@ final class EvictionQueue {
     set(at, key, rest);
   }
 
-  /** The smallest key; there must be one. */
+  /** The smallest key; the queue must not be empty. */
   long firstKey() {
     return Memory.getLong(nodes.address(0));
   }
 
-  /** The row with it. */
   int firstRow() {
     return (int) Memory.getLong(nodes.address(0) + REST);
   }
 
-  /** Takes the first row out. */
   void removeFirst() {
     long last = nodes.address(--size);
     sink(Memory.getLong(last), Memory.getLong(last + REST));
   }
 
-  /** Takes out all rows for which {@code goes} is true; they must still hold their ids. */
+  /** Removes the rows for which {@code goes} is true. All rows must still hold their ids. */
   void removeIf(IntPredicate goes) {
     int end = size;
     size = 0;
-    // A row goes to a place of those that were looked at already.
+    // A row that stays takes a place that was read already.
     for (int at = 0; at < end; at++) {
       long node = nodes.address(at);
       long rest = Memory.getLong(node + REST);
@@ -93,12 +90,12 @@ final class EvictionQueue {
     }
   }
 
-  /** Puts the first row where {@code key}, not below its old one, belongs. */
+  /** Gives the first row {@code key}, which must not be below its old one. */
   void raiseFirst(long key) {
     sink(key, Memory.getLong(nodes.address(0) + REST));
   }
 
-  /** Puts a row in the place of the first, or further down where it belongs. */
+  /** Puts a row in the place of the first, or further down. */
   private void sink(long key, long rest) {
     int at = 0;
     for (int child = 1; child < size; child = CHILDREN * at + 1) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 public final class NumberSet {
   private long[] words = new long[8];
 
-  /** Adds a number; returns whether it was not there. */
+  /** Adds a number; returns whether it is new. */
   public boolean add(long number) {
     int word = Math.toIntExact(number >>> 6);
     if (word >= words.length) {
@@ -17,7 +17,7 @@ public final class NumberSet {
     return words[word] != before;
   }
 
-  /** Takes a number out; returns whether it was there. */
+  /** Removes a number; returns whether it was there. */
   public boolean remove(long number) {
     int word = Math.toIntExact(number >>> 6);
     if (word >= words.length) {
@@ -32,7 +32,6 @@ public final class NumberSet {
     Arrays.fill(words, 0);
   }
 
-  /** All of them, ascending. */
   long[] numbers() {
     long[] numbers = new long[Arrays.stream(words).mapToInt(Long::bitCount).sum()];
     int count = 0;

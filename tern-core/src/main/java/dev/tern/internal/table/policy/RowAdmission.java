@@ -13,7 +13,7 @@ import dev.tern.internal.table.index.IdIndex;
 import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowSlabs;
-import dev.tern.internal.table.rows.ScalarHalves;
+import dev.tern.internal.table.rows.StoredWeights;
 import dev.tern.internal.table.tier.TierMemory;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -21,17 +21,17 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * Applies the {@link RowPolicy} of a table: counts ids without a row, decides which of them get
- * one, notes when rows are seen, and decides which rows go. No decision depends on where rows lie
- * or in which order they came, so a table read from a checkpoint continues the same way.
+ * Applies the {@link RowPolicy} of a table: counts ids without a row, decides which of them get a
+ * row, notes when rows are seen, and decides which rows are evicted. No decision depends on where
+ * rows lie or in which order they came, so a table read from a checkpoint continues the same way.
  *
  * <p>A step ends with an update: rows looked up after update {@code t} are seen in step {@code t +
- * 1}. Rows that are due go at the end of a step; rows that make room go while a batch is looked up,
- * one for each new row. A row that was seen since it was queued moves back in the queue when it
- * comes up. Nothing walks over the whole table.
+ * 1}. Rows that are due are evicted at the end of a step. Rows that make room are evicted during a
+ * lookup, one for each new row. A row that was seen while in the queue moves back when it becomes
+ * the first. Nothing walks over the whole table.
  */
 public final class RowAdmission {
-  /** Numbers that {@link #history} begins with. */
+  /** Numbers of {@link #history} before the times. */
   private static final int HISTORY = 7;
 
   private static final long MAX_STEP = Integer.MAX_VALUE;
@@ -43,13 +43,8 @@ public final class RowAdmission {
   private final Optional<EvictionQueue> queue;
   private final long lottery;
   private final int metadata;
-
-  /** Where rows go by time. */
   private final Optional<StepTimes> times;
-
-  /** Where rows go by their scores. */
   private final Optional<RowScores> scores;
-
   private final int seenOffset;
   private final int idOffset;
 
@@ -62,10 +57,10 @@ public final class RowAdmission {
   private long rejected;
   private long evicted;
 
-  /** Ids without a row, or rows, to come back to. */
+  /** Scratch: ids that are not admitted, or rows that go back to the queue. */
   private int[] aside = new int[0];
 
-  /** The filter takes memory of {@code tier}. */
+  /** With a {@code tier}, its memory holds the filter. */
   public RowAdmission(
       TableConfig config, Optional<TierMemory> tier, RowSlabs rows, Allocator allocator) {
     this.config = config;
@@ -82,20 +77,18 @@ public final class RowAdmission {
         policy.eviction() instanceof Eviction.LowScore rule
             ? Optional.of(new RowScores(rule))
             : Optional.empty();
-    // Apart from the keys of initial weights and of rounding.
+    // The constant makes it differ from the keys of initial weights and of rounding.
     lottery = Hashing.mix(Hashing.mix(config.seed() ^ 0x5DEECE66DL) + config.index());
-    String holder = "table " + config.name();
     filter =
-        policy.admission() instanceof Admission.ByCount counted && counted.count() > 1
+        policy.admission() instanceof Admission.ByCount(int count, long expected, int _)
+                && count > 1
             ? Optional.of(
-                new CountingFilter(
-                    counted.count(), counted.expected(), tier, allocator, holder + " filter"))
+                new CountingFilter(count, expected, tier, allocator, config.holder("filter")))
             : Optional.empty();
     queue =
         metadata == 0
             ? Optional.empty()
-            : Optional.of(
-                new EvictionQueue(rows, RowLayout.idOffset(config), allocator, holder + " queue"));
+            : Optional.of(new EvictionQueue(rows, idOffset, allocator, config.holder("queue")));
   }
 
   public long bytes() {
@@ -121,7 +114,7 @@ public final class RowAdmission {
         file);
   }
 
-  /** All that must be kept beside rows and filter. */
+  /** What a checkpoint keeps beside rows and filter. */
   public long[] history() {
     long compared = filter.map(CountingFilter::compared).orElse(0L);
     long[] counters = {clock, hits, misses, admitted, rejected, evicted, compared};
@@ -133,11 +126,7 @@ public final class RowAdmission {
     return history;
   }
 
-  /**
-   * Takes what {@link #history} gave, after the filter's words.
-   *
-   * @return whether it can be true
-   */
+  /** Takes what {@link #history} gave, after the filter's words; returns whether it is possible. */
   public boolean restore(long[] history) {
     if (history.length < HISTORY || times.isEmpty() && history.length > HISTORY) {
       return false;
@@ -158,12 +147,12 @@ public final class RowAdmission {
         && filter.map(f -> f.restore(history[6])).orElse(true);
   }
 
-  /** Rows that went so far. */
+  /** Rows evicted or erased so far. */
   public long evicted() {
     return evicted;
   }
 
-  /** Notes what became of the ids of a lookup in training. */
+  /** Counts what became of the ids of a training lookup. */
   public void settle(int unique, int missing, int inserted) {
     hits += unique - missing;
     misses += missing;
@@ -171,13 +160,12 @@ public final class RowAdmission {
     rejected += missing - inserted;
   }
 
-  /** Notes the rows that a lookup in training found. */
+  /** Notes in the rows that a training lookup found that they are seen in this step. */
   public void see(RowLookup lookup) {
     requireClicks(lookup);
     if (queue.isEmpty()) {
       return;
     }
-    boolean frequencies = metadata > 1;
     int step = step();
     for (int u = 0; u < lookup.unique(); u++) {
       if (lookup.rows[u] >= 0) {
@@ -187,14 +175,15 @@ public final class RowAdmission {
           score(lookup, u, steps, Memory.getFloat(seen + 8));
         }
         Memory.setInt(seen, step);
-        if (frequencies) {
-          Memory.setInt(seen + 4, added(Memory.getInt(seen + 4), lookup.counts[u]));
+        if (metadata > 1) {
+          long count = (long) Memory.getInt(seen + 4) + lookup.counts[u];
+          Memory.setInt(seen + 4, (int) Math.min(Integer.MAX_VALUE, count));
         }
       }
     }
   }
 
-  /** Gives the row of distinct id {@code u} its score, of one that it had {@code steps} ago. */
+  /** Writes the score of the row of id {@code u}, which had {@code before} {@code steps} ago. */
   private void score(RowLookup lookup, int u, int steps, float before) {
     float score = scores.get().seen(before, steps, lookup.counts[u], lookup.clicks.of(u));
     Memory.setFloat(lookup.addresses[u] + seenOffset + 8, score);
@@ -209,20 +198,11 @@ public final class RowAdmission {
     }
   }
 
-  private static int added(int count, int more) {
-    return (int) Math.min(Integer.MAX_VALUE, (long) count + more);
-  }
-
   private int step() {
     return (int) Math.min(MAX_STEP, clock + 1);
   }
 
-  /**
-   * Puts the ids among the first {@code missing} that are to have a row before the others, both in
-   * order.
-   *
-   * @return how many they are
-   */
+  /** Moves the admitted among the missing ids to the front, in order; returns their number. */
   public int admit(RowLookup lookup, int missing) {
     if (policy.admission() instanceof Admission.Always) {
       return missing;
@@ -247,29 +227,28 @@ public final class RowAdmission {
   private boolean admits(RowLookup lookup, int u) {
     return switch (policy.admission()) {
       case Admission.Always _ -> true;
-      case Admission.ByCount counted ->
-          filter.isEmpty()
-              || filter
-                  .get()
-                  .count(lookup.hashes[u], weight(counted, lookup.counts[u], lookup.clicks.of(u)));
+      case Admission.ByCount counted -> {
+        int weight = weight(counted, lookup.counts[u], lookup.clicks.of(u));
+        yield filter.isEmpty() || filter.get().count(lookup.hashes[u], weight);
+      }
       case Admission.ByProbability(double share) ->
           (Hashing.mix(lookup.ids[u] ^ lottery) >>> 11) * 0x1p-53 < share;
     };
   }
 
-  /** As how many positions so many count, {@code clicks} of them in clicked samples. */
+  /** What so many positions count, {@code clicks} of them in clicked samples. */
   static int weight(Admission.ByCount rule, int positions, int clicks) {
     return (int) Math.min(Integer.MAX_VALUE, positions + (rule.clickWeight() - 1L) * clicks);
   }
 
-  /** Makes sure that {@link #enter} will not need memory for {@code count} rows. */
+  /** Makes {@link #enter} of {@code count} rows need no memory. */
   public void reserve(int count) {
     if (queue.isPresent()) {
       queue.get().reserve(count);
     }
   }
 
-  /** Takes the rows that the first {@code count} ids were just given. */
+  /** Takes up the new rows of the first {@code count} missing ids. */
   public void enter(RowLookup lookup, int count) {
     if (queue.isEmpty()) {
       return;
@@ -289,11 +268,7 @@ public final class RowAdmission {
     }
   }
 
-  /**
-   * A row read from a checkpoint, complete.
-   *
-   * @return whether its metadata can be true
-   */
+  /** Takes up a row read from a checkpoint; returns whether its metadata is possible. */
   public boolean enterAgain(long id, int row) {
     if (queue.isEmpty()) {
       return true;
@@ -318,7 +293,7 @@ public final class RowAdmission {
     return Memory.getFloat(rows.address(row) + seenOffset + 8);
   }
 
-  /** A row's key in the queue as it is now: it may not go before. */
+  /** A row's current key in the queue: the order of eviction, or the first step it may be due. */
   private long key(int row) {
     long seen = seen(row);
     return switch (policy.eviction()) {
@@ -331,15 +306,16 @@ public final class RowAdmission {
     };
   }
 
-  /** The first step after the last one that ended which is a multiple of {@code steps} later. */
+  /** The first of {@code seen + steps}, {@code seen + 2 * steps}, ... after the last step. */
   private long due(long seen, long steps) {
     return seen + steps * Math.max(1, (clock - seen) / steps + 1);
   }
 
   /**
-   * Where the table is too full for {@code wanted} more rows, has others go.
+   * Evicts rows if the table is too full for {@code wanted} more and its policy allows it.
    *
-   * @return for how many there is room
+   * @param gone removes a row
+   * @return how many of the wanted rows there is room for
    */
   public int makeRoom(int wanted, long size, IntConsumer gone) {
     long room = policy.maxRows() - size;
@@ -358,7 +334,10 @@ public final class RowAdmission {
       if (key != rowQueue.firstKey()) {
         rowQueue.raiseFirst(key);
       } else if (seen(row) == step) {
-        kept = setAside(row, kept);
+        if (aside.length == kept) {
+          aside = Arrays.copyOf(aside, Math.max(64, 2 * kept));
+        }
+        aside[kept++] = row;
         rowQueue.removeFirst();
       } else {
         rowQueue.removeFirst();
@@ -374,15 +353,7 @@ public final class RowAdmission {
     return (int) Math.max(0, room);
   }
 
-  private int setAside(int row, int count) {
-    if (aside.length == count) {
-      aside = Arrays.copyOf(aside, Math.max(64, 2 * count));
-    }
-    aside[count] = row;
-    return count + 1;
-  }
-
-  /** Ends step {@code number}: rows unseen for too long go. */
+  /** Ends step {@code number}: evicts the rows that are due. */
   public void endStep(long number, IntConsumer gone) {
     clock = Math.max(clock, Math.min(MAX_STEP, number));
     if (queue.isEmpty() || policy.eviction().makesRoom()) {
@@ -415,13 +386,13 @@ public final class RowAdmission {
   private double squares(int row) {
     double sum = 0;
     for (int j = 0; j < config.width(); j++) {
-      double w = ScalarHalves.get(config.storage(), rows.address(row), j);
+      double w = StoredWeights.get(config.storage(), rows.address(row), j);
       sum = Math.fma(w, w, sum);
     }
     return sum;
   }
 
-  /** The rows that a lookup found go, whatever the policy says. */
+  /** Forgets the rows that a lookup found, which the caller removes. */
   public void leave(RowLookup lookup) {
     BitSet leaving = new BitSet();
     for (int u = 0; u < lookup.unique(); u++) {
@@ -435,7 +406,7 @@ public final class RowAdmission {
     }
   }
 
-  /** What is wrong where {@code id} finds no room. */
+  /** The error of {@code id} for which there is no room. */
   public IllegalStateException full(long id) {
     return new IllegalStateException(
         "table %s: got id %d beyond %d rows, expected no more; allow more rows, let rows make room"

@@ -22,11 +22,10 @@ final class RowScores {
   }
 
   /**
-   * The score of a row that had {@code score} so many steps ago and is seen now. The row stays at
-   * least as long as it would have without.
+   * The score of a row that had {@code score} {@code steps} steps ago and is seen now.
    *
-   * @param positions at which it is seen
-   * @param clicks positions among these in clicked samples
+   * @param positions positions that hold its id
+   * @param clicks how many of these are in clicked samples
    */
   float seen(float score, int steps, int positions, int clicks) {
     double weight =
@@ -34,13 +33,13 @@ final class RowScores {
     return (float) Math.min(most, score * decays.of(steps) + weight);
   }
 
-  /** Steps, 1 or more, after which a row unseen since it had {@code score} is to go. */
+  /** Steps, 1 or more, until {@code score} decays below the least score. */
   long lasts(float score) {
     double steps = StrictMath.log(rule.least() / (double) score) / StrictMath.log(rule.decay());
     return Math.max(1, (long) StrictMath.floor(steps) + 1);
   }
 
-  /** Whether a row may have this score: one of a seen row, or the 1 that imports give. */
+  /** Whether a row can have this score: from positions, or the 1 that an import gives. */
   boolean isScore(float score) {
     return score >= Math.min(1, Math.min(rule.showWeight(), rule.clickWeight())) && score <= most;
   }

@@ -4,29 +4,25 @@ import dev.tern.embedding.config.Eviction;
 import java.time.InstantSource;
 
 /**
- * When the steps of a table ended, as long ago as it asks for: so rows need not remember a time but
- * only their last step. Of steps that ended within {@code 1 / PARTS} of that time only the last is
- * kept, and the others count as if they had ended with it. Time never goes backwards: where the
- * clock does, it stands still.
+ * When the last steps of a table ended, as far back as {@link Eviction.UnseenFor#time}. So a row
+ * notes only its last step, not a time. Of the steps within {@code 1 / PARTS} of that time only the
+ * last is kept, and the others count as if they had ended with it. When the clock goes back, time
+ * stands still.
  */
 final class StepTimes {
-  /** Parts of the time asked for within which steps are not told apart. */
   private static final int PARTS = 128;
 
-  /** Steps kept after each, at most: any third one ended a part or more after the first. */
+  /** The most steps kept: of any three in a row, the last ended a part or more after the first. */
   static final int MOST = 2 * PARTS;
 
   private final InstantSource clock;
 
-  /** Milliseconds. */
+  // In milliseconds.
   private final long span;
-
   private final long part;
 
-  // One more, before the oldest are forgotten.
+  // Steps and when they ended, in milliseconds since 1970; one more until the oldest are dropped.
   private final long[] steps = new long[MOST + 1];
-
-  /** Milliseconds since 1970. */
   private final long[] times = new long[MOST + 1];
 
   private int count;
@@ -40,8 +36,8 @@ final class StepTimes {
   /**
    * Ends a step, not before the last one.
    *
-   * @return the last step that had ended {@code span} ago; 0 if none became so old since the last
-   *     call
+   * @return the last step that ended {@code span} ago or earlier; 0 if no further step did since
+   *     the last call
    */
   long end(long step) {
     long now = Math.max(clock.millis(), count == 0 ? 0 : times[count - 1]);
@@ -61,7 +57,7 @@ final class StepTimes {
     return last;
   }
 
-  /** How many numbers {@link #write} writes. */
+  /** Numbers that {@link #write} writes. */
   int size() {
     return 2 * count;
   }
@@ -74,12 +70,7 @@ final class StepTimes {
     }
   }
 
-  /**
-   * Takes what {@link #write} wrote, from {@code at} to the end.
-   *
-   * @param now the last step that ended
-   * @return whether it can be true
-   */
+  /** Reads what {@link #write} wrote; returns whether it is possible after step {@code now}. */
   boolean read(long[] from, int at, long now) {
     int pairs = (from.length - at) / 2;
     if (pairs > MOST || (from.length - at) % 2 != 0) {

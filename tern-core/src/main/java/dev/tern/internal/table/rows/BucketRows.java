@@ -3,34 +3,30 @@ package dev.tern.internal.table.rows;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.TableConfig;
-import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Memory;
 import java.util.Optional;
 
 /**
- * The rows of {@link UnknownRow.Hashed}, which ids without a row of their own share. They are the
- * first rows of the slabs and are not in the index, so every id stays legal. For an update there is
- * a lookup of bucket numbers instead of ids: all positions whose ids share a bucket are positions
- * of one row.
+ * The rows of {@code UnknownRow.Hashed}, which ids without a row of their own share. They are the
+ * first rows of the slabs and are not in the index, so every id stays legal. An update of them uses
+ * a lookup of bucket numbers instead of ids: ids that share a bucket become one distinct number.
  */
 public final class BucketRows {
-  /** Apart from the initial weights of ids. */
+  /** Makes initial weights differ from those of ids. */
   private static final long SALT = 0x2545F4914F6CDD1DL;
 
   private final RowSlabs slabs;
   private final int count;
 
-  /** The buckets that a batch reads. */
   private final RowLookup read = new RowLookup();
+  private final PooledBags grouped = new PooledBags(Combiner.SUM);
 
-  // Per position of a batch whose id reads as a bucket: which, and by how much it counts.
+  // For each position of a batch whose id reads as a bucket: the bucket, and its weight in the bag.
   private long[] numbers = new long[0];
   private float[] scales = new float[0];
 
   /** Where bags begin among these positions. */
   private int[] offsets = new int[1];
-
-  private final PooledBags grouped = new PooledBags(Combiner.SUM);
 
   private BucketRows(TableConfig config, RowSlabs slabs, int count) {
     this.slabs = slabs;
@@ -47,16 +43,15 @@ public final class BucketRows {
   }
 
   /**
-   * Makes the bucket rows of a new table, whose slabs have no rows yet, with initial weights; in a
-   * table for reading alone they are zeros until they are restored. Empty for a table without
-   * buckets. If memory runs out, the caller frees the slabs.
+   * Makes the bucket rows of a new table, if it has any. They have initial weights, in a table for
+   * reading alone zeros. If memory runs out, the caller frees the slabs.
    */
   public static Optional<BucketRows> of(TableConfig config, RowSlabs slabs) {
     int count = config.unknown().buckets();
     return count > 0 ? Optional.of(new BucketRows(config, slabs, count)) : Optional.empty();
   }
 
-  /** Lets distinct id {@code u} of a lookup read as its bucket. */
+  /** Makes distinct id {@code u} of a lookup read its bucket. */
   void read(RowLookup lookup, int u) {
     lookup.rows[u] = RowLookup.BUCKET;
     lookup.addresses[u] = slabs.address(bucket(lookup.hashes[u]));
@@ -66,10 +61,7 @@ public final class BucketRows {
     return (int) Math.unsignedMultiplyHigh(hash, count);
   }
 
-  /**
-   * Those that the ids of a lookup read as in its bags, grouped for an update; of use until the
-   * next call.
-   */
+  /** The buckets that a lookup reads, grouped for an update; valid until the next call. */
   public RowLookup group(RowLookup lookup, PooledBags bags) {
     int count = bags.count;
     int positions = bags.offsets[count] - bags.offsets[0];
@@ -90,7 +82,7 @@ public final class BucketRows {
     return read;
   }
 
-  /** Takes the positions of a bag behind {@code taken} others; returns how many are taken then. */
+  /** Appends the positions of a bag to {@code taken} others; returns how many there are then. */
   private int take(RowLookup lookup, PooledBags bags, int bag, int taken) {
     float scale = bags.scale(bag);
     int at = taken;
@@ -104,7 +96,7 @@ public final class BucketRows {
     return at;
   }
 
-  /** A lookup of the bucket rows with these numbers; of use until the next call. */
+  /** A lookup of the bucket rows with these numbers; valid until the next call. */
   public RowLookup numbered(long[] bucketNumbers, int rows) {
     read.fillDistinct(bucketNumbers, rows);
     locate();

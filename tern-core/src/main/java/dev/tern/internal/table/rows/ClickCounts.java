@@ -2,10 +2,7 @@ package dev.tern.internal.table.rows;
 
 import java.util.Arrays;
 
-/**
- * At how many positions the distinct ids of a {@link RowLookup} stand in samples that were clicked,
- * which are those with a label of 1.
- */
+/** Counts the positions of each distinct id of a {@link RowLookup} in clicked samples (label 1). */
 public final class ClickCounts {
   private final RowLookup lookup;
   private boolean counted;
@@ -17,7 +14,6 @@ public final class ClickCounts {
     this.lookup = lookup;
   }
 
-  /** Forgets which samples were clicked. */
   void clear() {
     counted = false;
   }
@@ -26,17 +22,17 @@ public final class ClickCounts {
     return counted;
   }
 
-  /** Positions of distinct id {@code u} in clicked samples; 0 where none were counted. */
+  /** Positions of distinct id {@code u} in clicked samples; 0 if nothing was counted. */
   public int of(int u) {
     return counted ? positions[u] : 0;
   }
 
   /**
-   * Counts the clicked positions of the lookup.
+   * Counts the positions of the lookup in clicked samples.
    *
-   * @param offsets where bags begin and end among its positions
-   * @param bags one for each sample, or several, each time of all samples
-   * @param labels sample {@code b}'s at {@code b * stride}, sound
+   * @param offsets where bags begin and end
+   * @param bags a multiple of {@code samples}: bag {@code k} is of sample {@code k % samples}
+   * @param labels 0 or 1; the label of sample {@code b} lies at {@code b * stride}
    */
   public void count(int[] offsets, int bags, float[] labels, int samples, int stride) {
     if (positions.length < lookup.unique()) {

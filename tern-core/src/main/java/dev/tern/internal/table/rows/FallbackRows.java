@@ -9,22 +9,24 @@ import java.util.Optional;
 
 /**
  * What ids without a row read as: zeros, the mean of all rows, or the row of a bucket. Each lookup
- * gets a copy of the mean. Ids that read as their initial weights get zeros here, and {@link
- * Pooling} adds the weights. Several threads may ask at once while no row changes.
+ * gets its own copy of the mean. Ids that read as their initial weights get zeros here, and {@link
+ * Pooling} adds the weights. Several threads may call it at once while no row changes.
  */
 public final class FallbackRows {
   private static final int BLOCK = 256;
 
-  /** Weights beyond this count as this in the mean. */
+  /** Larger magnitudes count as this one in the mean. */
   private static final float LARGEST = 1024;
 
   private final TableConfig config;
   private final RowSlabs rows;
-  private final RowLoops loops;
+  private final RowReads loops;
+
+  /** Address of a row of zeros, in room that the caller allocates. */
   private final long zeros;
+
   private final Optional<BucketRows> buckets;
 
-  /** The mean that was computed last. */
   private volatile Mean mean;
 
   /** The mean of the {@code size} rows that a table had at {@code version}. */
@@ -34,9 +36,8 @@ public final class FallbackRows {
     }
   }
 
-  /** With room for a row's weights at {@code zeros}. */
   public FallbackRows(
-      TableConfig config, RowSlabs rows, Optional<BucketRows> buckets, RowLoops loops, long zeros) {
+      TableConfig config, RowSlabs rows, Optional<BucketRows> buckets, RowReads loops, long zeros) {
     this.config = config;
     this.rows = rows;
     this.buckets = buckets;
@@ -46,47 +47,37 @@ public final class FallbackRows {
     Memory.zero(zeros, RowLayout.weightBytes(config));
   }
 
-  /** Bytes that a table needs beside its rows: for the row of unknown ids, and for updates. */
+  /** Bytes that a table needs beside its rows: for a row of zeros, and for updates. */
   public static long spareBytes(TableConfig config) {
     return RowLayout.weightBytes(config) + RowUpdates.spareBytes(config);
   }
 
-  /**
-   * Lets the missing ids {@code [from, to)} of a lookup read as unknown, for a table of {@code
-   * size} rows at {@code version}.
-   */
+  /** Makes the missing ids {@code [from, to)} of a lookup read as unknown, as {@link #address}. */
   public void read(RowLookup lookup, int from, int to, long size, long version) {
-    if (from < to && buckets.isPresent()) {
-      for (int i = from; i < to; i++) {
-        buckets.get().read(lookup, lookup.missing[i]);
-      }
-    } else if (from < to) {
-      long row = address(lookup, size, version);
-      for (int i = from; i < to; i++) {
-        lookup.addresses[lookup.missing[i]] = row;
-      }
+    long row = from < to ? address(lookup, size, version) : zeros;
+    for (int i = from; i < to; i++) {
+      read(lookup, lookup.missing[i], row);
     }
   }
 
-  /** Lets the distinct ids {@code without} of a lookup read as unknown. */
+  /** Makes the distinct ids {@code without} of a lookup read as unknown. */
   public void read(RowLookup lookup, int[] without, long size, long version) {
-    if (buckets.isPresent()) {
-      for (int u : without) {
-        buckets.get().read(lookup, u);
-      }
-    } else if (without.length > 0) {
-      long row = address(lookup, size, version);
-      for (int u : without) {
-        lookup.rows[u] = RowLookup.NONE;
-        lookup.addresses[u] = row;
-      }
+    long row = without.length > 0 ? address(lookup, size, version) : zeros;
+    for (int u : without) {
+      read(lookup, u, row);
     }
   }
 
-  /**
-   * Excludes the first {@code count} of these distinct ids from updates. Call {@link #readAgain}
-   * before the lookup is read.
-   */
+  private void read(RowLookup lookup, int u, long row) {
+    if (buckets.isPresent()) {
+      buckets.get().read(lookup, u);
+    } else {
+      lookup.rows[u] = RowLookup.NONE;
+      lookup.addresses[u] = row;
+    }
+  }
+
+  /** Excludes the first {@code count} of these ids from updates; {@link #readAgain} must follow. */
   public void leaveOut(RowLookup lookup, int[] without, int count) {
     for (int i = 0; i < count; i++) {
       lookup.rows[without[i]] = RowLookup.NONE;
@@ -94,17 +85,14 @@ public final class FallbackRows {
     }
   }
 
-  /** Updates what all ids without a row read as, if it may have changed. */
+  /** Makes all ids without a row read as unknown again, if that may have changed. */
   public void readAgain(RowLookup lookup, long size, long version) {
     if (config.unknown() == UnknownRow.MEAN || buckets.isPresent()) {
       read(lookup, lookup.unknown(), size, version);
     }
   }
 
-  /**
-   * The row that the unknown ids of {@code lookup} read as, for a table of {@code size} rows at
-   * {@code version}. It stays what it is until the lookup is found again.
-   */
+  /** The row of unknown ids, for a table of {@code size} rows at {@code version}. */
   private long address(RowLookup lookup, long size, long version) {
     if (config.unknown() != UnknownRow.MEAN) {
       return zeros;
@@ -115,26 +103,26 @@ public final class FallbackRows {
       long floats = lookup.copies(4L * weights.length + RowLayout.weightBytes(config));
       long row = floats + 4L * weights.length;
       Memory.copyIn(weights, 0, floats, weights.length);
-      ScalarBytes.set(DType.F32, floats, weights.length, row);
+      Int8Rows.set(DType.F32, floats, weights.length, row);
       return row;
     }
     long row = lookup.copies(RowLayout.weightBytes(config));
     for (int j = 0; j < weights.length; j++) {
-      ScalarHalves.set(config.storage(), row, j, weights[j]);
+      StoredWeights.set(config.storage(), row, j, weights[j]);
     }
     return row;
   }
 
-  /** One thread adds up, others wait for what it finds. */
+  /** One thread computes the mean; others wait for it. */
   private synchronized Mean renewed(long size, long version) {
     if (mean.isOf(size, version)) {
       return mean;
     }
-    // Whole numbers add up to the same sum in any order, so the mean does not depend on the order
-    // in which ids were met. The largest sum is size * LARGEST * scale < 2^63.
+    // Sums of whole numbers are the same in any order, so the mean does not depend on the order in
+    // which rows came. The largest sum is size * LARGEST * scale < 2^63.
     double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros((int) size));
     long[] sums = new long[config.width()];
-    // Rows given back are zeros.
+    // Free rows are zeros and change no sum.
     int end = rows.size();
     for (int from = 0; from < end; from += BLOCK) {
       int to = Math.min(end, from + BLOCK);

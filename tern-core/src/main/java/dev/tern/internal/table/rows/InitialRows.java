@@ -8,8 +8,8 @@ import dev.tern.internal.table.index.Hashing;
 import java.util.Arrays;
 
 /**
- * Writes new rows: weights are uniform and a pure function of (seed, table index, id), optimizer
- * state has its first value.
+ * Writes new rows. Weights are uniform in [-initRange, initRange) and a pure function of (seed,
+ * table index, id).
  */
 public final class InitialRows {
   private static final float UNIT = 0x1p-23f;
@@ -22,14 +22,14 @@ public final class InitialRows {
   private final boolean keepsId;
   private final DType storage;
 
-  /** State before the first update, by its bits. */
+  /** Bits of the optimizer state before the first update. */
   private final int[] state;
 
   public InitialRows(TableConfig config) {
     this(config, 0);
   }
 
-  /** For rows with numbers that are not ids: {@code salt} makes their weights differ. */
+  /** For rows whose numbers are not ids: {@code salt} makes their weights differ. */
   InitialRows(TableConfig config, long salt) {
     key = Hashing.mix(Hashing.mix(config.seed() ^ salt) + config.index());
     width = config.width();
@@ -44,8 +44,8 @@ public final class InitialRows {
   }
 
   /**
-   * Writes the whole row of {@code ids[which[i]]} to {@code rows[which[i]]} for the first {@code
-   * count} entries of {@code which}. Two weights come from each number drawn.
+   * Writes the row of {@code ids[which[i]]} to the address {@code rows[which[i]]} for each {@code
+   * i} below {@code count}. Each drawn number gives two weights.
    */
   public void write(long[] ids, long[] rows, int[] which, int count) {
     int j = 0;
@@ -59,7 +59,7 @@ public final class InitialRows {
     for (; j < width; j++) {
       for (int i = 0; i < count; i++) {
         int u = which[i];
-        ScalarHalves.set(storage, rows[u], j, value(ids[u], j));
+        StoredWeights.set(storage, rows[u], j, value(ids[u], j));
       }
     }
     writeState(rows, which, count);
@@ -109,19 +109,19 @@ public final class InitialRows {
     }
   }
 
-  /** Two numbers of state as they lie in memory (little-endian). */
+  /** Two floats of state as one number in memory (little-endian). */
   private long two(int j) {
     return (long) state[j + 1] << 32 | state[j] & 0xFFFFFFFFL;
   }
 
-  /** The two weights of a number drawn, as they lie in memory (little-endian). */
+  /** The two weights of a drawn number as one number in memory (little-endian). */
   private long pair(long bits) {
     long first = Float.floatToRawIntBits(first(bits));
     long second = Float.floatToRawIntBits(second(bits));
     return second << 32 | (first & 0xFFFFFFFFL);
   }
 
-  /** The same of half the width. */
+  /** The same for F16 or BF16. */
   private int halves(long bits) {
     int first = Halves.nearestFinite(storage, first(bits));
     int second = Halves.nearestFinite(storage, second(bits));
@@ -131,7 +131,7 @@ public final class InitialRows {
   /** Initial weight {@code column} of {@code id}, as it is stored. */
   public float value(long id, int column) {
     long bits = Hashing.draw(Hashing.mix(id ^ key), column >> 1);
-    return ScalarHalves.stored(storage, (column & 1) == 0 ? first(bits) : second(bits));
+    return StoredWeights.stored(storage, (column & 1) == 0 ? first(bits) : second(bits));
   }
 
   private float first(long bits) {

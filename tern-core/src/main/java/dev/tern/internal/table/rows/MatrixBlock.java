@@ -2,19 +2,13 @@ package dev.tern.internal.table.rows;
 
 /**
  * Rows {@code [from, to)} and columns {@code [begin, end)} of a row-major matrix of floats in
- * memory. Element {@code (i, j)} lies at {@code base + i * stride + 4 * j}.
- *
- * <p>Example: with base 1000 and a stride of 64 bytes, element (2, 3) lies at 1000 + 128 + 12.
- *
- * <p>Mutable, so that loops over many blocks make no garbage. One thread at a time.
+ * memory. Element {@code (i, j)} lies at {@code base + i * stride + 4 * j}. Example: with base 1000
+ * and a stride of 64 bytes, element (2, 3) lies at 1000 + 128 + 12.
  */
 public final class MatrixBlock {
-  /** Address of row 0; row 0 itself may lie outside the block and outside the memory. */
+  // Address of row 0, also if it lies outside the block; bytes from one row to the next.
   public long base;
-
-  /** Bytes from one row to the next. */
   public long stride;
-
   int from;
   int to;
   public int begin;

@@ -2,33 +2,27 @@ package dev.tern.internal.table.rows;
 
 import dev.tern.optim.Optimizer;
 
-/**
- * The constants of one optimizer step on the rows of a table. Mutable, so that training sets them
- * anew in each step without garbage: an update changes them, and loops only read them.
- */
+/** The constants of one optimizer step on the rows of a table; loops only read them. */
 public final class OptimizerStep {
   final Optimizer optimizer;
 
   /** Weights of a row that the step updates. */
   final int width;
 
-  /** Times the weight is added to the gradient. */
+  /** The gradient gets {@code l2} times the weight added. */
   final float l2;
 
-  /** Learning rate. */
+  // The step t, counted from 1, and its learning rate.
+  long number;
   float rate;
 
-  /** Learning rate; for Adam divided by {@code 1 - beta1^t}. */
+  // For Adam rate / (1 - beta1^t) and 1 / (1 - beta2^t), else rate and 1.
   float lr;
-
-  /** For Adam {@code 1 / (1 - beta2^t)}, else 1. */
   float vScale = 1;
 
-  /** Number of the step, {@code t}, counted from 1. */
-  long number;
-
-  private final Powers powers1;
-  private final Powers powers2;
+  // Of Adam's betas.
+  final Powers powers1;
+  final Powers powers2;
 
   public OptimizerStep(Optimizer optimizer, int width, float l2) {
     this.optimizer = optimizer;
@@ -43,7 +37,7 @@ public final class OptimizerStep {
     }
   }
 
-  /** Makes it step {@code step}, counted from 1, at a learning rate of {@code rate}. */
+  /** Sets step, counted from 1, and learning rate. */
   public OptimizerStep at(float rate, long step) {
     this.rate = rate;
     lr = rate;
@@ -55,32 +49,11 @@ public final class OptimizerStep {
     return this;
   }
 
-  /** Copies number and learning rate of a step of the same optimizer; l2 and width stay. */
-  OptimizerStep like(OptimizerStep other) {
-    rate = other.rate;
-    lr = other.lr;
-    vScale = other.vScale;
-    number = other.number;
-    return this;
-  }
-
-  /** Whether the step leaves weights and state as they are. */
   boolean changesNothing() {
     return optimizer instanceof Optimizer.Ftrl && lr == 0;
   }
 
-  /** Whether the step updates all rows of the table. */
   boolean updatesAllRows() {
     return optimizer instanceof Optimizer.Adam adam && !adam.lazy();
-  }
-
-  /** {@code beta1^k} of Adam for {@code k} of 0 or more. */
-  float decay1(int k) {
-    return (float) powers1.of(k);
-  }
-
-  /** {@code beta2^k} of Adam for {@code k} of 0 or more. */
-  float decay2(int k) {
-    return (float) powers2.of(k);
   }
 }

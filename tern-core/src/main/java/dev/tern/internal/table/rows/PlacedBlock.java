@@ -6,13 +6,11 @@ import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.memory.Memory;
 
 /**
- * A block of rows together with where each lies in the memory of a table: {@link #gather} copies
- * rows from there into the block, {@link #scatter} the other way.
+ * A block of rows, and the address of each row in a table: {@link #gather} copies rows from there
+ * into the block, {@link #scatter} copies them back.
  */
 public final class PlacedBlock implements AutoCloseable {
-  /** Bytes of {@link #copyPiece}. */
   private static final int PIECE = 32;
-
   private static final int LINE = 64;
 
   /** Rows that the nearest cache holds. */
@@ -22,11 +20,8 @@ public final class PlacedBlock implements AutoCloseable {
   private final RowBlock rows;
   private final long[] places;
 
-  /**
-   * Weights, state and metadata: where they begin in a row, their bytes, and the block's column.
-   */
+  // Of weights, state and metadata: their offset in a row, their bytes, their column in the block.
   private final int[] offsets;
-
   private final int[] bytes;
   private final long[] columns;
   private final int rowBytes;
@@ -34,11 +29,7 @@ public final class PlacedBlock implements AutoCloseable {
   /** Keeps alive the loads that only warm the cache. */
   private int touched;
 
-  /**
-   * An empty block for rows of a table.
-   *
-   * @param metadata numbers that rows keep about themselves: all of them, or 0 to leave them out
-   */
+  /** An empty block; {@code metadata} is {@link TableConfig#metadata}, or 0 to leave it out. */
   public PlacedBlock(TableConfig config, int metadata) {
     this.config = config;
     int state = config.stateFloats();
@@ -63,18 +54,17 @@ public final class PlacedBlock implements AutoCloseable {
     return rows.ids();
   }
 
-  /** The address of each row, which the caller writes. */
+  /** The address of each row in the table, which the caller sets. */
   public long[] places() {
     return places;
   }
 
-  /** Takes the ids {@code from[at .. at + count)} of rows that are to be gathered. */
+  /** Sets the ids of the rows: {@code from[at .. at + count)}. */
   public void take(long[] from, int at, int count) {
     System.arraycopy(from, at, rows.ids(), 0, count);
     rows.setCount(count);
   }
 
-  /** Copies the rows from their places into the block. */
   public void gather() {
     for (int from = 0; from < count(); from += GROUP) {
       int to = Math.min(count(), from + GROUP);
@@ -85,7 +75,7 @@ public final class PlacedBlock implements AutoCloseable {
     }
   }
 
-  /** Copies rows {@code which[0 .. some)} once more, from places that have changed. */
+  /** Copies rows {@code which[0 .. some)} again, after their places changed. */
   public void gather(int[] which, int some) {
     int sum = 0;
     for (int at = 0; at < rowBytes; at += LINE) {
@@ -101,12 +91,12 @@ public final class PlacedBlock implements AutoCloseable {
     }
   }
 
-  /** Copies rows {@code first} to {@code end - 1} to their places, as the table stores them. */
+  /** Copies rows {@code first} to {@code end - 1} into the table, in its {@link RowFormat}. */
   public void scatter(int first, int end) {
     if (config.format() == RowFormat.INT8) {
       for (int i = first; i < end; i++) {
         long from = columns[0] + (long) bytes[0] * i;
-        ScalarBytes.set(config.storage(), from, config.width(), places[i]);
+        Int8Rows.set(config.storage(), from, config.width(), places[i]);
       }
       return;
     }
@@ -129,7 +119,7 @@ public final class PlacedBlock implements AutoCloseable {
     touched += sum;
   }
 
-  /** Copies a piece of all rows at a time, in straight-line code: rows are short and many. */
+  /** Copies one piece of all rows at a time, in straight-line code: rows are short and many. */
   private void gather(int c, int from, int to) {
     long[] rowsAt = places;
     long offset = offsets[c];

@@ -6,13 +6,8 @@ import java.util.Objects;
 /**
  * The bags of one call that pools rows or applies gradients: bag {@code b} holds positions {@code
  * offsets[b]} to {@code offsets[b + 1] - 1} of a lookup. Its vector is the sum of its rows, each
- * times the {@link #factor} of its position.
- *
- * <p>Example: offsets {@code {0, 2, 3}} and {@link Combiner#MEAN} say that bag 0 is half of row 0
- * plus half of row 1, and bag 1 is row 2.
- *
- * <p>Mutable, so that training sets it anew in each step without garbage. One call uses it at a
- * time; several calls of several threads need one each.
+ * times the {@link #factor} of its position. Example: with offsets {@code {0, 2, 3}} and {@link
+ * Combiner#MEAN}, bag 0 is half of row 0 plus half of row 1, and bag 1 is row 2.
  */
 public final class PooledBags {
   /** Stands for weights that are all 1. */
@@ -20,13 +15,12 @@ public final class PooledBags {
 
   final Combiner combiner;
 
-  /** {@code count + 1} numbers or more. */
   int[] offsets = {0};
 
   /** One for each position, or {@link #UNWEIGHTED}. */
   float[] weights = UNWEIGHTED;
 
-  /** Bags, {@code B}. */
+  /** Number of bags, {@code B}. */
   public int count;
 
   private boolean single;
@@ -35,12 +29,10 @@ public final class PooledBags {
     this.combiner = combiner;
   }
 
-  /** Bags without weights. */
   public static PooledBags of(int[] offsets, int count, Combiner combiner) {
     return new PooledBags(combiner).set(offsets, UNWEIGHTED, count);
   }
 
-  /** Replaces the bags; the combiner stays. */
   public PooledBags set(int[] begins, float[] ofPositions, int bags) {
     offsets = begins;
     weights = ofPositions;
@@ -48,21 +40,12 @@ public final class PooledBags {
     return this;
   }
 
-  /**
-   * Checks that bags {@code [from, to)} lie within {@code positions} positions, and finds whether
-   * {@link #areRows}.
-   *
-   * @param table its name, for the error
-   */
+  /** Checks that bags {@code [from, to)} lie within {@code positions} positions of a lookup. */
   public void check(String table, int from, int to, int positions) {
     single = check(table, offsets, from, to, positions);
   }
 
-  /**
-   * Checks that bags {@code [from, to)} lie within {@code positions} positions.
-   *
-   * @return whether each of them holds exactly one position
-   */
+  /** The same for {@code offsets}; returns whether each bag holds exactly one position. */
   static boolean check(String table, int[] offsets, int from, int to, int positions) {
     Objects.checkFromToIndex(from, to, offsets.length - 1);
     int before = offsets[from];
@@ -76,16 +59,13 @@ public final class PooledBags {
     }
     if (!valid || before > positions) {
       throw new IllegalArgumentException(
-          "table "
-              + table
-              + ": got offsets that descend or leave 0 to "
-              + positions
-              + ", expected those of the ids that were looked up");
+          "table %s: got offsets that descend or leave 0 to %d, expected those of the ids that were looked up"
+              .formatted(table, positions));
     }
     return single;
   }
 
-  /** Checks that there is a weight for each of {@code count} positions, and returns the weights. */
+  /** Returns {@code weights} if there is one for each of {@code count} positions. */
   public static float[] requireWeights(String table, float[] weights, int count) {
     if (weights.length < count) {
       throw new IllegalArgumentException(
@@ -95,38 +75,32 @@ public final class PooledBags {
     return weights;
   }
 
-  /** Whether the vector of each bag that was checked is a copy of one row. */
+  /** Whether the vector of each checked bag is a copy of one row. */
   boolean areRows() {
     return single && weights.length == 0;
   }
 
-  /** Whether some row may count by a factor other than 1. */
+  /** Whether some factor may differ from 1. */
   boolean areScaled() {
     return weights.length > 0 || (combiner != Combiner.SUM && !single);
   }
 
-  /** What the combiner multiplies all rows of a bag by. */
+  /** What the combiner multiplies all rows of a bag by: for example 1/2 in a mean of 2 rows. */
   public float scale(int bag) {
     int begin = offsets[bag];
     int end = offsets[bag + 1];
     return weights.length == 0 ? combiner.scale(end - begin) : combiner.scale(weights, begin, end);
   }
 
-  /** First position of a bag. */
   public int begin(int bag) {
     return offsets[bag];
   }
 
-  /** Position behind the last of a bag. */
   public int end(int bag) {
     return offsets[bag + 1];
   }
 
-  /**
-   * By what the row of a position counts in the vector of its bag.
-   *
-   * @param scale of the bag
-   */
+  /** The weight of a row in its bag's vector, at a position of a bag with this {@link #scale}. */
   public float factor(float scale, int position) {
     return weights.length == 0 ? scale : scale * weights[position];
   }

@@ -7,24 +7,24 @@ import dev.tern.internal.memory.Memory;
 import java.util.stream.IntStream;
 
 /**
- * Pools the rows of each bag into one vector. Immutable: any number of threads may pool at once, if
- * each has bags and a target of its own.
+ * Pools the rows of each bag into one vector. Any number of threads may pool at once, each with
+ * bags and a target of its own.
  */
 public final class Pooling {
-  /** Positions pooled at once, unless one bag has more: their rows stay in the nearest cache. */
+  /** Positions pooled at once, so few that their rows stay in the nearest cache. */
   private static final int POSITIONS = 256;
 
   private final TableConfig config;
   private final InitialRows initial;
-  private final RowLoops loops;
+  private final RowReads loops;
 
-  public Pooling(TableConfig config, InitialRows initial, RowLoops loops) {
+  public Pooling(TableConfig config, InitialRows initial, RowReads loops) {
     this.config = config;
     this.initial = initial;
     this.loops = loops;
   }
 
-  /** Pools bags {@code [from, to)}, which {@link PooledBags#check} has seen. */
+  /** Pools bags {@code [from, to)}, after {@link PooledBags#check}. */
   public void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     int[] offsets = bags.offsets;
     for (int begin = from; begin < to; ) {
@@ -36,7 +36,7 @@ public final class Pooling {
       for (int p = 0; p < out.count(); p++) {
         MatrixBlock part = out.part(p, begin, end);
         if (bags.areRows()) {
-          // Numbers rows by positions in place of bags.
+          // The target's rows are numbered by positions instead of bags.
           int ahead = offsets[begin] - begin;
           part.at(part.base - ahead * part.stride, part.stride).rows(begin + ahead, end + ahead);
           loops.gather(lookup.addresses, lookup.inverse, part);
@@ -60,7 +60,7 @@ public final class Pooling {
     }
   }
 
-  /** Where ids without a row read as initial rows, pools the bags that hold one again. */
+  /** If ids without a row read as initial rows, pools the bags with such ids again. */
   private void poolInitial(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
     if (lookup.complete || config.unknown() != UnknownRow.INITIAL) {
       return;
@@ -80,7 +80,7 @@ public final class Pooling {
     }
   }
 
-  /** Column {@code j} of a bag, some of whose rows are initial. */
+  /** Column {@code j} of a bag with initial rows. */
   private float sum(RowLookup lookup, PooledBags bags, int bag, float scale, int j) {
     float sum = 0;
     for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {

@@ -15,11 +15,7 @@ public final class Powers {
     }
   }
 
-  /**
-   * The base to the power of {@code exponent}.
-   *
-   * @param exponent 0 or more
-   */
+  /** The base to the power of {@code exponent}, 0 or more. */
   public double of(int exponent) {
     double product = 1;
     for (int left = exponent; left > 0; left &= left - 1) {

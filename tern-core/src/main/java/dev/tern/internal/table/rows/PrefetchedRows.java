@@ -7,53 +7,41 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link RowLookup} found ahead of its turn. Addresses of rows hold while no row of the
- * table comes or goes; the record of a row in a file holds until its partition is written again.
- * The lookup finds again what no longer holds.
+ * What a {@link RowLookup} found ahead of its turn. Addresses of rows are valid while no row comes
+ * or goes. The copy of a record in the file is valid until its partition is written again. The
+ * lookup finds again what is no longer valid.
  */
 public final class PrefetchedRows {
   private static final int LINE = 64;
 
-  /** For a record that was not looked for. */
+  /** In {@link #writes}: the record was not read. */
   private static final long NEVER = -1;
 
   private @Nullable Object table;
-  private boolean located;
   private long size;
   private long gone;
   private int missing;
 
-  /** How many of the ids that were missing were looked for in the file, and are to be at most. */
+  // Missing ids searched in the file so far, and at most.
   private int read;
-
   private int most;
 
   /** Distinct ids for which the arrays below are in use. */
   private int known;
 
-  /** Per distinct id: the address of its record, or 0, and how its partition was written. */
+  // For each distinct id: the address of its record, or 0; how often its partition was written.
   private long[] records = new long[0];
-
   private long[] writes = new long[0];
   private MemorySegment copies = MemorySegment.NULL;
 
-  /** Nothing was found. */
   void clear() {
     table = null;
-    located = false;
     known = 0;
   }
 
-  /**
-   * Rows were located.
-   *
-   * @param missing distinct ids without one in memory
-   * @param size rows in memory
-   * @param gone rows that went so far
-   */
+  /** Notes located rows: missing ids, rows in memory, and rows that left memory so far. */
   public void found(Object owner, int missing, long size, long gone) {
     table = owner;
-    located = true;
     this.missing = missing;
     this.size = size;
     this.gone = gone;
@@ -64,21 +52,20 @@ public final class PrefetchedRows {
     return table == owner;
   }
 
-  /** Ids missing when rows were located, if that still holds; otherwise -1. Of use once. */
+  /** The missing ids if the located rows are still valid, otherwise -1. Call it once. */
   public int take(long sizeNow, long goneNow) {
-    // Rows that came are those here and those gone: if neither number changed, none came or went.
-    boolean holds = located && size == sizeNow && gone == goneNow;
-    located = false;
+    // Rows that came = rows here + rows gone: if neither number changed, none came or went.
+    boolean holds = table != null && size == sizeNow && gone == goneNow;
     table = null;
     return holds ? missing : -1;
   }
 
-  /** Ids that were missing. */
+  /** Ids that were missing in memory. */
   public int missing() {
     return missing;
   }
 
-  /** How many of these were looked for in the file. */
+  /** How many of these were searched in the file. */
   public int read() {
     return read;
   }
@@ -87,7 +74,7 @@ public final class PrefetchedRows {
     read = count;
   }
 
-  /** Begins to take records of the first {@code most} missing ids, with room for {@code bytes}. */
+  /** Makes room of {@code bytes} for the records of the first {@code most} missing ids. */
   public void begin(int unique, int most, long bytes) {
     this.most = most;
     if (records.length < unique) {
@@ -101,28 +88,26 @@ public final class PrefetchedRows {
     }
   }
 
-  /** How many of the missing ids are looked for at most. */
   public int most() {
     return most;
   }
 
-  /** Where the room begins. */
   public long copies() {
     return copies.address();
   }
 
-  /** The record of distinct id {@code u}, while its partition is as after {@code write}. */
+  /** Notes the record of distinct id {@code u}, whose partition was written {@code write} times. */
   public void put(int u, long write, long record) {
     records[u] = record;
     writes[u] = write;
   }
 
-  /** Whether the record of distinct id {@code u} is known. */
+  /** Whether the record of distinct id {@code u} is known and still valid. */
   public boolean knows(int u, long write) {
     return u < known && writes[u] == write;
   }
 
-  /** The address of that record; 0 where the file has none. */
+  /** The address of that record; 0 if the file has none. */
   public long record(int u) {
     return records[u];
   }

@@ -17,34 +17,31 @@ import dev.tern.embedding.config.TableConfig;
 public final class RowLayout {
   private RowLayout() {}
 
-  /** Bytes of a row's weights; the state begins there. */
+  /** Bytes of the weights, and offset of the state. */
   public static int weightBytes(TableConfig config) {
     if (config.format() == RowFormat.INT8) {
-      return ScalarBytes.rowBytes(config.width());
+      return Int8Rows.rowBytes(config.width());
     }
     int alignment = config.stateFloats() > 0 || keepsId(config) ? 4 : 1;
     return (config.storage().bytes() * config.width() + alignment - 1) & -alignment;
   }
 
-  /** Where the step lies in which a row was seen last; its count and its score follow. */
   public static int metadataOffset(TableConfig config) {
     int state = config.format() == RowFormat.INT8 ? 0 : 4 * config.stateFloats();
     return weightBytes(config) + state;
   }
 
-  /** Where the id lies in a row that holds it. */
   public static int idOffset(TableConfig config) {
     return metadataOffset(config) + 4 * config.metadata();
   }
 
-  /** Bytes of a row: weights, state, metadata, id. */
   public static int rowBytes(TableConfig config) {
     return idOffset(config) + (keepsId(config) ? Long.BYTES : 0);
   }
 
   /**
-   * Whether rows hold their ids. Rows that may go do, and so do rows of BF16 where each step walks
-   * all rows, because how they are rounded depends on the id.
+   * Whether rows hold their ids: for eviction, and for BF16 if each step walks over all rows,
+   * because the rounding depends on the id.
    */
   public static boolean keepsId(TableConfig config) {
     return config.metadata() > 0

@@ -7,114 +7,99 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ids of one batch and where a table has their rows: the distinct ids, the address of the row
- * of each, and which distinct id each position of the batch holds. The arrays grow to the largest
- * batch, so that a step allocates nothing. One thread fills and applies it; several may pool it.
+ * The ids of one batch and where their rows lie: the distinct ids, the address of each one's row,
+ * and which distinct id each position of the batch holds. The arrays grow to the largest batch, so
+ * that a step allocates nothing. One thread fills and applies it; several may pool it.
  */
 public final class RowLookup {
   private static final int MAX_POSITIONS = 1 << 27;
 
-  /** Bits of a hash that find neither its bucket nor its segment. */
+  /** First of the bits of a hash that pick a slot of {@link #seen}; the index uses lower bits. */
   private static final int SEEN_SHIFT = 40;
 
   private static final int LINE = 64;
 
-  /** As much of {@link #seen} as the near caches hold. */
+  /** Slots of {@link #seen} that fit into the near caches. */
   private static final int NEAR_SLOTS = 1 << 16;
 
-  /** Positions per entry of {@link #met}. */
+  /** Positions for each entry of {@link #met}, as a shift. */
   private static final int MET_SHIFT = 6;
 
   /**
-   * A block of positions that added fewer new ids than this, or found fewer known ones, makes
-   * {@link #fill} expect the same of the next block. A wrong guess costs time only.
+   * Ids of a block of positions are mixed if at least so many are new, and as many known. {@link
+   * #fill} expects the next block to be like the last; a wrong guess costs time only.
    */
   private static final int FEW = 8;
 
-  /** The table that found the rows, told apart by identity, and its name. */
-  private @Nullable Object table;
+  // In place of a row number: the id has no row; its row is in the file, and this lookup has a
+  // copy;
+  // it has no row and reads one of BucketRows.
+  public static final int NONE = -1;
+  public static final int COPY = -2;
+  public static final int BUCKET = -3;
 
-  private String tableName = "";
   private int count;
   private int unique;
-  private long version;
 
-  /** Rows of the table that had gone when this lookup was found. */
+  // The table that found the rows, compared by identity, and its name. Its version then, and how
+  // many rows had left its memory.
+  private @Nullable Object table;
+  private String tableName = "";
+  private long version;
   private long evicted;
 
   /** Whether every id has a row. */
   public boolean complete;
 
-  /** In {@link #rows}: there is no row. */
-  public static final int NONE = -1;
-
-  /** In {@link #rows}: the row is not in memory, and this lookup has a copy. */
-  public static final int COPY = -2;
-
-  /** In {@link #rows}: there is no row, and the id reads as one of {@link BucketRows}. */
-  public static final int BUCKET = -3;
-
   /** Distinct ids whose rows are copies. */
   public int copied;
 
-  /** What was found before its turn. */
+  private MemorySegment copies = MemorySegment.NULL;
   public final PrefetchedRows ahead = new PrefetchedRows();
 
-  /** Room for copies of rows. */
-  private MemorySegment copies = MemorySegment.NULL;
-
-  /** Per position: index of its id among the distinct ones. */
+  /** For each position: the index of its distinct id. */
   public int[] inverse = new int[0];
 
-  /** Per distinct id, by first position: the id, its hash, row number or below 0, address. */
+  // For each distinct id, in order of first position: id, hash, positions that hold it, row number
+  // or NONE, COPY, BUCKET, and address of the row.
   public long[] ids = new long[0];
-
   public long[] hashes = new long[0];
+  public int[] counts = new int[0];
   public int[] rows = new int[0];
   public long[] addresses = new long[0];
 
-  /**
-   * Indexes of the distinct ids that had no row when they were looked up, as many as counted then.
-   */
+  /** Indexes of the distinct ids without a row in memory; whoever located rows knows how many. */
   public int[] missing = new int[0];
 
-  /** The same arrays, for the index. */
+  /** The arrays of distinct ids, for the index. */
   public IdBatch distinct = new IdBatch(ids, hashes, rows);
 
   /** Keeps alive the loads that only warm the cache; threads may write it at once. */
   int touched;
 
-  /** Distinct ids among the positions before {@code i << MET_SHIFT}; past the last, all. */
+  /** Distinct ids among the positions before {@code i << MET_SHIFT}; after the last entry, all. */
   private int[] met = new int[2];
 
-  /** Per distinct id: positions that hold it. */
-  public int[] counts = new int[0];
-
-  /** Positions of each distinct id in clicked samples. */
   public final ClickCounts clicks = new ClickCounts(this);
 
-  /**
-   * After {@link #group}: places {@code starts[u]} to {@code starts[u + 1] - 1} belong to distinct
-   * id u.
-   */
+  /** After {@link #group}, id u has places {@code starts[u]} to {@code starts[u + 1] - 1}. */
   public int[] starts = new int[2];
 
-  /** Per place: a bag that holds the id, and by how much the id counts there. */
+  // For each place: a bag that holds the id, and the weight of the id in this bag.
   public int[] bags = new int[0];
-
   public float[] scales = new float[0];
 
-  /** Scales known to be 1, from the first on. */
+  /** How many scales are known to be 1, from the first on. */
   private int ones;
 
-  /** Open addressing by hash: 0, or index of a distinct id + 1. Under a quarter full. */
+  /** A hash table with linear probing: 0, or index of a distinct id + 1. At most a quarter full. */
   private int[] seen = new int[slotsFor(0)];
 
-  /** Address of the row of a position. */
   long row(int position) {
     return addresses[inverse[position]];
   }
@@ -129,12 +114,11 @@ public final class RowLookup {
     return unique;
   }
 
-  /** The version of the table at which its rows were found. */
   public long version() {
     return version;
   }
 
-  /** Counts the positions in clicked samples: bag {@code b} is that of sample {@code b}. */
+  /** Counts the positions in clicked samples; bag {@code b} is of sample {@code b}. */
   public void label(int[] offsets, int bags, float[] labels) {
     if (labels.length < bags) {
       throw new IllegalArgumentException(
@@ -146,7 +130,7 @@ public final class RowLookup {
     clicks.count(offsets, bags, labels, bags, 1);
   }
 
-  /** Throws if {@code owner}, a table called {@code name}, did not find these rows. */
+  /** Throws if the table {@code owner} did not find these rows. */
   public void requireOf(Object owner, String name, String operation) {
     if (table == null) {
       throw new IllegalStateException(
@@ -159,7 +143,7 @@ public final class RowLookup {
     }
   }
 
-  /** Throws if the table has another version, or if rows went since these were found. */
+  /** Throws if the table's version is another now, or rows left its memory since. */
   public void requireAsOf(long rowVersion, long rowsGone, String operation) {
     if (version != rowVersion || isBefore(rowsGone)) {
       throw new IllegalStateException(
@@ -169,7 +153,7 @@ public final class RowLookup {
     }
   }
 
-  /** The address of room for {@code bytes} of copies of rows; it may be another than before. */
+  /** The address of room for {@code bytes} of copies of rows; earlier room is lost. */
   public long copies(long bytes) {
     if (copies.byteSize() < bytes) {
       copies = Memory.allocate(Arena.ofAuto(), bytes + bytes / 4, LINE, "lookup copies");
@@ -177,7 +161,7 @@ public final class RowLookup {
     return copies.address();
   }
 
-  /** Notes the table that found the rows, its version, and how many of its rows went before. */
+  /** Notes the table that found the rows, its version, and how many rows left its memory before. */
   public void found(Object owner, String name, long rowVersion, long rowsGone) {
     table = owner;
     tableName = name;
@@ -185,7 +169,7 @@ public final class RowLookup {
     evicted = rowsGone;
   }
 
-  /** Begins to find the same ids anew; of use only after {@link #found}. */
+  /** Begins to find the same ids again; {@link #found} ends it. */
   public void findAgain() {
     table = null;
     copied = 0;
@@ -193,27 +177,24 @@ public final class RowLookup {
 
   /** The distinct ids without a row. */
   int[] unknown() {
-    return complete
-        ? new int[0]
-        : IntStream.range(0, unique).filter(u -> rows[u] == NONE || rows[u] == BUCKET).toArray();
+    return withRows(row -> row == NONE || row == BUCKET);
   }
 
-  /** The distinct ids that have {@code what} in {@link #rows}, one of those below 0. */
+  /** The distinct ids with {@link #NONE}, or {@link #BUCKET}, in place of a row number. */
   public int[] reading(int what) {
-    return complete
-        ? new int[0]
-        : IntStream.range(0, unique).filter(u -> rows[u] == what).toArray();
+    return withRows(row -> row == what);
   }
 
-  /** Whether rows went since, perhaps some of these, when {@code rowsGone} have. */
+  private int[] withRows(IntPredicate wanted) {
+    return IntStream.range(0, complete ? 0 : unique).filter(u -> wanted.test(rows[u])).toArray();
+  }
+
+  /** Whether rows left the table's memory since, now that {@code rowsGone} have. */
   public boolean isBefore(long rowsGone) {
     return evicted != rowsGone;
   }
 
-  /**
-   * Takes new ids: distinct ones in order of first position, and which one each position holds. Of
-   * use only after {@link #found}.
-   */
+  /** Takes the ids of a batch and finds the distinct ones; a table then finds their rows. */
   public void fill(long[] batch, int positions) {
     take(batch, positions);
     int slots = slotsFor(positions);
@@ -238,7 +219,7 @@ public final class RowLookup {
     met[(positions + (1 << MET_SHIFT) - 1) >> MET_SHIFT] = unique;
   }
 
-  /** Loads from where these positions' ids are looked for, so that the cache misses overlap. */
+  /** Loads the slots of the ids at these positions, so that the cache misses overlap. */
   private void touchSlots(int from, int to, int mask) {
     int sum = 0;
     for (int i = from; i < to; i++) {
@@ -247,7 +228,7 @@ public final class RowLookup {
     touched = sum;
   }
 
-  /** Takes new ids that are known to be distinct, without a search. */
+  /** Does the same for ids that are distinct. */
   public void fillDistinct(long[] batch, int positions) {
     take(batch, positions);
     System.arraycopy(batch, 0, ids, 0, positions);
@@ -278,10 +259,9 @@ public final class RowLookup {
   }
 
   /**
-   * Loads from the first {@code bytes} of the rows of ids that are met first at about positions
-   * {@code [from, to)}. A processor overlaps the cache misses of all loads in its window of
-   * instructions. A loop that only loads has several times as many loads in the window as a loop
-   * that also computes.
+   * Loads from the first {@code bytes} of the rows of ids whose first position is about {@code
+   * [from, to)}. A processor overlaps the cache misses of all loads in its window of instructions;
+   * a loop that only loads has several times as many of them there as a loop that also computes.
    */
   void touch(int from, int to, int bytes) {
     int last = met[(to + (1 << MET_SHIFT) - 1) >> MET_SHIFT];
@@ -306,11 +286,8 @@ public final class RowLookup {
   private void grow(int positions) {
     if (positions > MAX_POSITIONS) {
       throw new IllegalArgumentException(
-          "lookup: got "
-              + positions
-              + " ids, expected at most "
-              + MAX_POSITIONS
-              + "; use smaller batches");
+          "lookup: got %d ids, expected at most %d; use smaller batches"
+              .formatted(positions, MAX_POSITIONS));
     }
     int capacity = Math.min(MAX_POSITIONS, Math.max(positions, 3 * (inverse.length / 2)));
     inverse = new int[capacity];
@@ -330,9 +307,9 @@ public final class RowLookup {
   }
 
   /**
-   * Finds the distinct ids of positions {@code [from, to)}, behind the {@code before} that are
-   * known. For positions whose ids are mostly new, or mostly known: there a branch that is
-   * predicted well is the fastest way.
+   * Appends the new ids of positions {@code [from, to)} to the {@code before} distinct ones, and
+   * returns how many there are then. It branches on whether an id is new, which is fastest if the
+   * ids are mostly new or mostly known.
    */
   private int dedupPredictable(long[] batch, int from, int to, int mask, int before) {
     int distinct = before;
@@ -358,10 +335,7 @@ public final class RowLookup {
     return distinct;
   }
 
-  /**
-   * Does the same without a branch on whether an id is new: it writes each id down as if it were
-   * new, and counts it only if its slot was free.
-   */
+  /** Does the same without that branch: appends each id, counts it only if its slot was free. */
   private int dedupMixed(long[] batch, int from, int to, int mask, int before) {
     int distinct = before;
     for (int i = from; i < to; i++) {
@@ -387,7 +361,7 @@ public final class RowLookup {
     return distinct;
   }
 
-  /** The slot of an id, known or new, whose first slot holds another id. */
+  /** The slot of an id whose first slot holds another id. */
   private int slotAfter(int taken, long id, int mask) {
     int slot = taken;
     int index;
@@ -398,12 +372,12 @@ public final class RowLookup {
     return slot;
   }
 
-  /** Whether no bag that was grouped holds distinct id {@code u}. */
+  /** Whether no grouped bag holds distinct id {@code u}. */
   public boolean isAbsent(int u) {
     return starts[u] == starts[u + 1];
   }
 
-  /** Groups the positions of bags by their id, each id's in their order. */
+  /** Sorts the positions of bags by distinct id, and by position within an id. */
   public void group(PooledBags grouped) {
     int first = grouped.offsets[0];
     int places = grouped.offsets[grouped.count] - first;
@@ -432,7 +406,7 @@ public final class RowLookup {
     place(grouped);
   }
 
-  /** Replaces the number of each grouped bag by the place of its gradient. */
+  /** Replaces each grouped bag by the place of its gradient. */
   void placeBags(RowParts gradients) {
     int places = starts[unique];
     for (int i = 0; i < places; i++) {
@@ -440,7 +414,7 @@ public final class RowLookup {
     }
   }
 
-  /** Puts each position where {@code starts[u + 1]} says, for the next of id u. */
+  /** Appends each position to its id's places, at {@code starts[u + 1]++}. */
   private void place(PooledBags grouped) {
     int[] offsets = grouped.offsets;
     for (int b = 0; b < grouped.count; b++) {
@@ -451,7 +425,7 @@ public final class RowLookup {
     }
   }
 
-  /** As {@link #place}, and notes the factor by which each row counts in its bag. */
+  /** Does the same, and notes the weight of each row in its bag. */
   private void placeScaled(PooledBags grouped) {
     int[] offsets = grouped.offsets;
     for (int b = 0; b < grouped.count; b++) {

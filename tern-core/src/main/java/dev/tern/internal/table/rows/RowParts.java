@@ -4,12 +4,8 @@ import java.util.List;
 
 /**
  * Where the pooled vectors of bags lie, or their gradients: a matrix {@code [bags, W]} whose
- * columns may be split over several tensors.
- *
- * <p>Example: widths 16 and 1 put columns 0 to 15 of each bag into part 0, and column 16 into part
- * 1.
- *
- * <p>Mutable, so that training sets it anew in each step without garbage. One thread at a time.
+ * columns may be split over several tensors. Example: widths 16 and 1 put columns 0 to 15 of each
+ * bag into part 0, and column 16 into part 1.
  */
 public final class RowParts {
   private final int[] ends;
@@ -17,13 +13,12 @@ public final class RowParts {
   private final long[] strides;
   private final MatrixBlock block = new MatrixBlock();
 
-  /** Where bags lie in another order: see {@link #interleave}. */
+  /** See {@link #interleave}; empty if bags lie in order. */
   private int[] slots = new int[0];
 
   private int rows;
   private int stride;
 
-  /** Parts of {@code widths} columns. */
   public RowParts(List<Integer> widths) {
     ends = new int[widths.size()];
     bases = new long[ends.length];
@@ -35,30 +30,23 @@ public final class RowParts {
     }
   }
 
-  /** One part of {@code width} columns; see {@link #set}. */
+  /** One part; see {@link #set}. */
   public static RowParts whole(int width, long first, long stride) {
     RowParts parts = new RowParts(List.of(width));
     parts.set(0, first, stride);
     return parts;
   }
 
-  /**
-   * Says where part {@code p} lies.
-   *
-   * @param first address of the part of bag 0
-   * @param stride floats from one bag to the next
-   */
+  /** Sets the address of part {@code p} of bag 0, and the floats from one bag to the next. */
   public void set(int p, long first, long stride) {
     bases[p] = first - 4L * begin(p);
     strides[p] = 4 * stride;
   }
 
   /**
-   * Says that the bags are those of several slots of a batch, slot after slot, while memory holds
-   * the slots of a row side by side: bag {@code k * rows + b} lies where {@link #set} puts bag
-   * {@code b * stride + slots[k]}.
-   *
-   * <p>Example: with slots 0 and 2 of 3 and 10 rows, bag 11 is row 1 of slot 2, and lies as bag 5.
+   * Bags go slot by slot, but memory holds the slots of a row side by side: bag {@code k * rows +
+   * b} lies where {@link #set} puts bag {@code b * stride + slots[k]}. Example: with slots 0 and 2
+   * of 3 and 10 rows, bag 11 is row 1 of slot 2, and lies in the place of bag 1 * 3 + 2 = 5.
    */
   public void interleave(int[] slots, int rows, int stride) {
     this.slots = slots;
@@ -66,18 +54,17 @@ public final class RowParts {
     this.stride = stride;
   }
 
-  /** Whether bags lie in another order. */
   boolean isInterleaved() {
     return slots.length > 0;
   }
 
-  /** The number by whose place {@code bag} lies, where bags are interleaved. */
+  /** The bag in whose place {@code bag} lies, if bags are interleaved. */
   int place(int bag) {
     int slot = bag / rows;
     return (bag - slot * rows) * stride + slots[slot];
   }
 
-  /** Parts. */
+  /** The number of parts. */
   public int count() {
     return ends.length;
   }
@@ -87,10 +74,7 @@ public final class RowParts {
     return p == 0 ? 0 : ends[p - 1];
   }
 
-  /**
-   * Part {@code p} of bags {@code [from, to)}, whose columns have the numbers that they have in the
-   * row. Valid until the next call.
-   */
+  /** Part {@code p} of bags {@code [from, to)}; valid until the next call. */
   public MatrixBlock part(int p, int from, int to) {
     return block.at(bases[p], strides[p]).rows(from, to).columns(begin(p), ends[p]);
   }

@@ -8,19 +8,16 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * The memory of rows, by row number. Slabs are added and never moved, so the address of a row holds
- * for the life of the table. Slabs double in size up to {@link #MAX_SLAB} bytes, so small tables
- * stay small. A directory maps units of equal size to addresses, so that one load finds a row: with
- * 1024 rows a unit, row 2050 is row 2 of unit 2. Rows given back are zeros until they are used
- * again.
+ * The memory of rows, by row number. Slabs are never moved, so the address of a row is valid for
+ * the life of the table. Slabs double in size up to {@link #MAX_SLAB} bytes, so small tables stay
+ * small. A directory has the address of each unit of equally many rows, so that one load finds a
+ * row: with 1024 rows a unit, row 2050 is row 2 of unit 2. Free rows are zeros.
  *
- * <p>One thread changes it at a time, while no other thread uses it; {@link #places} gives readers
- * a view that later growth leaves alone.
+ * <p>A change needs the slabs for itself; {@link #places} gives readers a view that growth leaves
+ * alone.
  */
 public final class RowSlabs {
-  /** Rows of more than 8 bytes take a multiple of this many. */
   private static final int PIECE = 16;
-
   private static final int UNIT_BYTES = 1 << 16;
   private static final int MAX_SLAB = 1 << 22;
 
@@ -36,7 +33,7 @@ public final class RowSlabs {
   private int size;
   private long bytes;
 
-  /** Rows given back. The last one is used again first. */
+  /** Released rows. The last one is used again first. */
   private int[] free = new int[0];
 
   private int freeCount;
@@ -54,13 +51,13 @@ public final class RowSlabs {
     unitMask = unitRows - 1;
   }
 
-  /** Slabs for the rows of a table. Rows of 8 bits a weight lie without gaps. */
+  /** Slabs for the rows of a table. Rows of INT8 lie without gaps. */
   public static RowSlabs of(TableConfig config, int rowBytes, Allocator allocator) {
     boolean packed = config.format() == RowFormat.INT8;
     return new RowSlabs(allocator, config.holder("rows"), packed ? rowBytes : strideOf(rowBytes));
   }
 
-  /** Bytes from row to row: a multiple of 16, or 1, 2, 4 or 8. */
+  /** Bytes from row to row: 1, 2, 4, 8, or a multiple of 16. */
   private static int strideOf(int rowBytes) {
     return rowBytes > 8 ? (rowBytes + PIECE - 1) & -PIECE : Integer.highestOneBit(2 * rowBytes - 1);
   }
@@ -68,9 +65,8 @@ public final class RowSlabs {
   /** The most bytes that slabs of {@code rows} rows hold. */
   public static long mostBytes(int rowBytes, int rows) {
     long bytes = (long) strideOf(rowBytes) * rows;
-    return bytes
-        + Math.min(bytes, Math.max(MAX_SLAB, rowBytes))
-        + 2L * Math.max(UNIT_BYTES, rowBytes);
+    long units = 2L * Math.max(UNIT_BYTES, rowBytes);
+    return bytes + Math.min(bytes, Math.max(MAX_SLAB, rowBytes)) + units;
   }
 
   /** One more than the largest row number so far. */
@@ -78,7 +74,7 @@ public final class RowSlabs {
     return size;
   }
 
-  /** Sets the bits of rows given back. */
+  /** Sets the bits of released rows. */
   void markFree(BitSet marks) {
     for (int i = 0; i < freeCount; i++) {
       marks.set(free[i]);
@@ -94,14 +90,9 @@ public final class RowSlabs {
     return bytes;
   }
 
-  /** Bytes from one row to the next of the same unit. */
+  /** Bytes from one row to the next in a unit. */
   public int stride() {
     return stride;
-  }
-
-  /** Rows {@code k * unitRows()} to {@code (k + 1) * unitRows() - 1} lie one after the other. */
-  int unitRows() {
-    return unitMask + 1;
   }
 
   public long address(int row) {
@@ -109,10 +100,8 @@ public final class RowSlabs {
   }
 
   /**
-   * Writes the addresses of the rows of distinct ids {@code [from, to)} of a lookup. Ids without a
-   * row are added to its list of missing ids, which has {@code before} entries.
-   *
-   * @return entries of the list afterwards
+   * Writes the addresses of the rows of distinct ids {@code [from, to)} of a lookup, and appends
+   * ids without a row to the {@code before} missing ids; returns how many are missing then.
    */
   public int locate(RowLookup lookup, int from, int to, int before) {
     int missing = before;
@@ -127,30 +116,26 @@ public final class RowSlabs {
     return missing;
   }
 
-  /** Where the present rows lie, for threads that read while the slabs grow. */
+  /** Where the present rows lie, for threads that read during growth. */
   public Places places() {
     return new Places(units, unitShift, unitMask, stride);
   }
 
-  /**
-   * Where rows lie.
-   *
-   * @param units addresses of their units, which stay
-   */
+  /** See {@link #places}. */
   public record Places(long[] units, int unitShift, int unitMask, int stride) {
     public long address(int row) {
       return units[row >>> unitShift] + (long) (row & unitMask) * stride;
     }
   }
 
-  /** Allocates ahead, so that the next {@code count} calls of {@link #add} need no memory. */
+  /** Makes the next {@code count} calls of {@link #add} need no memory. */
   public void reserve(int count) {
     while (((long) unitCount << unitShift) - size + freeCount < count) {
       grow();
     }
   }
 
-  /** Takes a row into use and returns its number. Its content is undefined. */
+  /** Returns a row that was free, with undefined content. */
   public int add() {
     if (freeCount > 0) {
       return free[--freeCount];
@@ -161,7 +146,7 @@ public final class RowSlabs {
     return size++;
   }
 
-  /** Takes a row back and fills it with zeros. */
+  /** Frees a row, and fills it with zeros. */
   public void release(int row) {
     if (freeCount == free.length) {
       free = Arrays.copyOf(free, Math.max(64, 2 * freeCount));
@@ -171,15 +156,13 @@ public final class RowSlabs {
   }
 
   private void grow() {
-    long unitBytes = (long) unitRows() * stride;
+    long unitBytes = (unitMask + 1L) * stride;
     int most = (int) Math.max(1, MAX_SLAB / unitBytes);
     int count = Math.clamp(unitCount, 1, most);
     if ((long) (unitCount + count) << unitShift > Integer.MAX_VALUE) {
       throw new IllegalStateException(
-          holder
-              + ": got more than "
-              + size
-              + " rows, expected less than 2^31; use several tables");
+          "%s: got more than %d rows, expected less than 2^31; use several tables"
+              .formatted(holder, size));
     }
     if (slabCount == slabs.length) {
       slabs = Arrays.copyOf(slabs, 2 * slabCount);

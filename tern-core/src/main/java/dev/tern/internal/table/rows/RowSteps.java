@@ -1,46 +1,44 @@
 package dev.tern.internal.table.rows;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
- * Optimizer steps on rows as they are stored. Rows of F32 are updated in place. Rows of two bytes
- * are widened a block at a time, updated, and rounded back; how BF16 is rounded depends on (seed,
+ * Optimizer steps on rows as they are stored. Rows of F32 are updated in place. Rows of F16 or BF16
+ * are widened a block at a time, updated, and rounded back. The rounding of BF16 depends on (seed,
  * table index, id, step, column) alone. One thread at a time.
  */
 final class RowSteps {
   private static final int BLOCK = StepBlock.ROWS;
 
-  private final RowLoops reads;
+  private final RowReads reads;
   private final UpdateLoops loops = UpdateLoops.fastest();
   private final DType storage;
   private final int width;
   private final long key;
   private final float clipNorm;
 
-  /** Bounds that weights keep after rounding, where there are some. */
+  // Bounds that weights keep after rounding, if there are any.
   private final boolean bounded;
-
   private final float low;
   private final float high;
 
-  /** The step of the first weights, where they have an optimizer of their own. */
+  /** The step of the first weights, if they have an optimizer of their own. */
   private final Optional<OptimizerStep> head;
 
   private final int headWidth;
 
-  /** The head's learning rate is this times the rate of the other weights. */
+  /** The head's learning rate divided by the rate of the other weights. */
   private final float headRate;
 
-  /** Bytes from a row to the place that has the head's state {@code headWidth} floats behind it. */
+  // Bytes from a row to what a StepBlock calls the states of the head, and of the other weights.
   private final long headState;
-
-  /** The same for the state of the other weights. */
   private final long restState;
 
   private final StepBlock block = new StepBlock();
@@ -50,21 +48,19 @@ final class RowSteps {
   private final long[] rest = new long[BLOCK];
   private final long[] states = new long[BLOCK];
   private final int[] keys = new int[BLOCK];
-  private final int[] order = new int[BLOCK];
+  private final int[] order = IntStream.range(0, BLOCK).toArray();
 
-  /**
-   * @param scratch address of {@link #scratchBytes} bytes
-   */
+  /** With {@link #scratchBytes} bytes at address {@code scratch}. */
   RowSteps(TableConfig config, long scratch) {
     storage = config.storage();
-    reads = RowLoops.fastest(storage);
+    reads = RowReads.of(VectorSupport.available(), storage);
     width = config.width();
     widened.at(scratch, 4L * width).columns(0, width);
     clipNorm = config.limits().clipNorm();
     bounded = config.limits().bounds();
     low = config.limits().low(storage);
     high = config.limits().high(storage);
-    // Different from the key of initial weights.
+    // The complement makes it differ from the key of initial weights.
     key = Hashing.mix(~Hashing.mix(config.seed()) + config.index());
     RowRule rule = config.rule();
     headWidth = rule.headWidth();
@@ -72,21 +68,18 @@ final class RowSteps {
     headRate = rule.head().map(first -> ratio(first.optimizer(), rule.optimizer())).orElse(1f);
     headState = RowLayout.weightBytes(config) - 4L * headWidth;
     restState = RowLayout.weightBytes(config) + 4L * rule.headState() - 4L * (width - headWidth);
-    for (int i = 0; i < BLOCK; i++) {
-      order[i] = i;
-    }
   }
 
   private static float ratio(Optimizer first, Optimizer others) {
     return first.lr() == others.lr() ? 1 : first.lr() / others.lr();
   }
 
-  /** Bytes needed to widen rows. */
+  /** Bytes to widen a block of rows. */
   static long scratchBytes(TableConfig config) {
     return config.storage() == DType.F32 ? 0 : 4L * BLOCK * config.width();
   }
 
-  /** Scales gradients of rows down to {@link RowLimits#clipNorm} where their norm is larger. */
+  /** Scales the gradients of rows down to a norm of at most {@code clipNorm}. */
   void clip(MatrixBlock gradients) {
     block.gradients.at(gradients.base, gradients.stride).rows(gradients.from, gradients.to);
     block.gradients.columns(0, width);
@@ -94,8 +87,8 @@ final class RowSteps {
   }
 
   /**
-   * One step: row {@code i} of {@code gradients} updates the row of {@code ids[i]} at {@code
-   * targets[i]}; {@link StepBlock#ROWS} rows at most. See {@link UpdateLoops#update}.
+   * One step: row {@code i} of {@code gradients} updates the row of {@code ids[i]} at address
+   * {@code targets[i]}, at most {@link StepBlock#ROWS} rows. See {@link UpdateLoops#update}.
    */
   void run(OptimizerStep step, long[] targets, long[] ids, MatrixBlock gradients) {
     if (head.isPresent()) {
@@ -124,7 +117,7 @@ final class RowSteps {
     }
   }
 
-  /** Gives the step of the head the number and, in proportion, the rate of {@code step}. */
+  /** Sets the number and, in proportion, the rate of the head's step. */
   private void follow(OptimizerStep first, OptimizerStep step) {
     float rate = headRate * step.rate;
     if (first.number != step.number || first.rate != rate) {
@@ -146,7 +139,7 @@ final class RowSteps {
     }
   }
 
-  /** Updates head and rest of {@link #rows}, whose weights are floats at {@link #weights}. */
+  /** Updates head and other weights, floats at {@link #weights}, of {@link #rows}. */
   private void updateParts(OptimizerStep step, long base, long stride) {
     int count = block.gradients.to;
     if (head.isPresent() && !head.get().changesNothing()) {

@@ -5,17 +5,15 @@ import dev.tern.internal.memory.Memory;
 import java.util.BitSet;
 
 /**
- * Brings the gradients of bags to rows, a block of distinct ids at a time: adds up the gradients of
- * each id, then takes one optimizer step with the sum. A batch whose bags hold one id each, all
- * distinct, needs no sums; its gradients are read in place.
- *
- * <p>Belongs to one table, and is used by the thread that changes it: one at a time.
+ * Applies the gradients of bags to rows, a block of distinct ids at a time: adds up the gradients
+ * of each id, then takes one optimizer step with the sum. If each bag holds one id and all are
+ * distinct, no sums are needed, and gradients are read in place. One thread at a time.
  */
 public final class RowUpdates {
   private static final int BLOCK = StepBlock.ROWS;
   private static final int LINE = 64;
 
-  /** So many gradients fit into the second cache beside other things. */
+  /** So many floats of gradients fit into the second cache beside other data. */
   private static final int NEAR_FLOATS = 1 << 17;
 
   private final TableConfig config;
@@ -23,33 +21,28 @@ public final class RowUpdates {
   private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
 
-  /** The step of rows whose ids are not in the batch: without l2. */
+  /** The step of rows that are not in the batch: without l2. */
   private final OptimizerStep others;
 
-  /** Takes the updates of ids that have no row. */
+  /** A row that takes the updates of ids without a row. */
   private final long trash;
 
   private final int trashBytes;
 
-  /** Address of the sums of a block of distinct ids. */
+  // Where the summed gradients of a block of distinct ids lie, and their stride.
   private final long sumsAt;
-
   private final long sumStride;
-
-  /** The gradients that the next steps take. */
   private final MatrixBlock sums = new MatrixBlock();
 
   private long[] targets = new long[BLOCK];
 
-  /** Ids of the rows that are updated though they are not in the batch. */
+  /** Ids of updated rows that are not in the batch. */
   private final long[] otherIds = new long[BLOCK];
 
-  /** Rows touched in this step, where the others must be updated too. */
+  /** Rows updated in this step, if the step updates all others too. */
   private final BitSet touched = new BitSet();
 
-  /**
-   * @param spare address of {@link #spareBytes} bytes
-   */
+  /** With {@link #spareBytes} bytes at address {@code spare}. */
   public RowUpdates(TableConfig config, RowSlabs slabs, long spare) {
     this.config = config;
     this.slabs = slabs;
@@ -61,7 +54,7 @@ public final class RowUpdates {
     steps = new RowSteps(config, trash + trashBytes);
   }
 
-  /** Bytes for sums of gradients, for a row whose updates are thrown away, and for the steps. */
+  /** Bytes for the sums, for {@link #trash}, and for {@link RowSteps}. */
   static long spareBytes(TableConfig config) {
     return sumBytes(config) + RowLayout.rowBytes(config) + RowSteps.scratchBytes(config);
   }
@@ -71,15 +64,15 @@ public final class RowUpdates {
   }
 
   /**
-   * One optimizer step with the gradients of all bags of a lookup, which {@link PooledBags#check}
-   * has seen; {@link #runOthers} ends the step.
+   * One optimizer step with the gradients of all bags, after {@link PooledBags#check}; {@link
+   * #runOthers} ends the step.
    */
   public void run(RowLookup lookup, PooledBags bags, RowParts gradients, OptimizerStep step) {
     int count = bags.count;
     boolean distinct = bags.areRows() && count == lookup.count() && lookup.unique() == count;
     boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
     if (distinct && inPlace && !config.limits().clips()) {
-      runInPlace(lookup, gradients, step);
+      update(lookup, count, gradients, step, true);
     } else {
       lookup.group(bags);
       runGrouped(lookup, count, gradients, step);
@@ -91,59 +84,48 @@ public final class RowUpdates {
     if (gradients.isInterleaved()) {
       lookup.placeBags(gradients);
     }
-    if (changesNothing(step)) {
+    update(lookup, bags, gradients, step, false);
+  }
+
+  /** The step, with gradients read in place or summed for each id. */
+  private void update(
+      RowLookup lookup, int bags, RowParts gradients, OptimizerStep step, boolean inPlace) {
+    if (config.rule().head().isEmpty() && step.changesNothing()) {
       return;
     }
     int unique = lookup.unique();
-    long[] rows = targets(lookup, true);
-    if (!gradients.isInterleaved() && (long) bags * config.width() <= NEAR_FLOATS) {
+    long[] rows = targets(lookup, !inPlace);
+    boolean near = (long) bags * config.width() <= NEAR_FLOATS;
+    if (near && !inPlace && !gradients.isInterleaved()) {
       lookup.touched += touch(gradients, bags);
     }
     for (int from = 0; from < unique; from += BLOCK) {
       int to = Math.min(unique, from + BLOCK);
       lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
-      sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
-      for (int p = 0; p < gradients.count(); p++) {
-        loops.sumGradients(lookup, gradients.part(p, 0, bags), sums);
-      }
-      if (config.limits().clips()) {
-        steps.clip(sums);
-      }
-      steps.run(step, rows, lookup.ids, sums);
+      MatrixBlock block =
+          inPlace ? gradients.part(0, from, to) : summed(lookup, bags, gradients, from, to);
+      steps.run(step, rows, lookup.ids, block);
     }
-    mark(lookup, rows, step);
-  }
-
-  private void runInPlace(RowLookup lookup, RowParts gradients, OptimizerStep step) {
-    if (changesNothing(step)) {
-      return;
-    }
-    int unique = lookup.unique();
-    long[] rows = targets(lookup, false);
-    MatrixBlock whole = gradients.part(0, 0, unique);
-    for (int from = 0; from < unique; from += BLOCK) {
-      int to = Math.min(unique, from + BLOCK);
-      lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
-      steps.run(step, rows, lookup.ids, whole.rows(from, to));
-    }
-    mark(lookup, rows, step);
-  }
-
-  private boolean changesNothing(OptimizerStep step) {
-    return config.rule().head().isEmpty() && step.changesNothing();
-  }
-
-  /** Notes the rows that were updated, where {@link #runOthers} updates the others. */
-  private void mark(RowLookup lookup, long[] updated, OptimizerStep step) {
-    int unique = step.updatesAllRows() ? lookup.unique() : 0;
-    for (int u = 0; u < unique; u++) {
-      if (updated[u] != trash) {
+    for (int u = 0; u < unique && step.updatesAllRows(); u++) {
+      if (rows[u] != trash) {
         touched.set(lookup.rows[u]);
       }
     }
   }
 
-  /** Loads from each line of the gradients, as {@link RowLookup#touch} does of rows. */
+  /** The gradients of distinct ids {@code [from, to)}, added up and clipped. */
+  private MatrixBlock summed(RowLookup lookup, int bags, RowParts gradients, int from, int to) {
+    sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
+    for (int p = 0; p < gradients.count(); p++) {
+      loops.sumGradients(lookup, gradients.part(p, 0, bags), sums);
+    }
+    if (config.limits().clips()) {
+      steps.clip(sums);
+    }
+    return sums;
+  }
+
+  /** Loads from each line of the gradients, as {@link RowLookup#touch} does. */
   private static int touch(RowParts gradients, int bags) {
     int sum = 0;
     for (int p = 0; p < gradients.count(); p++) {
@@ -159,7 +141,7 @@ public final class RowUpdates {
     return sum;
   }
 
-  /** Where each distinct id's update goes: its row, or nowhere if it has none or no gradient. */
+  /** Address of the row that each distinct id updates: {@link #trash} without row or gradient. */
   private long[] targets(RowLookup lookup, boolean grouped) {
     int unique = lookup.unique();
     boolean whole = !grouped || lookup.starts[unique] == lookup.count();
@@ -178,14 +160,14 @@ public final class RowUpdates {
   }
 
   /**
-   * Ends a step: where the optimizer updates all rows, takes the same step with gradient 0 on every
-   * row in use that had none.
+   * Ends a step: if the optimizer updates all rows, takes the same step with gradient 0 on each row
+   * in use that had no gradient.
    */
   public void runOthers(OptimizerStep step) {
     if (!step.updatesAllRows()) {
       return;
     }
-    others.like(step);
+    others.at(step.rate, step.number);
     slabs.markFree(touched);
     Memory.zero(trash, 4L * config.width());
     sums.at(trash, 0);

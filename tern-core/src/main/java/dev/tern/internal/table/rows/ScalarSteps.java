@@ -12,8 +12,8 @@ import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
 
 /**
- * The loops of {@link UpdateLoops} on one column, {@code j}. Equations: {@link Optimizer}. In all
- * of them {@code w} is a weight, {@code g} its gradient with {@code l2 * w} added.
+ * The loops of {@link UpdateLoops} on column {@code j}. {@link Optimizer} has the equations: {@code
+ * w} is a weight, {@code g} its gradient with {@code l2 * w} added.
  */
 final class ScalarSteps {
   private ScalarSteps() {}
@@ -52,7 +52,7 @@ final class ScalarSteps {
     }
   }
 
-  /** The sum of the partial sums of a row. */
+  /** Adds up the partial sums of a row. */
   private static float total(float[] squares, int row) {
     int p = StepBlock.SUMS * row;
     float even = (squares[p] + squares[p + 4]) + (squares[p + 2] + squares[p + 6]);
@@ -61,12 +61,11 @@ final class ScalarSteps {
   }
 
   /**
-   * Sets {@link StepBlock#rates} to what gradients are multiplied by so that their norms do not
-   * exceed {@code norm}: {@code norm / max(own norm, norm)}. Example: norm 1 and a gradient of norm
-   * 4 give 0.25.
+   * Sets {@link StepBlock#rates} to the factor that limits the norm of each gradient: {@code norm /
+   * max(own norm, norm)}. Example: norm 1 and a gradient of norm 4 give 0.25.
    *
-   * <p>Where the sum of squares is beyond the floats it is computed again in doubles. A gradient
-   * that is not finite gets the factor 0 or NaN.
+   * <p>If the sum of squares overflows, it is computed again in doubles. A gradient that is not
+   * finite gets the factor 0 or NaN.
    */
   static void clipFactors(float norm, StepBlock block) {
     MatrixBlock gradients = block.gradients;
@@ -103,7 +102,7 @@ final class ScalarSteps {
 
   static void storeF16(long[] rows, MatrixBlock weights, int j) {
     for (int i = weights.from; i < weights.to; i++) {
-      ScalarHalves.set(DType.F16, rows[i], j, getFloat(weights.at(i, j)));
+      StoredWeights.set(DType.F16, rows[i], j, getFloat(weights.at(i, j)));
     }
   }
 
@@ -181,7 +180,7 @@ final class ScalarSteps {
     }
   }
 
-  /** Adds the mean squared gradient of each row to its state, and finds its learning rate. */
+  /** Adds the mean squared gradient of each row to its state, and sets its learning rate. */
   static void rowRates(OptimizerStep step, Optimizer.RowWiseAdagrad rule, StepBlock block) {
     float share = 1f / step.width;
     int from = block.from();
@@ -220,11 +219,9 @@ final class ScalarSteps {
   }
 
   /**
-   * Finds the decay of each row's moments in the steps since its last update, and makes this step
-   * the last. Example: a row last updated in step 3 decays in step 6 by {@code beta1^2} and {@code
-   * beta2^2}.
-   *
-   * @return whether there is any
+   * Sets how much the moments of each row decay for the steps without an update, and notes this
+   * step as the row's last; returns whether any decay. Example: for a row last updated in step 3,
+   * step 6 decays by {@code beta1^2} and {@code beta2^2}.
    */
   static boolean momentDecays(OptimizerStep step, StepBlock block) {
     long last = 12L * step.width;
@@ -234,8 +231,8 @@ final class ScalarSteps {
     for (int i = from; i < block.to(); i++) {
       long state = block.states[i] + last;
       int skipped = Math.max(0, number - getInt(state) - 1);
-      block.decays1[i - from] = step.decay1(skipped);
-      block.decays2[i - from] = step.decay2(skipped);
+      block.decays1[i - from] = (float) step.powers1.of(skipped);
+      block.decays2[i - from] = (float) step.powers2.of(skipped);
       any |= skipped > 0;
       setInt(state, number);
     }

@@ -2,11 +2,8 @@ package dev.tern.internal.table.rows;
 
 /**
  * What one optimizer step changes, and scratch for it: weight {@code j} of row {@code i} lies at
- * {@code weights[i] + 4 * j}, its state {@code width} floats behind {@code states[i] + 4 * j}, and
- * its gradient is element {@code (i, j)} of {@link #gradients}. The rows {@code i} are the rows of
- * the gradients, {@link #ROWS} at most.
- *
- * <p>One update owns it, and one thread at a time uses it.
+ * {@code weights[i] + 4 * j}, its state at {@code states[i] + 4 * (width + j)}, and its gradient is
+ * element {@code (i, j)} of {@link #gradients}, which has {@link #ROWS} rows at most.
  */
 final class StepBlock {
   /** Rows per round over the columns: few enough that they stay in the nearest cache. */
@@ -23,7 +20,7 @@ final class StepBlock {
 
   final MatrixBlock gradients = new MatrixBlock();
 
-  // Scratch, per row of a round.
+  // Scratch for each row of a round.
   final float[] squares = new float[SUMS * ROWS];
   final float[] rates = new float[ROWS];
   final float[] decays1 = new float[ROWS];
@@ -37,17 +34,15 @@ final class StepBlock {
     return gradients.to;
   }
 
-  /** Address of a weight. */
   long weight(int row, int column) {
     return weights[row] + 4L * column;
   }
 
-  /** Address of the first state of a weight; the second lies {@code width} floats behind it. */
+  /** Address of the first state of a weight; a second one lies {@code width} floats behind it. */
   long state(int row, int column) {
     return states[row] + 4L * (width + column);
   }
 
-  /** Address of the gradient of a weight. */
   long gradient(int row, int column) {
     return gradients.at(row, column);
   }

@@ -6,12 +6,9 @@ import dev.tern.optim.Optimizer;
 import java.util.Arrays;
 
 /**
- * The loops that add up gradients and change rows. Columns go to {@link VectorSteps} as far as
- * whole vectors reach, the rest to {@link ScalarSteps}, with the same bits; the inner loop runs
- * over rows, for the reason that {@link RowLoops} gives.
- *
- * <p>Threads: the methods that take a {@link StepBlock} use its scratch, so each thread needs a
- * block of its own. This class itself is immutable.
+ * The loops that add up gradients and change rows. {@link VectorSteps} takes the columns of whole
+ * vectors, {@link ScalarSteps} the rest, with the same bits. The inner loop runs over rows; {@link
+ * RowReads} says why. Each thread needs a {@link StepBlock} of its own.
  */
 public final class UpdateLoops {
   private final int lanes;
@@ -20,15 +17,14 @@ public final class UpdateLoops {
     lanes = vectors ? VectorRows.LANES : Integer.MAX_VALUE;
   }
 
-  /** With vectors where this process has them. */
+  /** With vectors if this process has them. */
   static UpdateLoops fastest() {
     return new UpdateLoops(VectorSupport.available());
   }
 
   /**
-   * Adds up the gradients of distinct ids of a lookup that was grouped: row {@code u} of {@code
-   * sums} becomes the sum over the bags that hold id {@code u} of the id's factor there times the
-   * bag's row of {@code gradients}, in order of position.
+   * Adds up gradients of a grouped lookup: row {@code u} of {@code sums} becomes the sum, in order
+   * of position, of the gradients of the bags that hold id {@code u}, each times the id's factor.
    */
   void sumGradients(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums) {
     int j = gradients.begin;
@@ -44,7 +40,7 @@ public final class UpdateLoops {
     }
   }
 
-  /** Scales the gradients of rows down to a norm of {@code norm} where theirs is larger. */
+  /** Scales the gradients of rows down to a norm of at most {@code norm}. */
   void clip(float norm, StepBlock block) {
     int begin = block.gradients.begin;
     int end = block.gradients.end;
@@ -77,10 +73,10 @@ public final class UpdateLoops {
   }
 
   /**
-   * Rounds row {@code i} of {@code weights} to the row at {@code rows[i]}.
+   * Rounds row {@code i} of {@code weights} into the row at address {@code rows[i]}.
    *
-   * @param storage F16, to the nearest, or BF16, up or down by chance
-   * @param keys the noise of each row depends on its key and the column alone
+   * @param storage F16: to the nearest; BF16: up or down at random
+   * @param keys for BF16, the random bits of a row depend on its key and the column alone
    */
   public void store(DType storage, long[] rows, int[] keys, MatrixBlock weights) {
     boolean f16 = storage == DType.F16;
@@ -101,10 +97,7 @@ public final class UpdateLoops {
     }
   }
 
-  /**
-   * One optimizer step on the rows of a block, whose weights are F32. The rows must be distinct, or
-   * may hold anything afterwards.
-   */
+  /** One optimizer step on the rows of a block, weights of F32. The rows must be distinct. */
   void update(OptimizerStep step, StepBlock block) {
     block.width = step.width;
     if (step.optimizer instanceof Optimizer.RowWiseAdagrad adagrad) {
@@ -122,7 +115,7 @@ public final class UpdateLoops {
     }
   }
 
-  /** Decays moments by the steps that left their rows alone, and notes this step. */
+  /** Decays moments for the steps that left their rows alone, and notes this step. */
   private void decayMoments(OptimizerStep step, StepBlock block) {
     if (!ScalarSteps.momentDecays(step, block)) {
       return;
@@ -136,7 +129,7 @@ public final class UpdateLoops {
     }
   }
 
-  /** Adds the mean squared gradient to each row's state, and finds {@link StepBlock#rates}. */
+  /** Adds the mean squared gradient to each row's state, and sets {@link StepBlock#rates}. */
   private void rowRates(OptimizerStep step, Optimizer.RowWiseAdagrad adagrad, StepBlock block) {
     Arrays.fill(block.squares, 0, StepBlock.SUMS * (block.to() - block.from()), 0);
     int j = 0;

@@ -10,15 +10,15 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops of {@link RowLoops} on {@link #LANES} columns from column {@code j} on: element for
- * element the operations of {@link ScalarRows}. Vectors have 8 lanes at most, so that short rows
- * fill them, and every method is small enough for the first compiler. Loaded only where the module
- * {@code jdk.incubator.vector} is present.
+ * The loops of {@link RowReads} on {@link #LANES} columns from column {@code j} on, with the same
+ * operations for each element. Vectors have 8 lanes at most, so that short rows fill them, and
+ * every method is small enough for the first compiler. Loaded only if the module {@code
+ * jdk.incubator.vector} is present.
  *
- * <p>Each encoding has a loop of its own. One loop that asked for the encoding would be compiled
- * for the encoding that the process met first, and rows of another one would pass through vector
- * objects on the heap. Bags with and without weights share a loop: where a process has no weights,
- * the compiler leaves the test out.
+ * <p>Each encoding has a loop of its own. One loop for all encodings would be compiled for the
+ * encoding that the process met first; rows of another one would then pass through vector objects
+ * on the heap. Bags with and without weights share a loop: in a process without weights, the
+ * compiler leaves the test out.
  */
 final class VectorRows {
   private static final VectorSpecies<Float> FLOATS = HalfVectors.FLOATS;
@@ -26,7 +26,7 @@ final class VectorRows {
   static final int LANES = FLOATS.length();
   private static final VectorSpecies<Integer> INTS = FLOATS.withLanes(int.class);
 
-  /** The shortest species. Where only 4 of its 8 lanes are used, the row's scale follows them. */
+  /** The shortest species. If only 4 of its 8 lanes are used, the others read the scale. */
   private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_64;
 
   private static final Class<?> BYTES_TYPE = BYTES.vectorType();
@@ -46,7 +46,7 @@ final class VectorRows {
     return HalfVectors.exact(FloatVector.broadcast(FLOATS, value));
   }
 
-  /** Weights from column {@code j} on of the row of {@link RowFormat#INT8} at {@code row}. */
+  /** Weights of a row of {@link Int8Rows} from column {@code j} on. */
   private static FloatVector loadInt8(long row, int scaleAt, int j) {
     ByteVector bytes =
         (ByteVector)

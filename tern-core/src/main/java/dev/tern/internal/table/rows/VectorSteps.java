@@ -8,6 +8,7 @@ import static dev.tern.internal.table.rows.VectorRows.store;
 import dev.tern.internal.kernel.HalfVectors;
 import dev.tern.internal.table.index.Hashing;
 import dev.tern.optim.Optimizer;
+import java.util.stream.IntStream;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorMask;
@@ -15,25 +16,19 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops of {@link UpdateLoops} on {@link VectorRows#LANES} columns from column {@code j} on:
- * element for element the operations of {@link ScalarSteps}, which explains them. Loaded only where
- * the module {@code jdk.incubator.vector} is present.
+ * The loops of {@link UpdateLoops} on {@link VectorRows#LANES} columns from column {@code j} on,
+ * with the operations of {@link ScalarSteps} for each element. Loaded only if the module {@code
+ * jdk.incubator.vector} is present.
  */
 final class VectorSteps {
   private static final VectorSpecies<Float> FLOATS = HalfVectors.FLOATS;
   private static final VectorSpecies<Integer> INTS = FLOATS.withLanes(int.class);
-  private static final int[] COLUMNS = columns();
-
-  private VectorSteps() {}
 
   /** What {@link Hashing#noise} adds for each column of a vector. */
-  private static int[] columns() {
-    int[] columns = new int[LANES];
-    for (int j = 0; j < columns.length; j++) {
-      columns[j] = j * Hashing.COLUMN;
-    }
-    return columns;
-  }
+  private static final int[] COLUMNS =
+      IntStream.range(0, LANES).map(j -> j * Hashing.COLUMN).toArray();
+
+  private VectorSteps() {}
 
   /** Two vectors of columns. */
   static void sumGradients2(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums, int j) {

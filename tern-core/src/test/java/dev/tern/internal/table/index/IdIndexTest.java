@@ -37,6 +37,12 @@ final class IdIndexTest {
     return index.find(Hashing.mix(id), id);
   }
 
+  private void findAll(RowLookup lookup) {
+    for (int from = 0; from < lookup.unique(); from += IdIndex.GROUP) {
+      index.find(lookup.distinct, from, Math.min(lookup.unique(), from + IdIndex.GROUP));
+    }
+  }
+
   @Test
   void noIdIsReserved() {
     long[] ids = {0, 1, -1, -2, Long.MIN_VALUE, Long.MAX_VALUE, Long.MIN_VALUE + 1, 1L << 32};
@@ -79,7 +85,7 @@ final class IdIndexTest {
         ids[i] = from > 0 && i % 5 == 0 ? ids[random.nextInt(from)] : random.nextLong();
       }
       lookup.fill(Arrays.copyOfRange(ids, from, from + batch), batch);
-      index.find(lookup.distinct, lookup.unique());
+      findAll(lookup);
       int missing = 0;
       for (int u = 0; u < lookup.unique(); u++) {
         if (lookup.rows[u] < 0) {
@@ -89,9 +95,9 @@ final class IdIndexTest {
       }
       index.insert(lookup.distinct, lookup.missing, missing);
     }
-    index.requireSound();
+    SoundIndex.require(index);
     lookup.fill(ids, ids.length);
-    index.find(lookup.distinct, lookup.unique());
+    findAll(lookup);
     assertThat(index.size()).isEqualTo(lookup.unique());
     for (int u = 0; u < lookup.unique(); u++) {
       assertThat(lookup.rows[u]).isEqualTo(u);
@@ -111,7 +117,7 @@ final class IdIndexTest {
         before = index.bytes();
       }
     }
-    index.requireSound();
+    SoundIndex.require(index);
   }
 
   @ParameterizedTest
@@ -211,14 +217,14 @@ final class IdIndexTest {
   }
 
   private void check(long[] ids, Map<Long, Integer> expected) {
-    index.requireSound();
+    SoundIndex.require(index);
     assertThat(index.size()).isEqualTo(expected.size());
     for (long id : ids) {
       assertThat(find(id)).isEqualTo(expected.getOrDefault(id, -1));
     }
     RowLookup lookup = new RowLookup();
     lookup.fill(ids, ids.length);
-    index.find(lookup.distinct, lookup.unique());
+    findAll(lookup);
     for (int i = 0; i < ids.length; i++) {
       assertThat(lookup.rows[i]).isEqualTo(expected.getOrDefault(ids[i], -1));
     }
@@ -271,7 +277,7 @@ final class IdIndexTest {
     assertThat(index.probes()).isEqualTo((5 + 2) / 6.0);
     index.erase(Hashing.mix(ids[6]), ids[6]);
     assertThat(index.probes()).isEqualTo(1);
-    index.requireSound();
+    SoundIndex.require(index);
   }
 
   @Test
@@ -285,11 +291,11 @@ final class IdIndexTest {
         insert(i / 2, i / 2);
       }
       if (i % 50_000 == 0) {
-        index.requireSound();
+        SoundIndex.require(index);
         most = Math.max(most, index.probes());
       }
     }
-    index.requireSound();
+    SoundIndex.require(index);
     assertThat(most).isBetween(1.001, 1.2);
     for (int i = 0; i < count; i++) {
       index.erase(Hashing.mix(i), i);
@@ -336,7 +342,7 @@ final class IdIndexTest {
       index.insert(hash, i, i);
     }
     assertThat(index.bytes() - before).isLessThan(before / 20);
-    index.requireSound();
+    SoundIndex.require(index);
   }
 
   @Test
@@ -399,7 +405,7 @@ final class IdIndexTest {
           narrow.insert(hash, count, count);
         }
       } catch (OutOfBudgetException _) {
-        narrow.requireSound();
+        SoundIndex.require(narrow);
       }
       assertThat(count).isBetween(250_000, 1_600_000);
       assertThat(narrow.size()).isEqualTo(count);
@@ -424,7 +430,7 @@ final class IdIndexTest {
       }
       for (int k = 0; k < 5; k++) {
         index.erase(Hashing.mix(ids[k]), ids[k]);
-        index.requireSound();
+        SoundIndex.require(index);
       }
     }
     for (long id = -1000; id < 0; id++) {
@@ -442,7 +448,7 @@ final class IdIndexTest {
         narrow.reserve(hash);
         narrow.insert(hash, i, i);
       }
-      narrow.requireSound();
+      SoundIndex.require(narrow);
       assertThat(narrow.size()).isEqualTo(5000);
       narrow.free();
       assertThat(small.live()).isZero();

@@ -88,7 +88,7 @@ final class IdSegmentTest {
         expected.put(Hashing.unmix(hash), expected.size());
       }
     }
-    assertThat(segment.isSound()).isTrue();
+    assertThat(SoundIndex.isSound(segment)).isTrue();
     assertThat(segment.size()).isEqualTo(84);
     assertThat(segment.placed).isEqualTo(70);
     assertThat(entries(segment)).isEqualTo(expected);
@@ -117,7 +117,7 @@ final class IdSegmentTest {
       assertThat(find(segment, hash(7 * width + k * 1024, 1))).isEqualTo(k);
       assertThat(find(segment, hash(8 * width + k * 1024, 1))).isEqualTo(100 + k);
     }
-    assertThat(segment.isSound()).isTrue();
+    assertThat(SoundIndex.isSound(segment)).isTrue();
   }
 
   @Test
@@ -142,7 +142,7 @@ final class IdSegmentTest {
       segment.erase(hash, Hashing.unmix(hash));
       assertThat(find(segment, hash)).isEqualTo(-1);
       if (k % 200 == 0 || k > hashes.size() - 20) {
-        assertThat(segment.isSound()).isTrue();
+        assertThat(SoundIndex.isSound(segment)).isTrue();
       }
     }
     assertThat(segment.size()).isZero();
@@ -163,14 +163,14 @@ final class IdSegmentTest {
     assertThat(after[19]).isEqualTo(7 + 7 * 2 + 6 * 2 + 5 + 2);
     for (int k = 7; k < 14; k++) {
       segment.erase(hashes.get(k), Hashing.unmix(hashes.get(k)));
-      assertThat(segment.isSound()).isTrue();
+      assertThat(SoundIndex.isSound(segment)).isTrue();
     }
     assertThat(segment.probes()).isEqualTo(7 + 6 + 5 + 2);
     put(segment, hashes.get(20), 20);
     assertThat(segment.probes()).isEqualTo(7 + 2 + 6 * 2 + 5 + 2);
     segment.erase(hashes.get(19), Hashing.unmix(hashes.get(19)));
     assertThat(segment.probes()).isEqualTo(7 + 2 + 5 * 2 + 5);
-    assertThat(segment.isSound()).isTrue();
+    assertThat(SoundIndex.isSound(segment)).isTrue();
   }
 
   @Test
@@ -200,7 +200,7 @@ final class IdSegmentTest {
         expected.put(hash, expected.size());
       }
     }
-    assertThat(old.isSound()).isTrue();
+    assertThat(SoundIndex.isSound(old)).isTrue();
     IdSegment low = new IdSegment(allocator, "test", buckets, PREFIX, PREFIX_BITS + 1);
     IdSegment high = new IdSegment(allocator, "test", highBuckets, PREFIX | 8, PREFIX_BITS + 1);
     made.add(low);
@@ -209,7 +209,7 @@ final class IdSegmentTest {
     assertThat(low.size() + high.size()).isEqualTo(expected.size());
     assertThat(low.size()).isPositive();
     assertThat(high.size()).isPositive();
-    assertThat(low.isSound() && high.isSound()).isTrue();
+    assertThat(SoundIndex.isSound(low) && SoundIndex.isSound(high)).isTrue();
     expected.forEach(
         (hash, row) -> assertThat(find((hash >>> 24 & 1) == 0 ? low : high, hash)).isEqualTo(row));
     // With more room than before, ids come back from the overflow.

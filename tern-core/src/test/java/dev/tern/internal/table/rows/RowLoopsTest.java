@@ -23,9 +23,9 @@ final class RowLoopsTest {
   private final Loops scalars = new Loops(false);
 
   /** All loops, with vectors or without. */
-  private record Loops(RowLoops reads, UpdateLoops updates) {
+  private record Loops(RowReads reads, UpdateLoops updates) {
     Loops(boolean vectors) {
-      this(new RowLoops(vectors, RowEncoding.of(DType.F32)), new UpdateLoops(vectors));
+      this(RowReads.of(vectors, DType.F32), new UpdateLoops(vectors));
     }
   }
 

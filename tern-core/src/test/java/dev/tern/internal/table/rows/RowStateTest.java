@@ -31,12 +31,12 @@ final class RowStateTest {
 
   /** Types of fields of objects that threads share. */
   private static final Set<Class<?>> IMMUTABLE =
-      Set.of(RowEncoding.class, TableConfig.class, InitialRows.class, RowLoops.class);
+      Set.of(TableConfig.class, InitialRows.class, RowReads.class);
 
   private final Allocator allocator = Allocator.of(1L << 26);
 
   @ParameterizedTest
-  @ValueSource(classes = {RowLoops.class, UpdateLoops.class, RowEncoding.class, Pooling.class})
+  @ValueSource(classes = {RowReads.class, UpdateLoops.class, Pooling.class})
   void whatThreadsShareNeverChanges(Class<?> type) {
     for (Field field : fields(type, false)) {
       boolean plain = field.getType().isPrimitive() || field.getType().isEnum();
@@ -49,9 +49,8 @@ final class RowStateTest {
   @ValueSource(
       classes = {
         SelectedRows.class,
-        RowLoops.class,
+        RowReads.class,
         UpdateLoops.class,
-        ScalarRows.class,
         ScalarSteps.class,
         RowSteps.class,
         RowUpdates.class,
@@ -73,7 +72,7 @@ final class RowStateTest {
 
   @Test
   void threadsReadAndUpdateThroughTheSameLoopsEachWithABlockOfItsOwn() throws Exception {
-    RowLoops reads = RowLoops.fastest(DType.F32);
+    RowReads reads = RowReads.of(VectorSupport.available(), DType.F32);
     UpdateLoops updates = new UpdateLoops(VectorSupport.available());
     float[] expected = work(reads, updates);
     try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
@@ -89,7 +88,7 @@ final class RowStateTest {
   }
 
   /** Updates rows of its own many times, and returns what it reads of them afterwards. */
-  private float[] work(RowLoops reads, UpdateLoops updates) {
+  private float[] work(RowReads reads, UpdateLoops updates) {
     int stride = WIDTH + 1;
     try (Floats rows = new Floats(allocator, ROWS * stride);
         Floats gradients = new Floats(allocator, ROWS * WIDTH);

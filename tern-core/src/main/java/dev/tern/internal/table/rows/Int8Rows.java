@@ -6,28 +6,25 @@ import static dev.tern.internal.memory.Memory.setByte;
 import static dev.tern.internal.memory.Memory.setFloat;
 
 import dev.tern.base.DType;
-import dev.tern.embedding.config.RowFormat;
 
 /**
- * Reads and writes single rows of {@link RowFormat#INT8}: {@code W} bytes, then, at the next
- * multiple of 4, the scale as a float. Weight {@code j} is byte {@code j} times the scale. Example:
- * with weights 1 and -0.5 the scale is 1/127, and the bytes are 127 and -64 (63.5 to the nearest
- * even). Any number of threads may call it.
+ * Reads and writes rows of {@code RowFormat.INT8}: {@code W} bytes, then, at the next multiple of
+ * 4, the scale as a float. Weight {@code j} is byte {@code j} times the scale. Example: for weights
+ * 1 and -0.5 the scale is 1/127, and the bytes are 127 and -64 (-63.5 rounded to even).
  */
-public final class ScalarBytes {
+public final class Int8Rows {
   private static final int LARGEST = 127;
 
   /** The largest scale for which {@link #LARGEST} times the scale is finite. */
   private static final float LARGEST_SCALE = Math.nextDown(Float.MAX_VALUE / LARGEST);
 
-  private ScalarBytes() {}
+  private Int8Rows() {}
 
   /** Bytes from a row of {@code width} weights to its scale. */
   public static int scaleAt(int width) {
     return (width + Float.BYTES - 1) & -Float.BYTES;
   }
 
-  /** Bytes of a row of {@code width} weights. */
   public static int rowBytes(int width) {
     return scaleAt(width) + Float.BYTES;
   }
@@ -37,19 +34,15 @@ public final class ScalarBytes {
     return getByte(row + j) * getFloat(row + scaleAt);
   }
 
-  /**
-   * Writes a row.
-   *
-   * @param storage of the {@code width} weights at {@code from}
-   */
+  /** Writes a row from {@code width} weights of type {@code storage} at address {@code from}. */
   public static void set(DType storage, long from, int width, long row) {
     float largest = 0;
     for (int j = 0; j < width; j++) {
-      largest = Math.max(largest, Math.abs(ScalarHalves.get(storage, from, j)));
+      largest = Math.max(largest, Math.abs(StoredWeights.get(storage, from, j)));
     }
     float scale = scale(largest);
     for (int j = 0; j < width; j++) {
-      float weight = ScalarHalves.get(storage, from, j);
+      float weight = StoredWeights.get(storage, from, j);
       setByte(row + j, scale == 0 ? 0 : (byte) Math.rint(weight / scale));
     }
     setFloat(row + scaleAt(width), scale);
@@ -60,7 +53,7 @@ public final class ScalarBytes {
     if (!Float.isFinite(scale)) {
       return scale;
     }
-    // A subnormal scale has too few digits: weights would be off by more than half of it.
+    // With the few digits of a subnormal scale, weights would be off by more than half of it.
     return scale < Float.MIN_NORMAL ? 0 : Math.min(scale, LARGEST_SCALE);
   }
 }

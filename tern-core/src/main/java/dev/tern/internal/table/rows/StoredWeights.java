@@ -8,9 +8,9 @@ import static dev.tern.internal.memory.Memory.setShort;
 import dev.tern.base.DType;
 import dev.tern.internal.kernel.Halves;
 
-/** Reads and writes single weights of F32, F16 or BF16. Any number of threads may call it. */
-public final class ScalarHalves {
-  private ScalarHalves() {}
+/** Reads and writes single weights of F32, F16 or BF16. */
+public final class StoredWeights {
+  private StoredWeights() {}
 
   /** Weight {@code j} of the row at an address. */
   public static float get(DType storage, long row, int j) {
@@ -28,7 +28,7 @@ public final class ScalarHalves {
     }
   }
 
-  /** The value that {@link #get} returns after {@link #set}. */
+  /** What {@link #get} returns after {@link #set}. */
   public static float stored(DType storage, float weight) {
     return storage == DType.F32
         ? weight
