@@ -1,13 +1,13 @@
 package dev.tern.internal.memory;
 
 import dev.tern.internal.memory.AllocationHistory.Action;
+import dev.tern.internal.memory.MemoryStatistics.Quantity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -18,8 +18,7 @@ import java.util.function.Supplier;
  *
  * <p>A request is served from the first of these that has enough: a block of its size that the
  * thread's {@link Magazine} keeps; a free place with memory; blocks that any magazine keeps; memory
- * behind other free places; new memory; blocks that other streams still use. Otherwise it is
- * refused.
+ * behind other free places; new memory. Otherwise it is refused.
  *
  * <p>The contents of a new block are undefined. Thread-safe. Sizes are bytes. In the checked mode
  * of {@link Memory} counts and budgets stay the same, but blocks lie elsewhere ({@link
@@ -48,15 +47,13 @@ public final class Allocator implements AutoCloseable {
   private final Pool pool;
 
   private final AllocationHistory history = new AllocationHistory();
-  private final WaitingBlocks waiting = new WaitingBlocks(history);
   private final Magazine.Sink giveBack;
   private final GuardedBlocks guarded = new GuardedBlocks();
   private final boolean isRehearsal;
   private long outOfMemory;
-  private long waits;
   private boolean closed;
 
-  private Allocator(long budget, Backing backing) {
+  Allocator(long budget, Backing backing) {
     if (budget < 0) {
       throw new IllegalArgumentException(
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
@@ -81,10 +78,6 @@ public final class Allocator implements AutoCloseable {
   /** An allocator that places and counts blocks, but has no memory behind their addresses. */
   public static Allocator rehearsal(long budgetBytes) {
     return new Allocator(budgetBytes, SystemMemory.NOTHING);
-  }
-
-  static Allocator of(long budgetBytes, Backing backing) {
-    return new Allocator(budgetBytes, backing);
   }
 
   /**
@@ -124,7 +117,14 @@ public final class Allocator implements AutoCloseable {
     for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
       handle = magazines[i] == mine ? handle : magazines[i].free(address);
     }
-    requireKnown(handle, address);
+    if (handle == Magazine.UNKNOWN) {
+      synchronized (pool) {
+        requireOpen("free");
+      }
+      throw new IllegalStateException(
+          "free: got 0x%x, which is not live, expected a live block; free each block once"
+              .formatted(address));
+    }
     if (handle != Magazine.KEPT) {
       synchronized (pool) {
         if (!closed) {
@@ -134,42 +134,10 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
-  /**
-   * Gives a block back that another stream still uses. It serves again once {@code event} is over.
-   * Until then it counts as active, but not as live; a request that finds no other room waits for
-   * it.
-   *
-   * @param given address of the block
-   * @throws IllegalStateException when there is no live block at the address
-   */
-  public void freeAfter(long given, Event event) {
-    long address = isGuarded() ? guarded.counted(given) : given;
-    Optional<Magazine.Leaving> block = Optional.empty();
-    for (int i = 0; block.isEmpty() && i < magazines.length; i++) {
-      block = magazines[i].remove(address);
-    }
-    requireKnown(block.map(Magazine.Leaving::handle).orElse(Magazine.UNKNOWN), address);
-    synchronized (pool) {
-      if (!closed) {
-        waiting.add(block.orElseThrow(), event);
-      }
-    }
-  }
-
-  /** A point in the work of a stream. Methods may be called by any thread. */
-  public interface Event {
-    /** True from the moment on when the work before it is done. */
-    boolean isOver();
-
-    /** Waits until it is over. */
-    void await();
-  }
-
   /** Gives the memory of all free places back to the system; returns its bytes. */
   public long trim() {
     synchronized (pool) {
       long before = pool.reserved().current();
-      waiting.collect(giveBack);
       recall();
       pool.release(Long.MAX_VALUE);
       return before - pool.reserved().current();
@@ -191,35 +159,9 @@ public final class Allocator implements AutoCloseable {
     return statistics().allocated().peak();
   }
 
-  /** Bytes held from the system: live blocks and the memory behind free places. */
-  public long mapped() {
-    synchronized (pool) {
-      return pool.reserved().current();
-    }
-  }
-
-  /** How often memory or address space was taken from the system or given back. */
-  public long systemCalls() {
-    synchronized (pool) {
-      return pool.systemCalls();
-    }
-  }
-
   /** What was counted so far. */
   public MemoryStatistics statistics() {
     return still(this::count);
-  }
-
-  /** Sets each {@link MemoryStatistics.Quantity#peak} to the present value. */
-  public void resetPeaks() {
-    still(() -> {
-      for (Magazine magazine : magazines) {
-        magazine.resetPeaks();
-      }
-      waiting.bytes().resetPeak();
-      pool.resetPeaks();
-      return this;
-    });
   }
 
   /**
@@ -247,7 +189,6 @@ public final class Allocator implements AutoCloseable {
       for (Magazine magazine : magazines) {
         magazine.describe(known);
       }
-      waiting.describe(known);
       return new MemorySnapshot(
           budget, count(), pool.describe(known), history.last(Integer.MAX_VALUE), history.count());
     });
@@ -270,27 +211,23 @@ public final class Allocator implements AutoCloseable {
   }
 
   private MemoryStatistics count() {
-    var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
-    MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
+    Quantity blocks = Quantity.NONE;
+    Quantity allocated = Quantity.NONE;
+    Quantity requested = Quantity.NONE;
     for (Magazine magazine : magazines) {
-      magazine.read((blocks, bytes, requested) -> {
-        sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
-        sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
-        sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
-      });
+      blocks = blocks.plus(magazine.blocks);
+      allocated = allocated.plus(magazine.allocated);
+      requested = requested.plus(magazine.requested);
     }
     long most = pool.taken().peak();
-    MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(most);
     return new MemoryStatistics(
-        sums[0],
-        allocated,
-        MemoryStatistics.Quantity.of(pool.reserved()),
-        allocated.andStill(waiting.bytes()).withPeakAtMost(most),
-        MemoryStatistics.Quantity.of(pool.inactive()),
-        sums[2].withPeakAtMost(most),
+        blocks,
+        allocated.withPeakAtMost(most),
+        Quantity.NONE.plus(pool.reserved()),
+        Quantity.NONE.plus(pool.inactive()),
+        requested.withPeakAtMost(most),
         pool.retries(),
         outOfMemory,
-        waits,
         pool.systemCalls());
   }
 
@@ -309,10 +246,7 @@ public final class Allocator implements AutoCloseable {
     return List.copyOf(result);
   }
 
-  /**
-   * Gives all memory back to the system, live blocks included; the allocator is then unusable.
-   * Waits first until no stream uses freed blocks.
-   */
+  /** Gives all memory back to the system, live blocks included; the allocator is then unusable. */
   @Override
   public void close() {
     synchronized (pool) {
@@ -323,15 +257,6 @@ public final class Allocator implements AutoCloseable {
       for (Magazine magazine : magazines) {
         magazine.close();
       }
-    }
-    // Nothing is added any more.
-    while (waiting.first().isPresent()) {
-      waiting.first().get().await();
-      synchronized (pool) {
-        waiting.collect(giveBack);
-      }
-    }
-    synchronized (pool) {
       pool.close();
     }
     guarded.close();
@@ -366,42 +291,21 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
-  private void requireKnown(long handle, long address) {
-    if (handle == Magazine.UNKNOWN) {
-      synchronized (pool) {
-        requireOpen("free");
-      }
-      throw new IllegalStateException(
-          "free: got 0x%x, which is not live, expected a live block; free each block once"
-              .formatted(address));
-    }
-  }
-
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
-    while (true) {
-      Event event;
-      synchronized (pool) {
-        requireOpen("allocate");
-        if (size >= Pool.LARGE) {
-          mine.drain(giveBack);
-        }
-        waiting.collect(giveBack);
-        long address = pool.allocate(size);
-        if (address != 0) {
-          mine.add(address, size, bytes, pool.handle(), holder);
-          AllocationEvent.note(holder, size, pool);
-          return address;
-        }
-        if (waiting.first().isEmpty() || size > budget) {
-          outOfMemory++;
-          history.note(Action.OUT_OF_MEMORY, budget - live(), size, holder);
-          throw outOfBudget(bytes, holder);
-        }
-        event = waiting.first().get();
-        waits++;
+    synchronized (pool) {
+      requireOpen("allocate");
+      if (size >= Pool.LARGE) {
+        mine.drain(giveBack);
       }
-      // Without the lock: the stream may need memory before it gets to the event.
-      event.await();
+      long address = pool.allocate(size);
+      if (address == 0) {
+        outOfMemory++;
+        history.note(Action.OUT_OF_MEMORY, budget - live(), size, holder);
+        throw outOfBudget(bytes, holder);
+      }
+      mine.add(address, size, bytes, pool.handle(), holder);
+      AllocationEvent.note(holder, size, pool);
+      return address;
     }
   }
 

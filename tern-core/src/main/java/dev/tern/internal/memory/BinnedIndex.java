@@ -41,11 +41,6 @@ public final class BinnedIndex {
     return id < bin.length && bin[id] != NONE;
   }
 
-  /** The bin that holds {@code id}, which must be in. */
-  public int bin(int id) {
-    return bin[id];
-  }
-
   /** Puts an id that is not in into a bin. */
   public void insert(int id, int toBin, long majorKey, long minorKey) {
     if (id >= bin.length) {

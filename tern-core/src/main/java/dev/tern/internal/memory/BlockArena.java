@@ -35,8 +35,11 @@ public final class BlockArena {
 
   private final long capacity;
   private final BlockRows rows = new BlockRows();
-  private final ArenaStatistics statistics = new ArenaStatistics();
-  private final FreeBlocks free = new FreeBlocks(rows, statistics);
+  private final FreeBlocks free = new FreeBlocks(rows);
+  private final Gauge allocations = new Gauge();
+  private final Gauge allocated = new Gauge();
+  private final Gauge requested = new Gauge();
+  private final Gauge reserved = new Gauge();
 
   /** The untouched block between the two reserved parts; it may have no bytes. */
   private final int untouched;
@@ -62,9 +65,24 @@ public final class BlockArena {
     return capacity;
   }
 
-  /** What was counted; it changes with the arena. */
-  public ArenaStatistics statistics() {
-    return statistics;
+  /** Live blocks, a number. */
+  public Gauge allocations() {
+    return allocations;
+  }
+
+  /** Bytes of live blocks, each rounded up to 64. */
+  public Gauge allocatedBytes() {
+    return allocated;
+  }
+
+  /** Bytes that were asked for, in live blocks. */
+  public Gauge requestedBytes() {
+    return requested;
+  }
+
+  /** How far blocks reach into the range, from both of its ends together. */
+  public Gauge reservedBytes() {
+    return reserved;
   }
 
   /**
@@ -77,24 +95,19 @@ public final class BlockArena {
   public long allocate(long bytes, End end, int tag) {
     requireSize(bytes);
     if (bytes > capacity) {
-      statistics.refused();
       return NONE;
     }
     long size = rounded(bytes);
     int block = free.bestFit(size);
     if (block != NONE) {
       free.remove(block);
-      return take(block, skip(block, size, end), size, bytes, tag);
-    }
-    block = reserve(size, end);
-    if (block == NONE && trim() > 0) {
+    } else {
       block = reserve(size, end);
+      if (block == NONE && trim() > 0) {
+        block = reserve(size, end);
+      }
     }
-    if (block == NONE) {
-      statistics.refused();
-      return NONE;
-    }
-    return take(block, skip(block, size, end), size, bytes, tag);
+    return block == NONE ? NONE : take(block, skip(block, size, end), size, bytes, tag);
   }
 
   /** A block at {@code offset}, a multiple of 64; NONE unless that place is free. */
@@ -125,7 +138,9 @@ public final class BlockArena {
    */
   public int free(long handle) {
     int block = live(handle, "free");
-    statistics.freed(rows.size(block), rows.requested(block));
+    allocations.remove(1);
+    allocated.remove(rows.size(block));
+    requested.remove(rows.requested(block));
     rows.retire(block);
     int joined = block;
     int previous = rows.before(block);
@@ -157,7 +172,7 @@ public final class BlockArena {
       rows.absorbNext(untouched);
     }
     long given = rows.size(untouched) - before;
-    statistics.reserved(-given);
+    reserved.remove(given);
     return given;
   }
 
@@ -224,7 +239,7 @@ public final class BlockArena {
     if (joins) {
       free.remove(edge);
     }
-    statistics.reserved(more);
+    reserved.add(more);
     int added = fromLow ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
     if (!joins) {
       return added;
@@ -246,7 +261,7 @@ public final class BlockArena {
   }
 
   /** Makes a part of a block that is in no index live and leaves the rest free. */
-  private long take(int block, long skip, long size, long requested, int tag) {
+  private long take(int block, long skip, long size, long bytes, int tag) {
     int taken = block;
     if (skip > 0) {
       taken = rows.split(block, skip);
@@ -255,8 +270,10 @@ public final class BlockArena {
     if (rows.size(taken) > size) {
       free.insert(rows.split(taken, size));
     }
-    statistics.allocated(size, requested);
-    return rows.enliven(taken, requested, tag);
+    allocations.add(1);
+    allocated.add(size);
+    requested.add(bytes);
+    return rows.enliven(taken, bytes, tag);
   }
 
   private int live(long handle, String op) {

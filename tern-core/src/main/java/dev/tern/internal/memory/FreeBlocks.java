@@ -8,14 +8,12 @@ final class FreeBlocks {
   private static final int NONE = BlockArena.NONE;
 
   private final BlockRows rows;
-  private final ArenaStatistics statistics;
   private final BinnedIndex bySize = new BinnedIndex(BlockRows.BINS);
   private final BinnedIndex byOffset = new BinnedIndex(1);
   private boolean hasOffsets;
 
-  FreeBlocks(BlockRows rows, ArenaStatistics statistics) {
+  FreeBlocks(BlockRows rows) {
     this.rows = rows;
-    this.statistics = statistics;
   }
 
   /** Makes a block free. */
@@ -26,7 +24,6 @@ final class FreeBlocks {
     if (hasOffsets) {
       byOffset.insert(block, 0, rows.offset(block), 0);
     }
-    statistics.split(size);
   }
 
   void remove(int block) {
@@ -34,7 +31,6 @@ final class FreeBlocks {
     if (hasOffsets) {
       byOffset.remove(block);
     }
-    statistics.split(-rows.size(block));
   }
 
   /** The smallest block of at least {@code size}, the lowest of several, or NONE. */

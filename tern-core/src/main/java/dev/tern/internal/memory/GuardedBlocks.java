@@ -57,19 +57,17 @@ final class GuardedBlocks {
         Pages.function("free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
 
     static long allocate(long bytes) {
-      try {
-        return (long) MALLOC.invokeExact(bytes);
-      } catch (Throwable e) {
-        throw new IllegalStateException("malloc", e);
-      }
+      return Pages.call("malloc", () -> (long) MALLOC.invokeExact(bytes));
     }
 
     static void free(long address) {
-      try {
-        FREE.invokeExact(address);
-      } catch (Throwable e) {
-        throw new IllegalStateException("free", e);
-      }
+      long ignored =
+          Pages.call(
+              "free",
+              () -> {
+                FREE.invokeExact(address);
+                return 0;
+              });
     }
   }
 
@@ -106,12 +104,6 @@ final class GuardedBlocks {
       retire(guarded);
     }
     return guarded.counted;
-  }
-
-  /** The address that the allocator knows a block by, which others use until {@link #close}. */
-  long counted(long address) {
-    Guarded guarded = blocks.get(address);
-    return guarded == null ? address : guarded.counted;
   }
 
   /** Ends all blocks. */

@@ -5,7 +5,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The live blocks of some threads, and blocks that these freed lately. A request for exactly the
@@ -58,26 +57,18 @@ final class Magazine {
 
   private long kept;
 
-  // Made before the arrays, which then lie between the counters of two magazines: threads write
-  // counters for each block, and those of two magazines must not share a cache line.
-  private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
+  // Live blocks: their number, their bytes, and the bytes asked for. Others read these between lock
+  // and unlock. They are made before the arrays, which then lie between the counters of two
+  // magazines: threads write counters for each block, and the counters of two magazines must not
+  // share a cache line.
+  final Gauge blocks = new Gauge();
+  final Gauge allocated = new Gauge();
+  final Gauge requested = new Gauge();
+
   private final MagazineRows rows = new MagazineRows();
 
   /** The first slot of the list of kept blocks, by bin of their size. */
   private final int[] bins = new int[BlockRows.BINS];
-
-  /**
-   * A live block that leaves its magazine.
-   *
-   * @param requested bytes that it was asked for
-   */
-  record Leaving(long address, long handle, long bytes, long requested, String holder) {
-    MemorySnapshot.Block as(MemorySnapshot.State state) {
-      return new MemorySnapshot.Block(address, bytes, requested, state, holder);
-    }
-  }
 
   /** A magazine that keeps at most {@code most} bytes. */
   Magazine(long most, AllocationHistory history, Runnable wasTaken) {
@@ -152,27 +143,6 @@ final class Magazine {
     }
   }
 
-  /** Frees a block without keeping it; empty if the block is not of this magazine. */
-  Optional<Leaving> remove(long address) {
-    lock();
-    try {
-      int slot = rows.find(address);
-      if (slot == NONE || rows.requested(slot) == MagazineRows.NOT_LIVE) {
-        return Optional.empty();
-      }
-      Leaving block =
-          new Leaving(
-              address, rows.handle(slot), rows.size(slot), rows.requested(slot), rows.holder(slot));
-      history.note(Action.FREE_REQUESTED, address, block.bytes(), block.holder());
-      remove(1, block.bytes(), block.requested());
-      rows.setRequested(slot, MagazineRows.NOT_LIVE);
-      rows.remove(slot);
-      return Optional.of(block);
-    } finally {
-      unlock();
-    }
-  }
-
   /** Hands over all kept blocks; false when there are none. */
   boolean drain(Sink sink) {
     lock();
@@ -210,11 +180,6 @@ final class Magazine {
     }
   }
 
-  /** Hands out the counters of live blocks; between {@link #lock} and {@link #unlock}. */
-  void read(Counts reader) {
-    reader.read(blocks, allocated, requested);
-  }
-
   /** Adds its live blocks by address; between {@link #lock} and {@link #unlock}. */
   void describe(Map<Long, MemorySnapshot.Block> known) {
     for (int slot = 0; slot < rows.count(); slot++) {
@@ -234,22 +199,6 @@ final class Magazine {
     lock();
     isRecorded = history.isOn();
     unlock();
-  }
-
-  /** Sets the peaks to the present values; between {@link #lock} and {@link #unlock}. */
-  void resetPeaks() {
-    blocks.resetPeak();
-    allocated.resetPeak();
-    requested.resetPeak();
-  }
-
-  /** Reads the counters of live blocks: their number, their bytes, and the bytes asked for. */
-  @FunctionalInterface
-  interface Counts {
-    void read(
-        ArenaStatistics.Stat blocks,
-        ArenaStatistics.Stat allocated,
-        ArenaStatistics.Stat requested);
   }
 
   /** Forgets all blocks. */

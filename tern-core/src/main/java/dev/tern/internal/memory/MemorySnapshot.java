@@ -20,8 +20,6 @@ public record MemorySnapshot(
   public enum State {
     /** Given out. */
     LIVE,
-    /** Freed, but another stream still uses it. */
-    WAITING,
     /** Freed, and kept for the next request of its size, or on its way back. */
     KEPT,
     /** A gap, or the part of one that has memory. */
@@ -37,28 +35,18 @@ public record MemorySnapshot(
     public Segment {
       blocks = List.copyOf(blocks);
     }
-
-    /** Bytes of the blocks of a state. */
-    public long bytes(State state) {
-      return blocks.stream().filter(b -> b.state() == state).mapToLong(Block::bytes).sum();
-    }
   }
 
   /**
    * A block.
    *
-   * @param requested bytes that it was asked for; 0 unless it is live or waits
-   * @param holder who holds it; empty unless it is live or waits
+   * @param requested bytes that it was asked for; 0 unless it is live
+   * @param holder who holds it; empty unless it is live
    */
   public record Block(long address, long bytes, long requested, State state, String holder) {}
 
   public MemorySnapshot {
     segments = List.copyOf(segments);
     events = List.copyOf(events);
-  }
-
-  /** Bytes of the blocks of a state. */
-  public long bytes(State state) {
-    return segments.stream().mapToLong(segment -> segment.bytes(state)).sum();
   }
 }

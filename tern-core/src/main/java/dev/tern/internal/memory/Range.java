@@ -142,7 +142,7 @@ final class Range {
    * the two may share a unit. Returns the bytes.
    */
   long release(int block, long most) {
-    if (!backing.gives()) {
+    if (backing.isWhole()) {
       return 0;
     }
     long unit = 1L << unitShift;
@@ -169,7 +169,7 @@ final class Range {
 
   /** True when no block is live. */
   boolean isIdle() {
-    return arena.statistics().allocations().current() == 0;
+    return arena.allocations().current() == 0;
   }
 
   /** Gives everything back to the system; returns the number of system calls. */
@@ -184,7 +184,7 @@ final class Range {
   /**
    * Adds its memory, as runs of units.
    *
-   * @param known blocks that are live or wait, by address
+   * @param known live blocks by address
    */
   void describe(Map<Long, Block> known, List<MemorySnapshot.Segment> segments) {
     int block = arena.firstBlock();

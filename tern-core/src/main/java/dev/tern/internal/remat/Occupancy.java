@@ -149,7 +149,6 @@ final class Occupancy {
       }
       isGathered = !isGathered && gather(bytes, now);
       if (!isGathered && !evictHeld(waiting)) {
-        memory.gaveUp();
         throw new RoomReport(recipes, states, memory).refusal(op, bytes, waiting);
       }
     }

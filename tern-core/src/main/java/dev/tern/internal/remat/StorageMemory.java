@@ -24,9 +24,6 @@ public sealed interface StorageMemory {
   /** Notes that memory belongs to a storage that is called otherwise now. */
   default void renumber(long handle, int storage) {}
 
-  /** Notes that a request was given up. */
-  default void gaveUp() {}
-
   /** Bytes there are in all. */
   long capacity();
 
@@ -73,7 +70,7 @@ public sealed interface StorageMemory {
 
     /** True when there may be a place for more bytes, but foresight allows no more. */
     boolean isFull(long bytes) {
-      return bytes > foresight.room() - arena.statistics().requestedBytes().current();
+      return bytes > foresight.room() - arena.requestedBytes().current();
     }
 
     @Override
@@ -94,28 +91,23 @@ public sealed interface StorageMemory {
     }
 
     @Override
-    public void gaveUp() {
-      arena.statistics().gaveUp();
-    }
-
-    @Override
     public long capacity() {
       return arena.capacity();
     }
 
     @Override
     public long used() {
-      return arena.statistics().allocatedBytes().current();
+      return arena.allocatedBytes().current();
     }
 
     @Override
     public long peakUsed() {
-      return arena.statistics().allocatedBytes().peak();
+      return arena.allocatedBytes().peak();
     }
 
     @Override
     public long peakReserved() {
-      return arena.statistics().reservedBytes().peak();
+      return arena.reservedBytes().peak();
     }
   }
 
