@@ -125,7 +125,7 @@ public final class Computation implements AutoCloseable {
     List<StepTime> times = new ArrayList<>();
     long[] nanos = execution.nanos();
     for (int i = 0; i < nanos.length; i++) {
-      Step step = execution.steps().get(i);
+      Step step = execution.plan().steps().get(i);
       times.add(
           new StepTime(
               step.label(),

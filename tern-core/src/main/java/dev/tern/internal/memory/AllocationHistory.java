@@ -5,11 +5,12 @@ import java.util.List;
 
 /**
  * The last events of an {@link Allocator}, in a ring of primitive arrays. It is off until {@link
- * #start}. An event then takes about ten nanoseconds and no heap memory. Thread-safe: a thread
- * takes its lock after all others and holds it shortly.
+ * #start}. From then on an event takes about ten nanoseconds and no heap memory.
+ *
+ * <p>Thread-safe. A thread that holds other locks may call it: no lock is taken inside of its own.
  */
 public final class AllocationHistory {
-  /** What happened; in brackets the name that PyTorch has for it. */
+  /** What happened; in brackets PyTorch's names for it. */
   public enum Action {
     /** A block was given out (alloc). */
     ALLOCATE,
@@ -26,11 +27,11 @@ public final class AllocationHistory {
   /**
    * One event.
    *
-   * @param nanos since the history began
-   * @param address of the block or of the memory; for a refused request the bytes of the budget
+   * @param nanos nanoseconds since the history began
+   * @param address of the block or of the memory. For a refused request: the bytes of the budget
    *     that were in no live block
    * @param bytes of the block, rounded up to 64, or of the memory
-   * @param holder whose block it is; empty for memory
+   * @param holder who holds the block; empty for memory
    */
   public record Event(Action action, long nanos, long address, long bytes, String holder) {}
 
@@ -57,7 +58,7 @@ public final class AllocationHistory {
 
   AllocationHistory() {}
 
-  /** Begins anew with room for {@code events}, of which the last stay. */
+  /** Begins anew. The last {@code events} events stay. */
   synchronized void start(int events) {
     if (events < 1 || events > MOST_EVENTS) {
       throw new IllegalArgumentException(

@@ -2,19 +2,19 @@ package dev.tern.internal.memory;
 
 import dev.tern.internal.memory.AllocationHistory.Action;
 import dev.tern.internal.memory.MemoryStatistics.Quantity;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Off-heap memory under a hard budget. Blocks are 64-byte aligned and placed by best fit in
  * reserved address space ({@link BlockArena}); free neighbours become one. The allocator puts
  * memory behind addresses in large steps. The budget, in whole pages, bounds that memory. A freed
- * block keeps its memory for the next request, unless it has more than a quarter of the budget.
+ * block keeps its memory for the next request, unless it is larger than a quarter of the budget.
  *
  * <p>A request is served from the first of these that has enough: a block of its size that the
  * thread's {@link Magazine} keeps; a free place with memory; blocks that any magazine keeps; memory
@@ -35,12 +35,12 @@ public final class Allocator implements AutoCloseable {
   private final Magazine[] magazines;
 
   /**
-   * How often a thread left a magazine that others used at the same time, by the last bits of the
-   * thread's number. A lost count does no harm.
+   * How often a thread has changed its magazine because others used it at the same time, by the
+   * last bits of the thread's number. A lost count does no harm.
    */
   private final short[] moved = new short[1024];
 
-  /** The logarithm of the number of threads whose magazines lie {@link #APART}. */
+  /** Magazines lie {@link #APART} for 2 to the power of this many successive threads. */
   private final int rounds;
 
   /** Guarded by its own monitor. A thread locks the pool first and magazines after it. */
@@ -184,14 +184,22 @@ public final class Allocator implements AutoCloseable {
 
   /** All memory and the blocks in it at one moment; threads that allocate meanwhile wait. */
   public MemorySnapshot snapshot() {
-    return still(() -> {
-      Map<Long, MemorySnapshot.Block> known = new HashMap<>();
-      for (Magazine magazine : magazines) {
-        magazine.describe(known);
-      }
-      return new MemorySnapshot(
-          budget, count(), pool.describe(known), history.last(Integer.MAX_VALUE), history.count());
-    });
+    return still(() ->
+        new MemorySnapshot(
+            budget,
+            count(),
+            pool.describe(liveBlocks()),
+            history.last(Integer.MAX_VALUE),
+            history.count()));
+  }
+
+  /** All live blocks by address; under all locks. */
+  private Map<Long, MemorySnapshot.Block> liveBlocks() {
+    Map<Long, MemorySnapshot.Block> blocks = new HashMap<>();
+    for (Magazine magazine : magazines) {
+      magazine.describe(blocks);
+    }
+    return blocks;
   }
 
   /** Does {@code work} under all locks. */
@@ -236,14 +244,16 @@ public final class Allocator implements AutoCloseable {
 
   /** Live bytes by holder, largest first, ties by name. */
   public List<Holding> holdings() {
-    Map<String, Long> sums = new HashMap<>();
-    for (Magazine magazine : magazines) {
-      magazine.addHoldings(sums);
-    }
-    List<Holding> result = new ArrayList<>();
-    sums.forEach((holder, bytes) -> result.add(new Holding(holder, bytes)));
-    result.sort(Comparator.comparingLong(Holding::bytes).reversed().thenComparing(Holding::holder));
-    return List.copyOf(result);
+    Map<String, Long> sums =
+        still(this::liveBlocks).values().stream()
+            .collect(
+                Collectors.groupingBy(
+                    MemorySnapshot.Block::holder,
+                    Collectors.summingLong(MemorySnapshot.Block::bytes)));
+    return sums.entrySet().stream()
+        .map(sum -> new Holding(sum.getKey(), sum.getValue()))
+        .sorted(Comparator.comparingLong(Holding::bytes).reversed().thenComparing(Holding::holder))
+        .toList();
   }
 
   /** Gives all memory back to the system, live blocks included; the allocator is then unusable. */
@@ -325,11 +335,11 @@ public final class Allocator implements AutoCloseable {
             .append(", expected at most %d bytes in all".formatted(budget));
     List<Holding> holdings = holdings();
     if (!holdings.isEmpty()) {
-      text.append("; largest holders:");
-      holdings.stream()
-          .limit(HOLDERS_NAMED)
-          .forEach(h -> text.append(" %s %d,".formatted(h.holder(), h.bytes())));
-      text.setLength(text.length() - 1);
+      text.append(
+          holdings.stream()
+              .limit(HOLDERS_NAMED)
+              .map(h -> h.holder() + " " + h.bytes())
+              .collect(Collectors.joining(", ", "; largest holders: ", "")));
     }
     appendLastEvents(text);
     text.append("; raise the memory budget, or use a smaller batch, model or table");

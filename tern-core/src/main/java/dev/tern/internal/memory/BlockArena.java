@@ -1,18 +1,18 @@
 package dev.tern.internal.memory;
 
 /**
- * Places blocks of all sizes in one range of offsets. A block takes the smallest free block that
- * fits, and the lowest of several (best fit). A freed block is joined with its free neighbours.
- * Blocks are 64-byte aligned and can be walked in order of their offsets.
+ * Places blocks of all sizes in one range of offsets. A new block takes the smallest free block
+ * that fits, and the lowest of several (best fit). A freed block is joined with its free
+ * neighbours. Blocks are 64-byte aligned and can be walked in order of their offsets.
  *
- * <p>The part of the range that blocks ever reached, from its two ends, is reserved. The middle is
- * untouched and serves only where no free block fits. Short-lived and long-lived blocks can start
- * from opposite ends, so that they leave no gaps between each other.
+ * <p>The two ends of the range, as far as blocks ever reached, are reserved. The middle is
+ * untouched and serves only where no free block fits. Short-lived blocks may start from one end and
+ * long-lived ones from the other, so that these leave no gaps between those.
  *
  * <p>Bookkeeping is in primitive arrays: an operation takes O(log n) for n free blocks of similar
  * size, and no heap memory once the arrays are large enough. A handle holds a row and its
- * generation, so the handle of a freed block is refused. The arena has no memory of its own; it
- * also serves to try placements out. Not thread-safe. Sizes are bytes.
+ * generation, so the handle of a freed block is refused. There is no memory behind the offsets, so
+ * an arena can also try placements out. Not thread-safe. Sizes are bytes.
  */
 public final class BlockArena {
   /** No block, no handle. */
@@ -25,8 +25,8 @@ public final class BlockArena {
     /** At the high end. */
     HIGH,
     /**
-     * At the high end of a hole between blocks, so that the rest of the hole lies next to the older
-     * neighbour; at the low end of a hole that ends at the untouched range, and of that range.
+     * At the high end of a hole between two blocks, so that the rest of the hole lies next to the
+     * older neighbour. At the low end of the untouched range, and of a hole that borders on it.
      */
     INNER
   }
@@ -89,7 +89,7 @@ public final class BlockArena {
    * A block of at least {@code bytes}, or NONE where no place is large enough.
    *
    * @param bytes at least 0; 0 gives a block of its own
-   * @param end the end of the fitting block, or of the untouched range, from which to take
+   * @param end from which end of the fitting block, or of the untouched range, to take it
    * @param tag a number, at least 0, by which the caller recognizes the block
    */
   public long allocate(long bytes, End end, int tag) {
@@ -227,7 +227,7 @@ public final class BlockArena {
     return low ? 0 : rows.size(block) - size;
   }
 
-  /** A block of at least {@code size} out of the index, made at an end of the untouched range. */
+  /** Makes a block of at least {@code size} at an end of the untouched range; it is in no index. */
   private int reserve(long size, End end) {
     boolean fromLow = end != End.HIGH;
     int edge = fromLow ? rows.before(untouched) : rows.after(untouched);
@@ -249,7 +249,7 @@ public final class BlockArena {
     return low;
   }
 
-  /** The same, covering a given place. */
+  /** The same at the low end, for a block that covers {@code size} bytes from {@code offset}. */
   private int reserveAt(long offset, long size) {
     long from = rows.offset(untouched);
     int edge = rows.before(untouched);
@@ -260,7 +260,7 @@ public final class BlockArena {
     return reserve(offset + size - (joins ? rows.offset(edge) : from), End.LOW);
   }
 
-  /** Makes a part of a block that is in no index live and leaves the rest free. */
+  /** Makes a part of a block live, and the rest free blocks. The block must be in no index. */
   private long take(int block, long skip, long size, long bytes, int tag) {
     int taken = block;
     if (skip > 0) {

@@ -10,7 +10,7 @@ final class BlockRows {
   static final byte LIVE = 2;
   static final byte UNTOUCHED = 3;
 
-  /** Eight bins a doubling of the size. */
+  /** Each doubling of the size has eight bins. */
   static final int BINS = 64 * 8;
 
   private long[] offset = new long[64];

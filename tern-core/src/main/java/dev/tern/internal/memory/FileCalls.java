@@ -43,7 +43,7 @@ final class FileCalls {
 
   private FileCalls() {}
 
-  /** A descriptor of a file that is there; empty where the system refuses. */
+  /** Opens an existing file; returns its descriptor, empty where the system refuses. */
   static Optional<Integer> open(Path file) {
     Charset names =
         Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);

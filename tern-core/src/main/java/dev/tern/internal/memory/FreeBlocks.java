@@ -2,7 +2,7 @@ package dev.tern.internal.memory;
 
 /**
  * The free blocks of a {@link BlockArena}, in two indexes: by (size, offset) in bins of size, and
- * by offset. The second index is made when a place is asked for the first time.
+ * by offset. The second index is made when {@link #at} is first called.
  */
 final class FreeBlocks {
   private static final int NONE = BlockArena.NONE;

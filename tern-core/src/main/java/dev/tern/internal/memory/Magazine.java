@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * The live blocks of some threads, and blocks that these freed lately. A request for exactly the
- * size of such a freed block gets it without the pool's lock, so threads with different magazines
- * do not wait for each other. The allocator can call all kept blocks in.
+ * The live blocks of some threads, and freed blocks that it keeps. A request for exactly the size
+ * of a kept block gets it without the pool's lock, so threads with different magazines do not wait
+ * for each other. {@link #drain} takes all kept blocks away.
  *
  * <p>Thread-safe. Sizes are bytes.
  */
@@ -31,10 +31,10 @@ final class Magazine {
     }
   }
 
-  /** How often a thread looks whether the lock is free before it lets others run. */
+  /** How often a thread tries to take the lock before it lets others run. */
   private static final int SPINS = 100;
 
-  /** How many blocks of a bin are looked at for an exact size. */
+  /** After how many other blocks of a bin the search for the exact size ends. */
   private static final int LOOKS = 4;
 
   /** Takes back a kept block. */
@@ -52,7 +52,7 @@ final class Magazine {
   private final long most;
   private final AllocationHistory history;
 
-  /** Whether the history is on. A copy, as each block looks at it. */
+  /** Whether the history is on: a copy, as it is read for each block. */
   private boolean isRecorded;
 
   private long kept;
@@ -115,7 +115,7 @@ final class Magazine {
     }
   }
 
-  /** Frees a block: KEPT, UNKNOWN, or the handle of a block that is no longer of this magazine. */
+  /** Frees a block. Returns KEPT or UNKNOWN, or the handle of a block that is not kept. */
   long free(long address) {
     lock();
     try {
@@ -166,20 +166,6 @@ final class Magazine {
     }
   }
 
-  /** Adds the bytes of its live blocks to the sums by holder. */
-  void addHoldings(Map<String, Long> sums) {
-    lock();
-    try {
-      for (int slot = 0; slot < rows.count(); slot++) {
-        if (rows.requested(slot) != MagazineRows.NOT_LIVE) {
-          sums.merge(rows.holder(slot), rows.size(slot), Long::sum);
-        }
-      }
-    } finally {
-      unlock();
-    }
-  }
-
   /** Adds its live blocks by address; between {@link #lock} and {@link #unlock}. */
   void describe(Map<Long, MemorySnapshot.Block> known) {
     for (int slot = 0; slot < rows.count(); slot++) {
@@ -194,7 +180,7 @@ final class Magazine {
     }
   }
 
-  /** Notes whether the history is on. */
+  /** To be called when the history was turned on or off. */
   void record() {
     lock();
     isRecorded = history.isOn();

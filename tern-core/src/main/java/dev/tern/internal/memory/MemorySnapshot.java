@@ -6,9 +6,9 @@ import java.util.List;
  * All memory of an {@link Allocator} at one moment.
  *
  * @param budget the most bytes that may be held from the system
- * @param segments memory held from the system, by range and address; what lies between has none
+ * @param segments memory held from the system, by range and address; there is none between them
  * @param events of the history, the oldest first; empty where none was kept
- * @param eventCount how many events there were, the lost ones too
+ * @param eventCount how many events there were, those included that the history has lost
  */
 public record MemorySnapshot(
     long budget,
@@ -20,14 +20,16 @@ public record MemorySnapshot(
   public enum State {
     /** Given out. */
     LIVE,
-    /** Freed, and kept for the next request of its size, or on its way back. */
+    /**
+     * Freed, but a thread keeps it for its next request of this size, or gives it back just now.
+     */
     KEPT,
     /** A gap, or the part of one that has memory. */
     FREE
   }
 
   /**
-   * Memory behind neighbouring addresses, all of it.
+   * Memory behind a range of addresses, which has none at both of its ends.
    *
    * @param blocks by address, without holes between them
    */

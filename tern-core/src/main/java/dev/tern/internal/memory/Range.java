@@ -10,8 +10,8 @@ import java.util.Map;
 
 /**
  * A piece of address space, the blocks in it, and the set of its units that have memory behind
- * them. The units of a block get memory when the block is taken. They keep it after the block is
- * freed, until the memory is needed elsewhere.
+ * them. The units of a block get memory when the block is allocated. They keep it after the block
+ * is freed, until the memory is needed elsewhere.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
@@ -45,7 +45,9 @@ final class Range {
     }
   }
 
-  /** Adds and removes memory by smaller units from now on; {@code unit} divides the present one. */
+  /**
+   * Adds and removes memory by smaller units from here on; {@code unit} divides the present one.
+   */
   void refine(long unit) {
     BitSet coarse = filled;
     int by = unitShift - Long.numberOfTrailingZeros(unit);
@@ -124,7 +126,7 @@ final class Range {
     }
   }
 
-  /** Takes memory from free blocks, from low addresses to high ones, until it has {@code most}. */
+  /** Takes at most {@code most} bytes of memory from free blocks, those at low addresses first. */
   long release(long most) {
     long given = 0;
     int block = arena.firstBlock();
@@ -138,7 +140,7 @@ final class Range {
   }
 
   /**
-   * Takes the memory of whole units from a free block and from the untouched block behind it, as
+   * Takes the memory of whole units from a free block, and from the untouched block behind it, as
    * the two may share a unit. Returns the bytes.
    */
   long release(int block, long most) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The plans made so far, the least recently used of which go. A plan within a budget serves
- * whenever the memory that is free holds it: another search begins only where none known fits.
+ * The plans made so far; those used least recently go. A plan that was made for some budget serves
+ * whenever it fits into the memory that is free. A new plan is made only where no known one fits.
  * Thread-safe.
  */
 public final class PlanCache {

@@ -41,7 +41,7 @@ final class Storages {
     return leaves + all.size() - 1;
   }
 
-  /** How many there are beside the leaves. */
+  /** The number of storages, leaves not counted. */
   int count() {
     return all.size();
   }
@@ -115,7 +115,7 @@ final class Storages {
   List<Plan.Allocation> allocations(List<Step> steps) {
     Set<Integer> scratch = new HashSet<>();
     for (Step step : steps) {
-      StepPlaces.scratch(step).ifPresent(place -> scratch.add(place.storage()));
+      StepPlaces.scratch(step).forEach(place -> scratch.add(place.storage()));
     }
     List<Plan.Allocation> allocations = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {

@@ -32,18 +32,9 @@ public final class ElementCasts {
     }
   }
 
-  /** Whether both sides lie without gaps, in order: {@link #range} then does the whole of it. */
+  /** Whether both sides lie without gaps, in order: {@link #range} then converts any part. */
   static boolean isDense(Step.Cast cast) {
-    int step = 1;
-    for (int axis = cast.sizes().length - 1; axis >= 0; axis--) {
-      int size = cast.sizes()[axis];
-      boolean even = cast.in().strides()[axis] == step && cast.out().strides()[axis] == step;
-      if (size != 1 && !even) {
-        return false;
-      }
-      step *= size;
-    }
-    return true;
+    return cast.in().isDense(cast.sizes()) && cast.out().isDense(cast.sizes());
   }
 
   /** Converts {@code count} elements that lie one after the other. */

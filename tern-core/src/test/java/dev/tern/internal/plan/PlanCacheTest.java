@@ -52,7 +52,7 @@ final class PlanCacheTest {
     Node product = Nodes.matmul(odd, matrix());
     Node result = Nodes.add(Nodes.unary(Op.Unary.TANH, Nodes.mul(product, product)), product);
     int before = Kernels.count();
-    Planner.plan(Program.of(List.of(result, odd), List.of()), 2);
+    Programs.plan(Program.of(List.of(result, odd), List.of()), 2);
     assertThat(Kernels.count()).isEqualTo(before);
   }
 
