@@ -89,11 +89,8 @@ public final class Allocator implements AutoCloseable {
   public long allocate(long bytes, String holder) {
     if (bytes < 0) {
       throw new IllegalArgumentException(
-          "allocate: got "
-              + bytes
-              + " bytes for "
-              + holder
-              + ", expected at least 0; check the sizes");
+          "allocate: got %s bytes for %s, expected at least 0; check the sizes"
+              .formatted(bytes, holder));
     }
     Magazine mine = magazine();
     // A size larger than any budget must not overflow.
@@ -272,10 +269,7 @@ public final class Allocator implements AutoCloseable {
     guarded.close();
   }
 
-  /**
-   * The magazine of this thread. Threads of successive numbers get magazines that lie apart in the
-   * cache.
-   */
+  /** The magazine of this thread; those of threads of successive numbers lie apart. */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
     int moves = moved[thread & moved.length - 1];

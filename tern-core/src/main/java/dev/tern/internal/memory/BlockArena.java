@@ -240,7 +240,8 @@ public final class BlockArena {
       free.remove(edge);
     }
     reserved.add(more);
-    int added = fromLow ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
+    int added =
+        fromLow ? rows.cutLow(untouched, more) : rows.split(untouched, rows.size(untouched) - more);
     if (!joins) {
       return added;
     }

@@ -136,11 +136,6 @@ final class BlockRows {
     return lower;
   }
 
-  /** Cuts a new block off the high end of one that keeps its row. */
-  int cutHigh(int block, long bytes) {
-    return split(block, size[block] - bytes);
-  }
-
   /** Joins a block with the one after it, whose row goes. */
   void absorbNext(int block) {
     int next = after[block];

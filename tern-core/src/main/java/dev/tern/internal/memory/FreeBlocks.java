@@ -47,19 +47,15 @@ final class FreeBlocks {
   /** The block that covers {@code size} bytes from {@code offset}, or NONE. */
   int at(long offset, long size) {
     if (!hasOffsets) {
-      indexOffsets();
-    }
-    int block = byOffset.floor(0, offset, Long.MAX_VALUE);
-    boolean covers = block != NONE && rows.offset(block) + rows.size(block) >= offset + size;
-    return covers ? block : NONE;
-  }
-
-  private void indexOffsets() {
-    hasOffsets = true;
-    for (int block = rows.first(); block != NONE; block = rows.after(block)) {
-      if (rows.isFree(block)) {
-        byOffset.insert(block, 0, rows.offset(block), 0);
+      hasOffsets = true;
+      for (int block = rows.first(); block != NONE; block = rows.after(block)) {
+        if (rows.isFree(block)) {
+          byOffset.insert(block, 0, rows.offset(block), 0);
+        }
       }
     }
+    int found = byOffset.floor(0, offset, Long.MAX_VALUE);
+    boolean covers = found != NONE && rows.offset(found) + rows.size(found) >= offset + size;
+    return covers ? found : NONE;
   }
 }

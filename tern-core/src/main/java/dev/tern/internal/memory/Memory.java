@@ -27,9 +27,7 @@ public final class Memory {
   private static final int ZERO_BYTES = 4096;
   private static final long ZEROS = Arena.global().allocate(ZERO_BYTES, 64).address();
 
-  /**
-   * From this size on, the work takes so long that an object for a slice costs nothing beside it.
-   */
+  /** Zeroing this much takes so long that an object for a slice costs nothing beside it. */
   private static final long MANY_BYTES = 1L << 20;
 
   static {

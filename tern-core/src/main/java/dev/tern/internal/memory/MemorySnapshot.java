@@ -20,9 +20,7 @@ public record MemorySnapshot(
   public enum State {
     /** Given out. */
     LIVE,
-    /**
-     * Freed, but a thread keeps it for its next request of this size, or gives it back just now.
-     */
+    /** Freed, but kept for the next request of its size, or on its way back. */
     KEPT,
     /** A gap, or the part of one that has memory. */
     FREE

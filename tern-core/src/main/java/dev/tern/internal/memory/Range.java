@@ -45,9 +45,7 @@ final class Range {
     }
   }
 
-  /**
-   * Adds and removes memory by smaller units from here on; {@code unit} divides the present one.
-   */
+  /** Adds and removes memory by smaller units from here on; {@code unit} divides the old. */
   void refine(long unit) {
     BitSet coarse = filled;
     int by = unitShift - Long.numberOfTrailingZeros(unit);

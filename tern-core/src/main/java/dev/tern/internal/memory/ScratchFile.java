@@ -42,10 +42,8 @@ public final class ScratchFile implements AutoCloseable {
   public static ScratchFile in(Path folder, String holder) {
     if (!Pages.RESERVES) {
       throw new UnsupportedOperationException(
-          holder
-              + ": got a file in "
-              + folder
-              + " on a system other than Linux; keep it in memory");
+          "%s: got a file in %s on a system other than Linux; keep it in memory"
+              .formatted(holder, folder));
     }
     try {
       Path file = Files.createTempFile(folder, "tern-", ".scratch");
@@ -69,7 +67,6 @@ public final class ScratchFile implements AutoCloseable {
     return room;
   }
 
-  /** Bytes read so far. */
   public long read() {
     return read.sum();
   }

@@ -229,10 +229,7 @@ final class FusedBuilder {
     return inner == 0 ? Access.BROADCAST : inner == 1 ? Access.CONTIGUOUS : Access.STRIDED;
   }
 
-  /**
-   * Cuts the outermost loop into chunks. Long sums over rows are cut so that products can feed
-   * them.
-   */
+  /** Cuts the outermost loop into chunks; long sums over rows so that products can feed them. */
   private static Step.Loops cut(Step.Loops whole, KernelSpec spec) {
     int outermost = whole.sizes()[0];
     boolean isFlat = whole.sizes().length == 1;

@@ -26,9 +26,7 @@ import java.util.Set;
  * several times over each row. What uses any other reduction is another group.
  */
 final class Fusion {
-  /**
-   * The most operands of a kernel, about. With many more, registers spill and compilers give up.
-   */
+  /** The most operands of a kernel, about: with many more, registers spill. */
   private static final int MAX_OPERANDS = 12;
 
   private static final int MAX_NODES = 32;
@@ -222,16 +220,10 @@ final class Fusion {
     if (!isSmall(all)) {
       return false;
     }
-    for (Node input : node.inputs()) {
-      if (!mayUse(input, group)) {
-        for (Group producer : producers(input)) {
-          if (producer == group || producer.needsEventually(group)) {
-            return false;
-          }
-        }
-      }
-    }
-    return true;
+    return node.inputs().stream()
+        .filter(input -> !mayUse(input, group))
+        .flatMap(input -> producers(input).stream())
+        .noneMatch(producer -> producer == group || producer.needsEventually(group));
   }
 
   /** Whether one kernel may compute all of {@code nodes}. */
@@ -240,11 +232,12 @@ final class Fusion {
   }
 
   private static boolean hasFewPolynomials(List<Node> nodes) {
-    int count = 0;
-    for (Node node : nodes) {
-      count += node.op().isPolynomial() ? node.op() == Op.Unary.SOFTPLUS ? 2 : 1 : 0;
-    }
-    return count <= MAX_POLYNOMIALS;
+    return nodes.stream()
+            .map(Node::op)
+            .filter(Op::isPolynomial)
+            .mapToInt(op -> op == Op.Unary.SOFTPLUS ? 2 : 1)
+            .sum()
+        <= MAX_POLYNOMIALS;
   }
 
   /** How many distinct values these nodes read from memory, plus how many none of them reads. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Nodes that one step of the plan computes: a fused set of elementwise ops and reductions over one
@@ -97,10 +98,7 @@ final class Group {
 
   /** All nodes, in the order in which they are computed. */
   List<Node> computed() {
-    List<Node> all = new ArrayList<>();
-    product.ifPresent(all::add);
-    all.addAll(nodes);
-    return all;
+    return Stream.concat(product.stream(), nodes.stream()).toList();
   }
 
   /** Makes {@code node}, which {@code other} computes, the product of this one. */

@@ -48,9 +48,7 @@ final class GroupOrder {
 
   private void note(Program program, List<Group> groups) {
     Map<Node, Integer> position = new IdentityHashMap<>();
-    for (Node node : program.nodes()) {
-      position.put(node, position.size());
-    }
+    program.nodes().forEach(node -> position.put(node, position.size()));
     for (Group group : groups) {
       boolean updatesOnly =
           places.stored(group).stream()

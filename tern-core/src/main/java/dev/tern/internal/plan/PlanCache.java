@@ -39,11 +39,6 @@ public final class PlanCache {
     this.threads = threads;
   }
 
-  /** The plan of a program that keeps all values. */
-  public Plan whole(Program program) {
-    return plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
-  }
-
   /**
    * A plan of a program whose arena has at most {@code free} bytes.
    *

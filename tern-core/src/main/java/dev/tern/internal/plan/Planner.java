@@ -45,9 +45,7 @@ public final class Planner {
     groups = Fusion.of(lowered);
     program = InKernelRecomputation.apply(lowered, groups);
     for (Group group : groups) {
-      for (Node node : group.nodes) {
-        owner.put(node, group);
-      }
+      group.nodes.forEach(node -> owner.put(node, group));
     }
     for (Node node : program.nodes()) {
       for (Node input : node.inputs()) {
@@ -186,15 +184,10 @@ public final class Planner {
 
   private boolean isStored(Node node) {
     Group group = owner.get(node);
-    if (group == null) {
-      return false;
-    }
-    return !group.fused || isResult(node) || isReadOutside(node, node, group);
+    return group != null && (!group.fused || isResult(node) || isReadOutside(node, node, group));
   }
 
-  /**
-   * Whether somebody reads {@code view}, which shows {@code node}, outside of the node's kernel.
-   */
+  /** Whether {@code view}, which shows {@code node}, is read outside of the node's kernel. */
   private boolean isReadOutside(Node view, Node node, Group group) {
     for (Node reader : readers.getOrDefault(view, List.of())) {
       boolean inside =

@@ -45,9 +45,7 @@ final class ProductFusion {
     this.owner = owner;
     this.readers = readers;
     this.places = places;
-    for (Node node : program.nodes()) {
-      position.put(node, position.size());
-    }
+    program.nodes().forEach(node -> position.put(node, position.size()));
   }
 
   /**
@@ -141,13 +139,10 @@ final class ProductFusion {
   }
 
   private boolean writesNothingRead(Group reader, Node node) {
-    for (Node result : places.stored(reader)) {
-      int storage = places.layout(result).storage();
-      if (node.inputs().stream().anyMatch(in -> places.layout(in).storage() == storage)) {
-        return false;
-      }
-    }
-    return true;
+    return places.stored(reader).stream()
+        .map(result -> places.layout(result).storage())
+        .noneMatch(storage ->
+            node.inputs().stream().anyMatch(in -> places.layout(in).storage() == storage));
   }
 
   private boolean goesOverRows(Group reader, Node node, int threads) {

@@ -18,9 +18,7 @@ final class StepBuilder {
   private final int threads;
   private final Reuse reuse;
 
-  /**
-   * Hears that a storage may take the memory of another, whose last use is the step that fills it.
-   */
+  /** Hears that a storage may take the memory of one that dies in the step that fills it. */
   @FunctionalInterface
   interface Reuse {
     void accept(int storage, int dying, int step);
@@ -60,20 +58,17 @@ final class StepBuilder {
 
   private void noteUses(List<Group> order, Program program, List<Program.Update> late) {
     for (int i = 0; i < order.size(); i++) {
-      for (Node input : order.get(i).reads()) {
-        storages.use(places.layout(input).storage(), i);
-      }
-      for (Node node : places.stored(order.get(i))) {
-        storages.use(places.layout(node).storage(), i);
-      }
+      int step = i;
+      order.get(i).reads().forEach(input -> use(input, step));
+      places.stored(order.get(i)).forEach(result -> use(result, step));
     }
     int end = order.size() + late.size();
-    for (Node output : program.outputs()) {
-      storages.use(places.layout(output).storage(), end);
-    }
-    for (Program.Update update : late) {
-      storages.use(places.layout(update.value()).storage(), end);
-    }
+    program.outputs().forEach(output -> use(output, end));
+    late.forEach(update -> use(update.value(), end));
+  }
+
+  private void use(Node node, int step) {
+    storages.use(places.layout(node).storage(), step);
   }
 
   /**
@@ -97,13 +92,11 @@ final class StepBuilder {
   }
 
   private List<Node> dying(Group group, int step) {
-    List<Node> found = new ArrayList<>();
-    for (Node input : group.reads()) {
+    List<Node> found = group.reads();
+    found.removeIf(input -> {
       int storage = places.layout(input).storage();
-      if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
-        found.add(input);
-      }
-    }
+      return storages.isLeaf(storage) || storages.lastUse(storage) != step;
+    });
     return found;
   }
 

@@ -54,26 +54,18 @@ record ValuePlaces(
    * dense value of the shape of its iteration space.
    */
   private boolean readsAligned(Group group, int storage) {
-    int holder = storages.find(storage);
-    for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
-      if (storages.find(layout(input).storage()) == holder) {
-        return false;
-      }
-    }
-    for (Node input : group.reads()) {
-      Layout layout = layout(input);
-      if (storages.find(layout.storage()) == holder
-          && (layout.offset() != 0
-              || !input.shape().equals(group.space)
-              || !layout.isDense(input.shape()))) {
-        return false;
-      }
-    }
-    for (Node result : stored(group)) {
-      if (storages.find(layout(result).storage()) == holder) {
-        return false;
-      }
-    }
-    return true;
+    List<Node> ofProduct = group.product.map(Node::inputs).orElse(List.of());
+    return ofProduct.stream().noneMatch(input -> isIn(input, storage))
+        && stored(group).stream().noneMatch(result -> isIn(result, storage))
+        && group.reads().stream()
+            .filter(input -> isIn(input, storage))
+            .allMatch(input ->
+                layout(input).offset() == 0
+                    && input.shape().equals(group.space)
+                    && layout(input).isDense(input.shape()));
+  }
+
+  private boolean isIn(Node node, int storage) {
+    return storages.find(layout(node).storage()) == storages.find(storage);
   }
 }

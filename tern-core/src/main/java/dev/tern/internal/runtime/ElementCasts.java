@@ -10,12 +10,13 @@ import dev.tern.internal.plan.Step;
 public final class ElementCasts {
   private ElementCasts() {}
 
-  /** Converts from address {@code in} to {@code out}; one type to itself keeps all bits. */
-  static void run(Step.Cast cast, long in, long out) {
-    run(cast, 0, in, out);
-  }
-
-  private static void run(Step.Cast cast, int axis, long in, long out) {
+  /**
+   * Converts elements from address {@code in} to {@code out}; a conversion to the same type keeps
+   * all bits.
+   *
+   * @param axis the first whose index is not fixed yet; at first 0
+   */
+  static void run(Step.Cast cast, int axis, long in, long out) {
     int rank = cast.sizes().length;
     if (axis == rank) {
       element(cast.from(), cast.to(), in, out);

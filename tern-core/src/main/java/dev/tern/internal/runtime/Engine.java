@@ -219,7 +219,7 @@ public final class Engine implements AutoCloseable {
    */
   public Bound bind(Program program, long limit, ScheduleFinder finder) {
     requireOpen("bind");
-    Plan whole = plans.whole(program);
+    Plan whole = plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
     List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
     long lanes = Execution.scratchBytes(whole, workers.threads());
     long room = Math.min(limit, allocator.budget() - allocator.live());

@@ -168,7 +168,6 @@ public final class Execution {
     return kernels.get(step).map(CompiledKernel::state).orElse("");
   }
 
-  /** Runs so far. */
   public long runs() {
     return runs;
   }
@@ -292,7 +291,7 @@ public final class Execution {
     long in = address(s.in().place());
     long out = address(s.out().place());
     if (!ElementCasts.isDense(s)) {
-      return () -> ElementCasts.run(s, in, out);
+      return () -> ElementCasts.run(s, 0, in, out);
     }
     return inTasks(
         Math.toIntExact(s.elements()),
