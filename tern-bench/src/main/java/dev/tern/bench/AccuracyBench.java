@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.List;
@@ -154,7 +155,7 @@ final class AccuracyBench {
   static final class Evaluation implements AutoCloseable {
     private final Op.Unary op;
     private final float[] result;
-    private final Engine engine = new Engine(1, BUDGET);
+    private final Engine engine = new Engine(1, BUDGET, BUDGET);
     private final Node input;
     private final Engine.Bound bound;
 
@@ -163,7 +164,7 @@ final class AccuracyBench {
       result = new float[size];
       input = engine.allocate(Shape.of(size), DType.F32, "input");
       Node output = Nodes.unary(op, input);
-      bound = engine.bind(Program.of(List.of(output), List.of()));
+      bound = engine.bind(Program.of(List.of(output), List.of()), ScheduleFinder.QUICK);
     }
 
     /** The first {@code count} of {@code x}, which has as many as this was made for. */

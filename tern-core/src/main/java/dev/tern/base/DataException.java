@@ -21,7 +21,7 @@ public final class DataException extends RuntimeException {
     super(message, cause);
   }
 
-  /** What went wrong with a file, in words: {@code No space left on device}, for instance. */
+  /** What went wrong with a file, in words. Example: {@code No space left on device}. */
   public static String reason(IOException e) {
     return switch (e) {
       case NoSuchFileException _ -> "no such file or folder";

@@ -25,11 +25,8 @@ public final class Shape {
     }
     if (elements > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
-          "shape: got "
-              + Arrays.toString(sizes)
-              + " with "
-              + elements
-              + " elements, expected at most 2^31 - 1; split the tensor");
+          "shape: got %s with %s elements, expected at most 2^31 - 1; split the tensor"
+              .formatted(Arrays.toString(sizes), elements));
     }
     return sizes.length == 0 ? SCALAR : new Shape(sizes.clone());
   }

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fixed set of compute threads that run the tasks of one job at a time: the caller takes part, so
+ * A fixed set of compute threads that run the tasks of one job at a time. The caller takes part, so
  * {@code n} threads are the caller and {@code n - 1} daemons. How a job is cut into tasks must not
- * depend on the number of threads; then neither do results.
+ * depend on the number of threads; then the results do not depend on it either.
  *
  * <p>Idle threads spin briefly, then park. Callers take turns; a task must not call {@link #run}.
  */
@@ -23,7 +23,7 @@ public final class Workers implements AutoCloseable {
 
   private final Thread[] threads;
 
-  /** Tasks of the job at hand that nobody has taken. */
+  /** Tasks of the present job that no thread has taken. */
   private final AtomicInteger left = new AtomicInteger();
 
   private final AtomicInteger done = new AtomicInteger();
@@ -76,9 +76,9 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * The caller waits for tasks, not for threads: one that the system has not let run yet finds
-   * nothing left, and holds nobody up. Who has taken a task may read {@code task} and {@code
-   * tasks}, which stay until it is done.
+   * The caller waits for tasks, not for threads: a thread that the system runs late finds no task
+   * left, and nobody waits for it. A thread that has taken a task may read {@code task} and {@code
+   * tasks}, which do not change until it is done.
    */
   private synchronized void runTogether(int tasks, Task task) {
     this.task = task;
@@ -126,7 +126,7 @@ public final class Workers implements AutoCloseable {
     }
   }
 
-  /** Runs tasks while there are some; true if the last to be done was among them. */
+  /** Runs tasks while there are some; true if one of them was the last of the job to end. */
   private boolean drain(int worker) {
     boolean last = false;
     for (int free = left.get(); free > 0; free = left.get()) {
@@ -138,7 +138,7 @@ public final class Workers implements AutoCloseable {
     return last;
   }
 
-  /** Runs one task; after a failure returns how many are given up. */
+  /** Runs one task. After a failure the rest is given up; returns how many tasks these are. */
   private int run(int index, int worker) {
     try {
       task.run(index, worker);
@@ -158,7 +158,7 @@ public final class Workers implements AutoCloseable {
     }
   }
 
-  /** Waits until a thread has ended, also where this one is interrupted, which then stays so. */
+  /** Waits until a thread has ended. An interrupt does not end the wait, but is kept. */
   public static void awaitEnd(Thread thread) {
     boolean interrupted = false;
     while (thread.isAlive()) {

@@ -118,7 +118,7 @@ public final class Computation implements AutoCloseable {
     List<StepTime> times = new ArrayList<>();
     long[] nanos = execution.nanos();
     for (int i = 0; i < nanos.length; i++) {
-      Step step = execution.steps().get(i);
+      Step step = execution.plan().steps().get(i);
       String state = execution.state(i);
       long runs = execution.runs();
       times.add(new StepTime(step.label(), state, runs, nanos[i], step.flops(), step.traffic()));

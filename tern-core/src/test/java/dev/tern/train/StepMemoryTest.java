@@ -154,7 +154,7 @@ final class StepMemoryTest {
       run(step, optimizer, lookup, batches, 1);
       Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
-      long systemCalls = allocator.systemCalls();
+      long systemCalls = allocator.statistics().systemCalls();
       long least = Long.MAX_VALUE;
       long[] atWork = threads();
       long look = allocated(atWork);
@@ -166,7 +166,7 @@ final class StepMemoryTest {
       }
       assertThat(least).isLessThanOrEqualTo(0);
       assertThat(THREADS.getTotalStartedThreadCount()).isEqualTo(threads);
-      assertThat(allocator.systemCalls()).isEqualTo(systemCalls);
+      assertThat(allocator.statistics().systemCalls()).isEqualTo(systemCalls);
     }
   }
 

@@ -5,7 +5,6 @@ import dev.tern.internal.memory.BlockArena;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.MemoryStatistics;
 import dev.tern.internal.memory.OutOfBudgetException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,10 +16,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Random use of an {@link Allocator} of a random budget by one to three threads, which free each
- * other's blocks, too, with streams that go on using blocks after they were freed. Whoever uses a
- * block writes marks at both of its ends, which must stay until the block is free. Counters must be
- * exact, no two blocks may overlap, double frees must be refused and requests only where the budget
- * has no room, and in the end nothing may be held.
+ * other's blocks, too. A thread writes marks at both ends of its blocks, which must stay until the
+ * block is free. Counters must be exact, no two blocks may overlap, double frees must be refused
+ * and requests only where the budget has no room, and in the end nothing may be held.
  *
  * <p>One instance is one allocator of one seed.
  */
@@ -47,7 +45,7 @@ final class AllocatorFuzz {
     allocator = Allocator.of(budget);
     int threads = seed % 4 == 0 ? 3 : 1;
     for (int i = 0; i < threads; i++) {
-      users.add(new User(2 * i, new SplittableRandom(random.nextLong()), threads == 1));
+      users.add(new User(i, new SplittableRandom(random.nextLong()), threads == 1));
     }
   }
 
@@ -121,7 +119,6 @@ final class AllocatorFuzz {
     }
     TreeMap<Long, Long> live = new TreeMap<>();
     for (User user : users) {
-      user.stream.goOn(user.stream.waiting.size());
       live.putAll(user.blocks);
     }
     long end = 0;
@@ -140,8 +137,11 @@ final class AllocatorFuzz {
         statistics.allocations().current() == 0,
         "%d blocks leaked",
         statistics.allocations().current());
-    require(statistics.active().current() == 0, "%d bytes leaked", statistics.active().current());
-    require(allocator.mapped() == 0, "%d bytes stay mapped", allocator.mapped());
+    require(allocator.live() == 0, "%d bytes leaked", allocator.live());
+    require(
+        allocator.statistics().reserved().current() == 0,
+        "%d bytes stay mapped",
+        allocator.statistics().reserved().current());
     require(
         statistics.reserved().peak() <= allocator.budget(),
         "%d bytes were held",
@@ -154,7 +154,6 @@ final class AllocatorFuzz {
     private final int salt;
     private final SplittableRandom random;
     private final boolean isAlone;
-    private final Stream stream;
 
     /** Bytes by address. */
     private final TreeMap<Long, Long> blocks = new TreeMap<>();
@@ -166,7 +165,6 @@ final class AllocatorFuzz {
 
     User(int salt, SplittableRandom random, boolean isAlone) {
       this.salt = salt;
-      stream = new Stream(salt + 1);
       this.random = random;
       this.isAlone = isAlone;
     }
@@ -188,9 +186,6 @@ final class AllocatorFuzz {
           free();
         } else {
           allocator.trim();
-        }
-        if (random.nextInt(4) == 0) {
-          stream.goOn(random.nextInt(1, 4));
         }
         if (isAlone) {
           check();
@@ -215,7 +210,7 @@ final class AllocatorFuzz {
         refused++;
         if (isAlone) {
           allocator.trim();
-          long room = allocator.budget() - allocator.mapped();
+          long room = allocator.budget() - allocator.statistics().reserved().current();
           require(bytes + 2 * unit > room, "%d bytes were refused with room for %d", bytes, room);
         }
       }
@@ -234,8 +229,6 @@ final class AllocatorFuzz {
       if (!isAlone && random.nextInt(3) == 0) {
         handed.add(new Handed(address, bytes, salt));
         freeHanded();
-      } else if (random.nextInt(5) == 0) {
-        allocator.freeAfter(address, stream.use(address, bytes));
       } else {
         allocator.free(address);
       }
@@ -264,10 +257,8 @@ final class AllocatorFuzz {
       require(counted == live, "%d bytes are counted, %d live", counted, live);
       require(allocated.peak() == peak, "a peak of %d is counted, not %d", allocated.peak(), peak);
       require(statistics.outOfMemory() == refused, "%d refusals are missing", refused);
-      long active = statistics.active().current();
-      require(active >= live + stream.bytes(), "%d bytes are active of %d live", active, live);
       long mapped = statistics.reserved().current();
-      require(mapped >= active && mapped <= allocator.budget(), "%d bytes are mapped", mapped);
+      require(mapped >= live && mapped <= allocator.budget(), "%d bytes are mapped", mapped);
     }
 
     private long size() {
@@ -279,60 +270,6 @@ final class AllocatorFuzz {
         case 6, 7, 8, 9, 10, 11, 12, 13, 14 -> 64L << random.nextInt(6);
         default -> random.nextLong(2000);
       };
-    }
-  }
-
-  /** Work in order that uses freed blocks; whoever waits for it does it. */
-  private static final class Stream {
-    private record Use(long number, long address, long bytes) {}
-
-    private final int salt;
-    private final ArrayDeque<Use> waiting = new ArrayDeque<>();
-    private long submitted;
-    private long done;
-    private long bytes;
-
-    Stream(int salt) {
-      this.salt = salt;
-    }
-
-    synchronized Allocator.Event use(long address, long length) {
-      mark(address, length, salt);
-      long number = ++submitted;
-      waiting.add(new Use(number, address, length));
-      bytes += length;
-      return new Allocator.Event() {
-        @Override
-        public boolean isOver() {
-          return isDone(number);
-        }
-
-        @Override
-        public void await() {
-          goOnTo(number);
-        }
-      };
-    }
-
-    synchronized void goOn(int steps) {
-      goOnTo(done + steps);
-    }
-
-    synchronized long bytes() {
-      return bytes;
-    }
-
-    private synchronized boolean isDone(long number) {
-      return done >= number;
-    }
-
-    private synchronized void goOnTo(long number) {
-      while (!waiting.isEmpty() && waiting.getFirst().number <= number) {
-        Use use = waiting.removeFirst();
-        bytes -= use.bytes;
-        requireMarks(use.address, use.bytes, salt);
-        done = use.number;
-      }
     }
   }
 

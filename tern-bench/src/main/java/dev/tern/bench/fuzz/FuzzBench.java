@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Program;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import dev.tern.internal.runtime.Engine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -56,7 +57,7 @@ public final class FuzzBench implements AutoCloseable {
 
   FuzzBench() {
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
-      engines.add(new Engine(threads, BUDGET));
+      engines.add(new Engine(threads, BUDGET, BUDGET));
     }
   }
 
@@ -217,7 +218,7 @@ public final class FuzzBench implements AutoCloseable {
 
   private List<byte[]> run(Program program, Engine engine, long limit) {
     List<byte[]> results = new ArrayList<>();
-    try (Engine.Bound bound = engine.bind(program, limit)) {
+    try (Engine.Bound bound = engine.bind(program, limit, ScheduleFinder.QUICK)) {
       leastMemory = bound.sizes().bytes();
       bound.run();
       for (int i = 0; i < program.outputs().size(); i++) {

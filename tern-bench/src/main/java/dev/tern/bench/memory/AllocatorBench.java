@@ -97,12 +97,12 @@ public final class AllocatorBench {
   private void compare(BlockPattern pattern, int threads) {
     double own = 0;
     for (Map.Entry<String, IntFunction<BlockSource>> source : sources.entrySet()) {
-      long calls = allocator.systemCalls();
+      long calls = allocator.statistics().systemCalls();
       Times times = time(pattern, source.getValue(), threads);
       double median = Result.median(times.nanos);
       own = own == 0 ? median : own;
       boolean isTern = source.getKey().equals("tern");
-      long made = isTern ? allocator.systemCalls() - calls - times.warmUpCalls : -1;
+      long made = isTern ? allocator.statistics().systemCalls() - calls - times.warmUpCalls : -1;
       print(pattern, threads, source.getKey(), times, median / own, made);
     }
   }
@@ -117,10 +117,10 @@ public final class AllocatorBench {
   private record Times(List<Double> nanos, double heap, long warmUpCalls) {}
 
   private Times time(BlockPattern pattern, IntFunction<BlockSource> source, int threads) {
-    long calls = allocator.systemCalls();
+    long calls = allocator.statistics().systemCalls();
     try (BlockThreads team = new BlockThreads(pattern, source, threads)) {
       int count = calibrate(team);
-      long warmUpCalls = allocator.systemCalls() - calls;
+      long warmUpCalls = allocator.statistics().systemCalls() - calls;
       List<Double> times = new ArrayList<>();
       double heap = Double.MAX_VALUE;
       double pairs = (double) count * pattern.pairs();

@@ -70,7 +70,7 @@ final class TraceTable {
       long[] addresses = new long[trace.blocks()];
       long before = 0;
       for (double scale : scales) {
-        before = allocator.systemCalls();
+        before = allocator.statistics().systemCalls();
         trace.visit(
             scale,
             new AllocationTrace.Visitor() {
@@ -85,7 +85,7 @@ final class TraceTable {
               }
             });
       }
-      long calls = allocator.systemCalls() - before;
+      long calls = allocator.statistics().systemCalls() - before;
       long reserved = allocator.statistics().reserved().peak();
       print(log, scales, "tern", live, reserved, calls);
       require(reserved <= BOUND * live, log, BOUND);

@@ -318,7 +318,7 @@ final class Evaluator {
 
   /** Forgets ops whose values no caller needs; returns whether that freed memory. */
   private boolean forget() {
-    long bytes = arena.statistics().allocatedBytes().current();
+    long bytes = arena.allocatedBytes().current();
     int[] numbers = residency.forget();
     List<Recipe> kept = new ArrayList<>();
     for (int op = 0; op < numbers.length; op++) {
@@ -336,12 +336,12 @@ final class Evaluator {
     }
     byOp = kept;
     opsToForget = Math.max(FEW_OPS, 2 * recipes.ops());
-    return arena.statistics().allocatedBytes().current() < bytes;
+    return arena.allocatedBytes().current() < bytes;
   }
 
   /** What was done so far. */
   Eager.Counts counts() {
-    var bytes = arena.statistics().allocatedBytes();
+    var bytes = arena.allocatedBytes();
     long evictions = residency.evictionsForRoom();
     return new Eager.Counts(
         runs, runsAgain, evictions, recipes.ops(), new Eager.Bytes(bytes.current(), bytes.peak()));

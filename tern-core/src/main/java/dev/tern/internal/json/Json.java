@@ -1,7 +1,6 @@
 package dev.tern.internal.json;
 
 import dev.tern.base.DataException;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -10,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A JSON value. The {@code as} methods and the typed getters of {@link Obj} raise {@link
- * DataException} where the value is missing or of another kind, so a reader of a format needs no
- * checks of its own; it adds the name of the file.
+ * A JSON value; {@code toString} writes it on one line, without spaces. The {@code as} methods and
+ * the typed getters of {@link Obj} throw {@link DataException} where the value is missing or has
+ * another kind. Readers of a format therefore check nothing themselves; they add the file's name.
  */
 public sealed interface Json {
-  /** An object; its fields keep their order. {@code fields} is the object's own map. */
+  /** An object, whose fields keep their order. {@code fields} is the object's own map. */
   record Obj(Map<String, Json> fields) implements Json {
     public Obj put(String key, Json value) {
       fields.put(key, value);
@@ -59,7 +58,6 @@ public sealed interface Json {
       return get(key).asInteger(key);
     }
 
-    /** The number of {@code key}, written with or without a fraction. */
     public double number(String key) {
       return get(key).asNumber(key);
     }
@@ -78,7 +76,7 @@ public sealed interface Json {
 
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
@@ -86,7 +84,7 @@ public sealed interface Json {
   record Arr(List<Json> items) implements Json {
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
@@ -94,19 +92,19 @@ public sealed interface Json {
   record Str(String value) implements Json {
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
-  /** A number written without fraction and exponent. */
+  /** A number without fraction and exponent. */
   record Int(long value) implements Json {
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
-  /** A finite number written with a fraction or exponent; reads back as the same bits. */
+  /** A finite number with a fraction or an exponent. Its text reads back as the same bits. */
   record Real(double value) implements Json {
     public Real {
       if (!Double.isFinite(value)) {
@@ -117,7 +115,7 @@ public sealed interface Json {
 
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
@@ -125,7 +123,7 @@ public sealed interface Json {
   record Bool(boolean value) implements Json {
     @Override
     public String toString() {
-      return Json.write(this);
+      return JsonWriter.write(this);
     }
   }
 
@@ -147,8 +145,8 @@ public sealed interface Json {
   /**
    * Reads one value that fills {@code text}.
    *
-   * @param source what errors call the text: a file, most often
-   * @throws DataException naming the source, the line and the character
+   * @param source what errors call the text: usually the name of a file
+   * @throws DataException that names the source, the line and the character
    */
   static Json parse(String text, String source) {
     return new JsonParser(text, source).parse();
@@ -172,7 +170,7 @@ public sealed interface Json {
     return parse(text, source).asObject(source);
   }
 
-  /** This text; {@code what} is the key or item that errors name. */
+  /** This text. {@code what} names the value in errors: its key, for example. */
   default String asText(String what) {
     return this instanceof Str(String value) ? value : refuse(what, "a text");
   }
@@ -191,7 +189,7 @@ public sealed interface Json {
     };
   }
 
-  /** This true or false. */
+  /** This truth value. */
   default boolean asFlag(String what) {
     return this instanceof Bool(boolean value) ? value : refuse(what, "true or false");
   }
@@ -204,26 +202,6 @@ public sealed interface Json {
   /** The items of this array. */
   default List<Json> asArray(String what) {
     return this instanceof Arr(List<Json> items) ? items : refuse(what, "an array");
-  }
-
-  /** Writes this value on one line, without spaces. */
-  default void writeTo(Appendable out) throws IOException {
-    new JsonWriter(out, false).write(this, 0);
-  }
-
-  /** Writes this value indented, for files that people read. */
-  default void writeIndentedTo(Appendable out) throws IOException {
-    new JsonWriter(out, true).write(this, 0);
-  }
-
-  private static String write(Json value) {
-    StringBuilder out = new StringBuilder();
-    try {
-      value.writeTo(out);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-    return out.toString();
   }
 
   /** What this value is, for errors. */

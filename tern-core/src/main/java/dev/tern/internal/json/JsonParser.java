@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Recursive descent over one text. */
+/**
+ * Reads one value from a text by recursive descent: a method for each kind of value, which begins
+ * at the value's first character and ends behind its last one.
+ */
 final class JsonParser {
   private static final int MAX_DEPTH = 100;
   private static final int END = -1;
@@ -50,11 +53,8 @@ final class JsonParser {
     Map<String, Json> fields = new LinkedHashMap<>();
     at++;
     skipSpace();
-    if (peek() == '}') {
-      at++;
-      return new Json.Obj(fields);
-    }
-    while (true) {
+    boolean isOver = skip('}');
+    while (!isOver) {
       skipSpace();
       if (peek() != '"') {
         throw wrong("a key in quotes");
@@ -67,32 +67,31 @@ final class JsonParser {
         at = start;
         throw wrong("each key once, but \"" + key + "\" was there before");
       }
-      skipSpace();
-      if (peek() == '}') {
-        at++;
-        return new Json.Obj(fields);
-      }
-      expect(',');
+      isOver = isOver('}');
     }
+    return new Json.Obj(fields);
   }
 
   private Json array(int depth) {
     List<Json> items = new ArrayList<>();
     at++;
     skipSpace();
-    if (peek() == ']') {
-      at++;
-      return new Json.Arr(items);
-    }
-    while (true) {
+    boolean isOver = skip(']');
+    while (!isOver) {
       items.add(value(depth + 1));
-      skipSpace();
-      if (peek() == ']') {
-        at++;
-        return new Json.Arr(items);
-      }
-      expect(',');
+      isOver = isOver(']');
     }
+    return new Json.Arr(items);
+  }
+
+  /** After an item: true at the {@code close} of the object or array, false after a comma. */
+  private boolean isOver(char close) {
+    skipSpace();
+    if (skip(close)) {
+      return true;
+    }
+    expect(',');
+    return false;
   }
 
   private Json literal(String word, Json value) {
@@ -105,30 +104,24 @@ final class JsonParser {
 
   private Json number() {
     int start = at;
-    if (peek() == '-') {
-      at++;
-    }
-    if (peek() == '0') {
-      at++;
-    } else {
+    skip('-');
+    if (!skip('0')) {
       digits();
     }
-    boolean integer = true;
-    if (peek() == '.') {
-      integer = false;
-      at++;
+    boolean isInteger = true;
+    if (skip('.')) {
+      isInteger = false;
       digits();
     }
-    if (peek() == 'e' || peek() == 'E') {
-      integer = false;
-      at++;
-      if (peek() == '+' || peek() == '-') {
-        at++;
+    if (skip('e') || skip('E')) {
+      isInteger = false;
+      if (!skip('+')) {
+        skip('-');
       }
       digits();
     }
     String number = text.substring(start, at);
-    if (integer) {
+    if (isInteger) {
       try {
         return new Json.Int(Long.parseLong(number));
       } catch (NumberFormatException e) {
@@ -207,10 +200,15 @@ final class JsonParser {
   }
 
   private void expect(char c) {
-    if (peek() != c) {
+    if (!skip(c)) {
       throw wrong("'" + c + "'");
     }
-    at++;
+  }
+
+  private boolean skip(char c) {
+    boolean isNext = peek() == c;
+    at += isNext ? 1 : 0;
+    return isNext;
   }
 
   private void skipSpace() {
@@ -230,13 +228,8 @@ final class JsonParser {
         line++;
       }
     }
-    String got;
-    if (at >= text.length()) {
-      got = "the end of the text";
-    } else {
-      String rest = text.substring(at, Math.min(text.length(), at + 20));
-      got = new Json.Str(rest).toString();
-    }
+    String rest = text.substring(at, Math.min(text.length(), at + 20));
+    String got = rest.isEmpty() ? "the end of the text" : new Json.Str(rest).toString();
     return new DataException(
         "%s: got %s at line %d, character %d, expected %s"
             .formatted(source, got, line, at, expected));

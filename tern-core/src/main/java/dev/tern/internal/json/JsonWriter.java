@@ -1,91 +1,58 @@
 package dev.tern.internal.json;
 
-import java.io.IOException;
+import java.util.HexFormat;
 import java.util.Map;
 
-/** Writes values as text, on one line or indented by two spaces a level. */
+/** Writes a value on one line, without spaces. */
 final class JsonWriter {
-  private static final String HEX = "0123456789abcdef";
+  private final StringBuilder out = new StringBuilder();
 
-  private final Appendable out;
-  private final boolean indented;
+  private JsonWriter() {}
 
-  JsonWriter(Appendable out, boolean indented) {
-    this.out = out;
-    this.indented = indented;
+  static String write(Json value) {
+    JsonWriter writer = new JsonWriter();
+    writer.add(value);
+    return writer.out.toString();
   }
 
-  void write(Json value, int depth) throws IOException {
+  private void add(Json value) {
     switch (value) {
-      case Json.Obj(Map<String, Json> fields) -> object(fields, depth);
-      case Json.Arr array -> array(array, depth);
-      case Json.Str(String text) -> string(text);
-      case Json.Int(long number) -> out.append(Long.toString(number));
-      case Json.Real(double number) -> out.append(Double.toString(number));
-      case Json.Bool(boolean flag) -> out.append(Boolean.toString(flag));
+      case Json.Obj object -> addObject(object);
+      case Json.Arr array -> addArray(array);
+      case Json.Str(String text) -> addText(text);
+      case Json.Int(long number) -> out.append(number);
+      case Json.Real(double number) -> out.append(number);
+      case Json.Bool(boolean flag) -> out.append(flag);
       case Json.Null _ -> out.append("null");
     }
   }
 
-  private void object(Map<String, Json> fields, int depth) throws IOException {
-    out.append('{');
-    boolean first = true;
-    for (Map.Entry<String, Json> field : fields.entrySet()) {
-      if (!first) {
-        out.append(',');
-      }
-      first = false;
-      newLine(depth + 1);
-      string(field.getKey());
-      out.append(indented ? ": " : ":");
-      write(field.getValue(), depth + 1);
+  private void addObject(Json.Obj object) {
+    char before = '{';
+    for (Map.Entry<String, Json> field : object.fields().entrySet()) {
+      out.append(before);
+      before = ',';
+      addText(field.getKey());
+      out.append(':');
+      add(field.getValue());
     }
-    if (!first) {
-      newLine(depth);
-    }
-    out.append('}');
+    out.append(object.fields().isEmpty() ? "{}" : "}");
   }
 
-  /** Arrays of plain values stay on one line also when indented. */
-  private void array(Json.Arr array, int depth) throws IOException {
-    boolean nested =
-        array.items().stream()
-            .anyMatch(item -> item instanceof Json.Obj || item instanceof Json.Arr);
-    out.append('[');
-    for (int i = 0; i < array.items().size(); i++) {
-      if (i > 0) {
-        out.append(indented && !nested ? ", " : ",");
-      }
-      if (nested) {
-        newLine(depth + 1);
-      }
-      write(array.items().get(i), depth + 1);
+  private void addArray(Json.Arr array) {
+    char before = '[';
+    for (Json item : array.items()) {
+      out.append(before);
+      before = ',';
+      add(item);
     }
-    if (nested) {
-      newLine(depth);
-    }
-    out.append(']');
+    out.append(array.items().isEmpty() ? "[]" : "]");
   }
 
-  private void newLine(int depth) throws IOException {
-    if (indented) {
-      out.append('\n');
-      for (int i = 0; i < depth; i++) {
-        out.append("  ");
-      }
-    }
-  }
-
-  private void string(String text) throws IOException {
+  private void addText(String text) {
     out.append('"');
-    int plain = 0;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      if (c >= ' ' && c != '"' && c != '\\' && !unpaired(text, i)) {
-        continue;
-      }
-      out.append(text, plain, i);
-      plain = i + 1;
       switch (c) {
         case '"' -> out.append("\\\"");
         case '\\' -> out.append("\\\\");
@@ -93,19 +60,19 @@ final class JsonWriter {
         case '\r' -> out.append("\\r");
         case '\t' -> out.append("\\t");
         default -> {
-          out.append("\\u");
-          for (int shift = 12; shift >= 0; shift -= 4) {
-            out.append(HEX.charAt(c >> shift & 15));
+          if (c < ' ' || isUnpaired(text, i)) {
+            out.append("\\u").append(HexFormat.of().toHexDigits(c));
+          } else {
+            out.append(c);
           }
         }
       }
     }
-    out.append(text, plain, text.length());
     out.append('"');
   }
 
-  /** A surrogate without its other half has no UTF-8 form, so it is escaped. */
-  private static boolean unpaired(String text, int i) {
+  /** Whether the character is half of a pair whose other half is missing: UTF-8 cannot hold it. */
+  private static boolean isUnpaired(String text, int i) {
     char c = text.charAt(i);
     if (Character.isHighSurrogate(c)) {
       return i + 1 == text.length() || !Character.isLowSurrogate(text.charAt(i + 1));

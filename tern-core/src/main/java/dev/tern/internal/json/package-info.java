@@ -1,7 +1,7 @@
 /**
- * JSON (RFC 8259) for manifests, headers of weight files and encoders: {@link
- * dev.tern.internal.json.Json} is a value, read by {@code Json.parse} and written by {@code
- * toString}. Strict: no comments, no duplicate keys, no numbers that would change when read back.
+ * JSON (RFC 8259) for manifests, headers of weight files and encoders. A {@link
+ * dev.tern.internal.json.Json} is a value; {@code Json.parse} reads it and {@code toString} writes
+ * it. The parser refuses comments, keys given twice, and integers that a long cannot hold.
  */
 @NullMarked
 package dev.tern.internal.json;

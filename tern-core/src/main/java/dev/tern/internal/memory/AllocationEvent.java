@@ -8,7 +8,9 @@ import jdk.jfr.EventType;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 
-/** A block that no thread had kept, for the flight recorder. */
+/**
+ * For the flight recorder: a block was allocated anew, not taken from those that a thread keeps.
+ */
 @Name("dev.tern.Allocation")
 @Label("Allocation")
 @Category("Tern")

@@ -5,20 +5,17 @@ import java.util.List;
 
 /**
  * The last events of an {@link Allocator}, in a ring of primitive arrays. It is off until {@link
- * #start}. An event then takes about ten nanoseconds and no heap memory. Thread-safe: a thread
- * takes its lock after all others and holds it shortly.
+ * #start}. From then on an event takes about ten nanoseconds and no heap memory.
+ *
+ * <p>Thread-safe. A thread that holds other locks may call it: no lock is taken inside of its own.
  */
 public final class AllocationHistory {
-  /** What happened; in brackets the name that PyTorch has for it. */
+  /** What happened; in brackets PyTorch's names for it. */
   public enum Action {
     /** A block was given out (alloc). */
     ALLOCATE,
     /** A block came back (free_requested and free_completed). */
     FREE,
-    /** A block came back that another stream still uses (free_requested). */
-    FREE_REQUESTED,
-    /** That use is over (free_completed). */
-    FREE_COMPLETED,
     /** Memory was put behind addresses (segment_map). */
     GROW,
     /** Memory was taken from addresses (segment_unmap). */
@@ -30,11 +27,11 @@ public final class AllocationHistory {
   /**
    * One event.
    *
-   * @param nanos since the history began
-   * @param address of the block or of the memory; for a refused request the bytes of the budget
+   * @param nanos nanoseconds since the history began
+   * @param address of the block or of the memory. For a refused request: the bytes of the budget
    *     that were in no live block
    * @param bytes of the block, rounded up to 64, or of the memory
-   * @param holder whose block it is; empty for memory
+   * @param holder who holds the block; empty for memory
    */
   public record Event(Action action, long nanos, long address, long bytes, String holder) {}
 
@@ -44,15 +41,24 @@ public final class AllocationHistory {
   private volatile boolean isOn;
   private long began;
   private long count;
-  private byte[] actions = {};
-  private long[] times = {};
-  private long[] addresses = {};
-  private long[] sizes = {};
-  private String[] holders = {};
+  private Ring ring = new Ring(0);
+
+  /** The events by their place in the ring; an action by its ordinal. */
+  private record Ring(
+      byte[] actions, long[] times, long[] addresses, long[] sizes, String[] holders) {
+    Ring(int events) {
+      this(
+          new byte[events],
+          new long[events],
+          new long[events],
+          new long[events],
+          new String[events]);
+    }
+  }
 
   AllocationHistory() {}
 
-  /** Begins anew with room for {@code events}, of which the last stay. */
+  /** Begins anew. The last {@code events} events stay. */
   synchronized void start(int events) {
     if (events < 1 || events > MOST_EVENTS) {
       throw new IllegalArgumentException(
@@ -60,17 +66,7 @@ public final class AllocationHistory {
                   .formatted(events, MOST_EVENTS)
               + " 30 bytes");
     }
-    // All are made before any is stored: where the heap is full, the old history stays whole.
-    byte[] newActions = new byte[events];
-    long[] newTimes = new long[events];
-    long[] newAddresses = new long[events];
-    long[] newSizes = new long[events];
-    String[] newHolders = new String[events];
-    actions = newActions;
-    times = newTimes;
-    addresses = newAddresses;
-    sizes = newSizes;
-    holders = newHolders;
+    ring = new Ring(events);
     count = 0;
     began = System.nanoTime();
     isOn = true;
@@ -93,12 +89,12 @@ public final class AllocationHistory {
   }
 
   private synchronized void add(Action action, long address, long bytes, String holder) {
-    int at = (int) (count++ % actions.length);
-    actions[at] = (byte) action.ordinal();
-    times[at] = System.nanoTime() - began;
-    addresses[at] = address;
-    sizes[at] = bytes;
-    holders[at] = holder;
+    int at = (int) (count++ % ring.actions.length);
+    ring.actions[at] = (byte) action.ordinal();
+    ring.times[at] = System.nanoTime() - began;
+    ring.addresses[at] = address;
+    ring.sizes[at] = bytes;
+    ring.holders[at] = holder;
   }
 
   /** The number of events since the start. Beyond the room of the ring, the oldest are lost. */
@@ -108,11 +104,13 @@ public final class AllocationHistory {
 
   /** At most {@code most} of the last events, the oldest first. */
   public synchronized List<Event> last(int most) {
-    long kept = Math.min(Math.min(count, actions.length), most);
+    long kept = Math.min(Math.min(count, ring.actions.length), most);
     List<Event> events = new ArrayList<>();
     for (long i = count - kept; i < count; i++) {
-      int at = (int) (i % actions.length);
-      events.add(new Event(ACTIONS[actions[at]], times[at], addresses[at], sizes[at], holders[at]));
+      int at = (int) (i % ring.actions.length);
+      Action action = ACTIONS[ring.actions[at]];
+      events.add(
+          new Event(action, ring.times[at], ring.addresses[at], ring.sizes[at], ring.holders[at]));
     }
     return List.copyOf(events);
   }

@@ -1,25 +1,24 @@
 package dev.tern.internal.memory;
 
 import dev.tern.internal.memory.AllocationHistory.Action;
-import java.util.ArrayList;
+import dev.tern.internal.memory.MemoryStatistics.Quantity;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Off-heap memory under a hard budget. Blocks are 64-byte aligned and placed by best fit in
  * reserved address space ({@link BlockArena}); free neighbours become one. The allocator puts
  * memory behind addresses in large steps. The budget, in whole pages, bounds that memory. A freed
- * block keeps its memory for the next request, unless it has more than a quarter of the budget.
+ * block keeps its memory for the next request, unless it is larger than a quarter of the budget.
  *
  * <p>A request is served from the first of these that has enough: a block of its size that the
  * thread's {@link Magazine} keeps; a free place with memory; blocks that any magazine keeps; memory
- * behind other free places; new memory; blocks that other streams still use. Otherwise it is
- * refused.
+ * behind other free places; new memory. Otherwise it is refused.
  *
  * <p>The contents of a new block are undefined. Thread-safe. Sizes are bytes. In the checked mode
  * of {@link Memory} counts and budgets stay the same, but blocks lie elsewhere ({@link
@@ -36,27 +35,25 @@ public final class Allocator implements AutoCloseable {
   private final Magazine[] magazines;
 
   /**
-   * How often a thread left a magazine that others used at the same time, by the last bits of the
-   * thread's number. A lost count does no harm.
+   * How often a thread has changed its magazine because others used it at the same time, by the
+   * last bits of the thread's number. A lost count does no harm.
    */
   private final short[] moved = new short[1024];
 
-  /** The logarithm of the number of threads whose magazines lie {@link #APART}. */
+  /** Magazines lie {@link #APART} for 2 to the power of this many successive threads. */
   private final int rounds;
 
   /** Guarded by its own monitor. A thread locks the pool first and magazines after it. */
   private final Pool pool;
 
   private final AllocationHistory history = new AllocationHistory();
-  private final WaitingBlocks waiting = new WaitingBlocks(history);
   private final Magazine.Sink giveBack;
   private final GuardedBlocks guarded = new GuardedBlocks();
   private final boolean isRehearsal;
   private long outOfMemory;
-  private long waits;
   private boolean closed;
 
-  private Allocator(long budget, Backing backing) {
+  Allocator(long budget, Backing backing) {
     if (budget < 0) {
       throw new IllegalArgumentException(
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
@@ -83,10 +80,6 @@ public final class Allocator implements AutoCloseable {
     return new Allocator(budgetBytes, SystemMemory.NOTHING);
   }
 
-  static Allocator of(long budgetBytes, Backing backing) {
-    return new Allocator(budgetBytes, backing);
-  }
-
   /**
    * A block of at least {@code bytes} (0 is legal and gives a block of its own), 64-byte aligned.
    *
@@ -96,11 +89,8 @@ public final class Allocator implements AutoCloseable {
   public long allocate(long bytes, String holder) {
     if (bytes < 0) {
       throw new IllegalArgumentException(
-          "allocate: got "
-              + bytes
-              + " bytes for "
-              + holder
-              + ", expected at least 0; check the sizes");
+          "allocate: got %s bytes for %s, expected at least 0; check the sizes"
+              .formatted(bytes, holder));
     }
     Magazine mine = magazine();
     // A size larger than any budget must not overflow.
@@ -124,7 +114,14 @@ public final class Allocator implements AutoCloseable {
     for (int i = 0; handle == Magazine.UNKNOWN && i < magazines.length; i++) {
       handle = magazines[i] == mine ? handle : magazines[i].free(address);
     }
-    requireKnown(handle, address);
+    if (handle == Magazine.UNKNOWN) {
+      synchronized (pool) {
+        requireOpen("free");
+      }
+      throw new IllegalStateException(
+          "free: got 0x%x, which is not live, expected a live block; free each block once"
+              .formatted(address));
+    }
     if (handle != Magazine.KEPT) {
       synchronized (pool) {
         if (!closed) {
@@ -134,42 +131,10 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
-  /**
-   * Gives a block back that another stream still uses. It serves again once {@code event} is over.
-   * Until then it counts as active, but not as live; a request that finds no other room waits for
-   * it.
-   *
-   * @param given address of the block
-   * @throws IllegalStateException when there is no live block at the address
-   */
-  public void freeAfter(long given, Event event) {
-    long address = isGuarded() ? guarded.counted(given) : given;
-    Optional<Magazine.Leaving> block = Optional.empty();
-    for (int i = 0; block.isEmpty() && i < magazines.length; i++) {
-      block = magazines[i].remove(address);
-    }
-    requireKnown(block.map(Magazine.Leaving::handle).orElse(Magazine.UNKNOWN), address);
-    synchronized (pool) {
-      if (!closed) {
-        waiting.add(block.orElseThrow(), event);
-      }
-    }
-  }
-
-  /** A point in the work of a stream. Methods may be called by any thread. */
-  public interface Event {
-    /** True from the moment on when the work before it is done. */
-    boolean isOver();
-
-    /** Waits until it is over. */
-    void await();
-  }
-
   /** Gives the memory of all free places back to the system; returns its bytes. */
   public long trim() {
     synchronized (pool) {
       long before = pool.reserved().current();
-      waiting.collect(giveBack);
       recall();
       pool.release(Long.MAX_VALUE);
       return before - pool.reserved().current();
@@ -191,35 +156,9 @@ public final class Allocator implements AutoCloseable {
     return statistics().allocated().peak();
   }
 
-  /** Bytes held from the system: live blocks and the memory behind free places. */
-  public long mapped() {
-    synchronized (pool) {
-      return pool.reserved().current();
-    }
-  }
-
-  /** How often memory or address space was taken from the system or given back. */
-  public long systemCalls() {
-    synchronized (pool) {
-      return pool.systemCalls();
-    }
-  }
-
   /** What was counted so far. */
   public MemoryStatistics statistics() {
     return still(this::count);
-  }
-
-  /** Sets each {@link MemoryStatistics.Quantity#peak} to the present value. */
-  public void resetPeaks() {
-    still(() -> {
-      for (Magazine magazine : magazines) {
-        magazine.resetPeaks();
-      }
-      waiting.bytes().resetPeak();
-      pool.resetPeaks();
-      return this;
-    });
   }
 
   /**
@@ -242,15 +181,22 @@ public final class Allocator implements AutoCloseable {
 
   /** All memory and the blocks in it at one moment; threads that allocate meanwhile wait. */
   public MemorySnapshot snapshot() {
-    return still(() -> {
-      Map<Long, MemorySnapshot.Block> known = new HashMap<>();
-      for (Magazine magazine : magazines) {
-        magazine.describe(known);
-      }
-      waiting.describe(known);
-      return new MemorySnapshot(
-          budget, count(), pool.describe(known), history.last(Integer.MAX_VALUE), history.count());
-    });
+    return still(() ->
+        new MemorySnapshot(
+            budget,
+            count(),
+            pool.describe(liveBlocks()),
+            history.last(Integer.MAX_VALUE),
+            history.count()));
+  }
+
+  /** All live blocks by address; under all locks. */
+  private Map<Long, MemorySnapshot.Block> liveBlocks() {
+    Map<Long, MemorySnapshot.Block> blocks = new HashMap<>();
+    for (Magazine magazine : magazines) {
+      magazine.describe(blocks);
+    }
+    return blocks;
   }
 
   /** Does {@code work} under all locks. */
@@ -270,27 +216,23 @@ public final class Allocator implements AutoCloseable {
   }
 
   private MemoryStatistics count() {
-    var nothing = new MemoryStatistics.Quantity(0, 0, 0, 0);
-    MemoryStatistics.Quantity[] sums = {nothing, nothing, nothing};
+    Quantity blocks = Quantity.NONE;
+    Quantity allocated = Quantity.NONE;
+    Quantity requested = Quantity.NONE;
     for (Magazine magazine : magazines) {
-      magazine.read((blocks, bytes, requested) -> {
-        sums[0] = sums[0].plus(MemoryStatistics.Quantity.of(blocks));
-        sums[1] = sums[1].plus(MemoryStatistics.Quantity.of(bytes));
-        sums[2] = sums[2].plus(MemoryStatistics.Quantity.of(requested));
-      });
+      blocks = blocks.plus(magazine.blocks);
+      allocated = allocated.plus(magazine.allocated);
+      requested = requested.plus(magazine.requested);
     }
     long most = pool.taken().peak();
-    MemoryStatistics.Quantity allocated = sums[1].withPeakAtMost(most);
     return new MemoryStatistics(
-        sums[0],
-        allocated,
-        MemoryStatistics.Quantity.of(pool.reserved()),
-        allocated.andStill(waiting.bytes()).withPeakAtMost(most),
-        MemoryStatistics.Quantity.of(pool.inactive()),
-        sums[2].withPeakAtMost(most),
+        blocks,
+        allocated.withPeakAtMost(most),
+        Quantity.NONE.plus(pool.reserved()),
+        Quantity.NONE.plus(pool.inactive()),
+        requested.withPeakAtMost(most),
         pool.retries(),
         outOfMemory,
-        waits,
         pool.systemCalls());
   }
 
@@ -299,20 +241,19 @@ public final class Allocator implements AutoCloseable {
 
   /** Live bytes by holder, largest first, ties by name. */
   public List<Holding> holdings() {
-    Map<String, Long> sums = new HashMap<>();
-    for (Magazine magazine : magazines) {
-      magazine.addHoldings(sums);
-    }
-    List<Holding> result = new ArrayList<>();
-    sums.forEach((holder, bytes) -> result.add(new Holding(holder, bytes)));
-    result.sort(Comparator.comparingLong(Holding::bytes).reversed().thenComparing(Holding::holder));
-    return List.copyOf(result);
+    Map<String, Long> sums =
+        still(this::liveBlocks).values().stream()
+            .collect(
+                Collectors.groupingBy(
+                    MemorySnapshot.Block::holder,
+                    Collectors.summingLong(MemorySnapshot.Block::bytes)));
+    return sums.entrySet().stream()
+        .map(sum -> new Holding(sum.getKey(), sum.getValue()))
+        .sorted(Comparator.comparingLong(Holding::bytes).reversed().thenComparing(Holding::holder))
+        .toList();
   }
 
-  /**
-   * Gives all memory back to the system, live blocks included; the allocator is then unusable.
-   * Waits first until no stream uses freed blocks.
-   */
+  /** Gives all memory back to the system, live blocks included; the allocator is then unusable. */
   @Override
   public void close() {
     synchronized (pool) {
@@ -323,24 +264,12 @@ public final class Allocator implements AutoCloseable {
       for (Magazine magazine : magazines) {
         magazine.close();
       }
-    }
-    // Nothing is added any more.
-    while (waiting.first().isPresent()) {
-      waiting.first().get().await();
-      synchronized (pool) {
-        waiting.collect(giveBack);
-      }
-    }
-    synchronized (pool) {
       pool.close();
     }
     guarded.close();
   }
 
-  /**
-   * The magazine of this thread. Threads of successive numbers get magazines that lie apart in the
-   * cache.
-   */
+  /** The magazine of this thread; those of threads of successive numbers lie apart. */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
     int moves = moved[thread & moved.length - 1];
@@ -366,42 +295,21 @@ public final class Allocator implements AutoCloseable {
     }
   }
 
-  private void requireKnown(long handle, long address) {
-    if (handle == Magazine.UNKNOWN) {
-      synchronized (pool) {
-        requireOpen("free");
-      }
-      throw new IllegalStateException(
-          "free: got 0x%x, which is not live, expected a live block; free each block once"
-              .formatted(address));
-    }
-  }
-
   private long allocateAnew(long size, long bytes, String holder, Magazine mine) {
-    while (true) {
-      Event event;
-      synchronized (pool) {
-        requireOpen("allocate");
-        if (size >= Pool.LARGE) {
-          mine.drain(giveBack);
-        }
-        waiting.collect(giveBack);
-        long address = pool.allocate(size);
-        if (address != 0) {
-          mine.add(address, size, bytes, pool.handle(), holder);
-          AllocationEvent.note(holder, size, pool);
-          return address;
-        }
-        if (waiting.first().isEmpty() || size > budget) {
-          outOfMemory++;
-          history.note(Action.OUT_OF_MEMORY, budget - live(), size, holder);
-          throw outOfBudget(bytes, holder);
-        }
-        event = waiting.first().get();
-        waits++;
+    synchronized (pool) {
+      requireOpen("allocate");
+      if (size >= Pool.LARGE) {
+        mine.drain(giveBack);
       }
-      // Without the lock: the stream may need memory before it gets to the event.
-      event.await();
+      long address = pool.allocate(size);
+      if (address == 0) {
+        outOfMemory++;
+        history.note(Action.OUT_OF_MEMORY, budget - live(), size, holder);
+        throw outOfBudget(bytes, holder);
+      }
+      mine.add(address, size, bytes, pool.handle(), holder);
+      AllocationEvent.note(holder, size, pool);
+      return address;
     }
   }
 
@@ -421,11 +329,11 @@ public final class Allocator implements AutoCloseable {
             .append(", expected at most %d bytes in all".formatted(budget));
     List<Holding> holdings = holdings();
     if (!holdings.isEmpty()) {
-      text.append("; largest holders:");
-      holdings.stream()
-          .limit(HOLDERS_NAMED)
-          .forEach(h -> text.append(" %s %d,".formatted(h.holder(), h.bytes())));
-      text.setLength(text.length() - 1);
+      text.append(
+          holdings.stream()
+              .limit(HOLDERS_NAMED)
+              .map(h -> h.holder() + " " + h.bytes())
+              .collect(Collectors.joining(", ", "; largest holders: ", "")));
     }
     appendLastEvents(text);
     text.append("; raise the memory budget, or use a smaller batch, model or table");

@@ -3,10 +3,10 @@ package dev.tern.internal.memory;
 import java.util.Arrays;
 
 /**
- * Ids in numbered bins, each bin sorted by (major, minor). A bitmap finds the next bin that holds
- * something; a bin is a treap whose priorities are a hash of the id, so its shape depends on its
- * content alone. Insertion, removal and search take O(log of the bin's size) and no heap memory,
- * except where an id larger than any before makes the arrays grow.
+ * Ids in numbered bins, each bin sorted by the keys (major, minor) of its ids. A bitmap finds the
+ * next bin that is not empty. A bin is a treap; its priorities are hashes of the ids, so its shape
+ * depends on its content alone. Insertion, removal and search take O(log n) for n ids in the bin.
+ * They take no heap memory, unless an id is larger than all before and the arrays grow.
  *
  * <p>Not thread-safe.
  */
@@ -31,7 +31,7 @@ public final class BinnedIndex {
     filled = new long[(bins + 63) / 64];
   }
 
-  /** How many ids are in. */
+  /** The number of ids in all bins. */
   public int size() {
     return count;
   }
@@ -41,12 +41,7 @@ public final class BinnedIndex {
     return id < bin.length && bin[id] != NONE;
   }
 
-  /** The bin that holds {@code id}, which must be in. */
-  public int bin(int id) {
-    return bin[id];
-  }
-
-  /** Puts an id that is not in into a bin. */
+  /** Puts an id into a bin; it must be in none. */
   public void insert(int id, int toBin, long majorKey, long minorKey) {
     if (id >= bin.length) {
       grow(Math.max(64, Math.max(id + 1, 2 * bin.length)));
@@ -75,7 +70,7 @@ public final class BinnedIndex {
     count++;
   }
 
-  /** Takes out an id that is in. */
+  /** Takes an id out of its bin; it must be in one. */
   public void remove(int id) {
     while (left[id] != NONE && right[id] != NONE) {
       rotateUp(priority(left[id]) > priority(right[id]) ? left[id] : right[id]);

@@ -1,18 +1,18 @@
 package dev.tern.internal.memory;
 
 /**
- * Places blocks of all sizes in one range of offsets. A block takes the smallest free block that
- * fits, and the lowest of several (best fit). A freed block is joined with its free neighbours.
- * Blocks are 64-byte aligned and can be walked in order of their offsets.
+ * Places blocks of all sizes in one range of offsets. A new block takes the smallest free block
+ * that fits, and the lowest of several (best fit). A freed block is joined with its free
+ * neighbours. Blocks are 64-byte aligned and can be walked in order of their offsets.
  *
- * <p>The part of the range that blocks ever reached, from its two ends, is reserved. The middle is
- * untouched and serves only where no free block fits. Short-lived and long-lived blocks can start
- * from opposite ends, so that they leave no gaps between each other.
+ * <p>The two ends of the range, as far as blocks ever reached, are reserved. The middle is
+ * untouched and serves only where no free block fits. Short-lived blocks may start from one end and
+ * long-lived ones from the other, so that these leave no gaps between those.
  *
  * <p>Bookkeeping is in primitive arrays: an operation takes O(log n) for n free blocks of similar
  * size, and no heap memory once the arrays are large enough. A handle holds a row and its
- * generation, so the handle of a freed block is refused. The arena has no memory of its own; it
- * also serves to try placements out. Not thread-safe. Sizes are bytes.
+ * generation, so the handle of a freed block is refused. There is no memory behind the offsets, so
+ * an arena can also try placements out. Not thread-safe. Sizes are bytes.
  */
 public final class BlockArena {
   /** No block, no handle. */
@@ -25,8 +25,8 @@ public final class BlockArena {
     /** At the high end. */
     HIGH,
     /**
-     * At the high end of a hole between blocks, so that the rest of the hole lies next to the older
-     * neighbour; at the low end of a hole that ends at the untouched range, and of that range.
+     * At the high end of a hole between two blocks, so that the rest of the hole lies next to the
+     * older neighbour. At the low end of the untouched range, and of a hole that borders on it.
      */
     INNER
   }
@@ -35,8 +35,11 @@ public final class BlockArena {
 
   private final long capacity;
   private final BlockRows rows = new BlockRows();
-  private final ArenaStatistics statistics = new ArenaStatistics();
-  private final FreeBlocks free = new FreeBlocks(rows, statistics);
+  private final FreeBlocks free = new FreeBlocks(rows);
+  private final Gauge allocations = new Gauge();
+  private final Gauge allocated = new Gauge();
+  private final Gauge requested = new Gauge();
+  private final Gauge reserved = new Gauge();
 
   /** The untouched block between the two reserved parts; it may have no bytes. */
   private final int untouched;
@@ -62,39 +65,49 @@ public final class BlockArena {
     return capacity;
   }
 
-  /** What was counted; it changes with the arena. */
-  public ArenaStatistics statistics() {
-    return statistics;
+  /** Live blocks, a number. */
+  public Gauge allocations() {
+    return allocations;
+  }
+
+  /** Bytes of live blocks, each rounded up to 64. */
+  public Gauge allocatedBytes() {
+    return allocated;
+  }
+
+  /** Bytes that were asked for, in live blocks. */
+  public Gauge requestedBytes() {
+    return requested;
+  }
+
+  /** How far blocks reach into the range, from both of its ends together. */
+  public Gauge reservedBytes() {
+    return reserved;
   }
 
   /**
    * A block of at least {@code bytes}, or NONE where no place is large enough.
    *
    * @param bytes at least 0; 0 gives a block of its own
-   * @param end the end of the fitting block, or of the untouched range, from which to take
+   * @param end from which end of the fitting block, or of the untouched range, to take it
    * @param tag a number, at least 0, by which the caller recognizes the block
    */
   public long allocate(long bytes, End end, int tag) {
     requireSize(bytes);
     if (bytes > capacity) {
-      statistics.refused();
       return NONE;
     }
     long size = rounded(bytes);
     int block = free.bestFit(size);
     if (block != NONE) {
       free.remove(block);
-      return take(block, skip(block, size, end), size, bytes, tag);
-    }
-    block = reserve(size, end);
-    if (block == NONE && trim() > 0) {
+    } else {
       block = reserve(size, end);
+      if (block == NONE && trim() > 0) {
+        block = reserve(size, end);
+      }
     }
-    if (block == NONE) {
-      statistics.refused();
-      return NONE;
-    }
-    return take(block, skip(block, size, end), size, bytes, tag);
+    return block == NONE ? NONE : take(block, skip(block, size, end), size, bytes, tag);
   }
 
   /** A block at {@code offset}, a multiple of 64; NONE unless that place is free. */
@@ -125,7 +138,9 @@ public final class BlockArena {
    */
   public int free(long handle) {
     int block = live(handle, "free");
-    statistics.freed(rows.size(block), rows.requested(block));
+    allocations.remove(1);
+    allocated.remove(rows.size(block));
+    requested.remove(rows.requested(block));
     rows.retire(block);
     int joined = block;
     int previous = rows.before(block);
@@ -157,7 +172,7 @@ public final class BlockArena {
       rows.absorbNext(untouched);
     }
     long given = rows.size(untouched) - before;
-    statistics.reserved(-given);
+    reserved.remove(given);
     return given;
   }
 
@@ -212,7 +227,7 @@ public final class BlockArena {
     return low ? 0 : rows.size(block) - size;
   }
 
-  /** A block of at least {@code size} out of the index, made at an end of the untouched range. */
+  /** Makes a block of at least {@code size} at an end of the untouched range; it is in no index. */
   private int reserve(long size, End end) {
     boolean fromLow = end != End.HIGH;
     int edge = fromLow ? rows.before(untouched) : rows.after(untouched);
@@ -224,8 +239,9 @@ public final class BlockArena {
     if (joins) {
       free.remove(edge);
     }
-    statistics.reserved(more);
-    int added = fromLow ? rows.cutLow(untouched, more) : rows.cutHigh(untouched, more);
+    reserved.add(more);
+    int added =
+        fromLow ? rows.cutLow(untouched, more) : rows.split(untouched, rows.size(untouched) - more);
     if (!joins) {
       return added;
     }
@@ -234,7 +250,7 @@ public final class BlockArena {
     return low;
   }
 
-  /** The same, covering a given place. */
+  /** The same at the low end, for a block that covers {@code size} bytes from {@code offset}. */
   private int reserveAt(long offset, long size) {
     long from = rows.offset(untouched);
     int edge = rows.before(untouched);
@@ -245,8 +261,8 @@ public final class BlockArena {
     return reserve(offset + size - (joins ? rows.offset(edge) : from), End.LOW);
   }
 
-  /** Makes a part of a block that is in no index live and leaves the rest free. */
-  private long take(int block, long skip, long size, long requested, int tag) {
+  /** Makes a part of a block live, and the rest free blocks. The block must be in no index. */
+  private long take(int block, long skip, long size, long bytes, int tag) {
     int taken = block;
     if (skip > 0) {
       taken = rows.split(block, skip);
@@ -255,8 +271,10 @@ public final class BlockArena {
     if (rows.size(taken) > size) {
       free.insert(rows.split(taken, size));
     }
-    statistics.allocated(size, requested);
-    return rows.enliven(taken, requested, tag);
+    allocations.add(1);
+    allocated.add(size);
+    requested.add(bytes);
+    return rows.enliven(taken, bytes, tag);
   }
 
   private int live(long handle, String op) {

@@ -10,7 +10,7 @@ final class BlockRows {
   static final byte LIVE = 2;
   static final byte UNTOUCHED = 3;
 
-  /** Eight bins a doubling of the size. */
+  /** Each doubling of the size has eight bins. */
   static final int BINS = 64 * 8;
 
   private long[] offset = new long[64];
@@ -134,11 +134,6 @@ final class BlockRows {
       after[previous] = lower;
     }
     return lower;
-  }
-
-  /** Cuts a new block off the high end of one that keeps its row. */
-  int cutHigh(int block, long bytes) {
-    return split(block, size[block] - bytes);
   }
 
   /** Joins a block with the one after it, whose row goes. */

@@ -3,6 +3,7 @@ package dev.tern.internal.memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.Charset;
@@ -42,27 +43,20 @@ final class FileCalls {
 
   private FileCalls() {}
 
-  /** A descriptor of a file that is there; empty where the system refuses. */
+  /** Opens an existing file; returns its descriptor, empty where the system refuses. */
   static Optional<Integer> open(Path file) {
     Charset names =
         Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);
     try (Arena arena = Arena.ofConfined()) {
-      int descriptor =
-          (int)
-              OPEN.invokeExact(
-                  arena.allocateFrom(file.toString(), names), READ_WRITE_CLOSE_ON_EXEC);
-      return descriptor < 0 ? Optional.empty() : Optional.of(descriptor);
-    } catch (Throwable e) {
-      throw new IllegalStateException("open", e);
+      MemorySegment path = arena.allocateFrom(file.toString(), names);
+      long descriptor =
+          Pages.call("open", () -> (int) OPEN.invokeExact(path, READ_WRITE_CLOSE_ON_EXEC));
+      return descriptor < 0 ? Optional.empty() : Optional.of((int) descriptor);
     }
   }
 
   static void close(int descriptor) {
-    try {
-      int ignored = (int) CLOSE.invokeExact(descriptor);
-    } catch (Throwable e) {
-      throw new IllegalStateException("close", e);
-    }
+    long ignored = Pages.call("close", () -> (int) CLOSE.invokeExact(descriptor));
   }
 
   /**
@@ -71,21 +65,23 @@ final class FileCalls {
    * @return what was wrong; then the room is not kept
    */
   static Optional<String> keepRoom(int descriptor, long offset, long bytes) {
-    int error;
+    long error;
     do {
-      try {
-        error = (int) POSIX_FALLOCATE.invokeExact(descriptor, offset, bytes);
-      } catch (Throwable e) {
-        throw new IllegalStateException("posix_fallocate", e);
-      }
+      error =
+          Pages.call(
+              "posix_fallocate",
+              () -> (int) POSIX_FALLOCATE.invokeExact(descriptor, offset, bytes));
     } while (error == INTERRUPTED);
     if (error == 0) {
       return Optional.empty();
     }
     // Some file systems keep what they found before they gave up.
-    boolean ignored = punch(descriptor, offset, bytes);
+    long ignored =
+        Pages.call(
+            "fallocate",
+            () -> (int) FALLOCATE.invokeExact(descriptor, KEEP_SIZE_PUNCH_HOLE, offset, bytes));
     return Optional.of(
-        switch (error) {
+        switch ((int) error) {
           case DISK_FULL -> "the disk is full";
           case QUOTA_FULL -> "the disk quota is used up";
           case TOO_LARGE -> "the file would be too large";
@@ -93,18 +89,9 @@ final class FileCalls {
         });
   }
 
-  /** Gives the room of a part of a file back, which then reads as zeros; false on failure. */
-  static boolean punch(int descriptor, long offset, long bytes) {
-    try {
-      return (int) FALLOCATE.invokeExact(descriptor, KEEP_SIZE_PUNCH_HOLE, offset, bytes) == 0;
-    } catch (Throwable e) {
-      throw new IllegalStateException("fallocate", e);
-    }
-  }
+  // The next two are called for single rows, so they make no object for Pages.call.
 
-  /**
-   * Copies a part of a file to an address; returns the bytes copied, 0 or less where none can be.
-   */
+  /** Copies a part of a file to an address; returns the bytes copied, 0 or less on failure. */
   static long read(int descriptor, long address, long bytes, long offset) {
     try {
       return (long) PREAD.invokeExact(descriptor, address, bytes, offset);

@@ -2,20 +2,18 @@ package dev.tern.internal.memory;
 
 /**
  * The free blocks of a {@link BlockArena}, in two indexes: by (size, offset) in bins of size, and
- * by offset. The second index is made when a place is asked for the first time.
+ * by offset. The second index is made when {@link #at} is first called.
  */
 final class FreeBlocks {
   private static final int NONE = BlockArena.NONE;
 
   private final BlockRows rows;
-  private final ArenaStatistics statistics;
   private final BinnedIndex bySize = new BinnedIndex(BlockRows.BINS);
   private final BinnedIndex byOffset = new BinnedIndex(1);
   private boolean hasOffsets;
 
-  FreeBlocks(BlockRows rows, ArenaStatistics statistics) {
+  FreeBlocks(BlockRows rows) {
     this.rows = rows;
-    this.statistics = statistics;
   }
 
   /** Makes a block free. */
@@ -26,7 +24,6 @@ final class FreeBlocks {
     if (hasOffsets) {
       byOffset.insert(block, 0, rows.offset(block), 0);
     }
-    statistics.split(size);
   }
 
   void remove(int block) {
@@ -34,7 +31,6 @@ final class FreeBlocks {
     if (hasOffsets) {
       byOffset.remove(block);
     }
-    statistics.split(-rows.size(block));
   }
 
   /** The smallest block of at least {@code size}, the lowest of several, or NONE. */
@@ -51,19 +47,15 @@ final class FreeBlocks {
   /** The block that covers {@code size} bytes from {@code offset}, or NONE. */
   int at(long offset, long size) {
     if (!hasOffsets) {
-      indexOffsets();
-    }
-    int block = byOffset.floor(0, offset, Long.MAX_VALUE);
-    boolean covers = block != NONE && rows.offset(block) + rows.size(block) >= offset + size;
-    return covers ? block : NONE;
-  }
-
-  private void indexOffsets() {
-    hasOffsets = true;
-    for (int block = rows.first(); block != NONE; block = rows.after(block)) {
-      if (rows.isFree(block)) {
-        byOffset.insert(block, 0, rows.offset(block), 0);
+      hasOffsets = true;
+      for (int block = rows.first(); block != NONE; block = rows.after(block)) {
+        if (rows.isFree(block)) {
+          byOffset.insert(block, 0, rows.offset(block), 0);
+        }
       }
     }
+    int found = byOffset.floor(0, offset, Long.MAX_VALUE);
+    boolean covers = found != NONE && rows.offset(found) + rows.size(found) >= offset + size;
+    return covers ? found : NONE;
   }
 }

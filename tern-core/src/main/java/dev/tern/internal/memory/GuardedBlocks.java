@@ -11,10 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The memory behind the blocks of an {@link Allocator} in the checked mode of {@link Memory}. The
- * allocator counts and places blocks as ever; users get memory of the C library instead, each block
- * between two red zones: bytes that belong to no block, so that an access past a block meets none.
- * Code that is not checked, such as vectors or the system, shows when the block is freed: its red
- * zones must be as they were. Freed blocks wait in a quarantine before their memory serves again.
+ * allocator counts and places blocks as usual, but users get memory of the C library instead. Each
+ * block lies between two red zones of 64 bytes that belong to no block, so a checked access past a
+ * block is found. Vector code and the system are not checked; their writes past a block are found
+ * when it is freed, as its red zones must be unchanged. Freed blocks wait in a quarantine before
+ * their memory serves again.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +37,7 @@ final class GuardedBlocks {
    *
    * @param all the block and its red zones
    * @param memory what the C library gave
-   * @param counted the address that the allocator knows it by
+   * @param counted the allocator's address for it
    */
   private record Guarded(LiveBlocks.Block block, MemorySegment all, long memory, long counted) {
     long bytes() {
@@ -57,19 +58,17 @@ final class GuardedBlocks {
         Pages.function("free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
 
     static long allocate(long bytes) {
-      try {
-        return (long) MALLOC.invokeExact(bytes);
-      } catch (Throwable e) {
-        throw new IllegalStateException("malloc", e);
-      }
+      return Pages.call("malloc", () -> (long) MALLOC.invokeExact(bytes));
     }
 
     static void free(long address) {
-      try {
-        FREE.invokeExact(address);
-      } catch (Throwable e) {
-        throw new IllegalStateException("free", e);
-      }
+      long ignored =
+          Pages.call(
+              "free",
+              () -> {
+                FREE.invokeExact(address);
+                return 0;
+              });
     }
   }
 
@@ -92,7 +91,7 @@ final class GuardedBlocks {
   /**
    * Ends a block.
    *
-   * @return the address that the allocator knows it by; one that is no live block as it is
+   * @return the allocator's address for it; {@code address} itself where that is no live block
    * @throws AssertionError if something was written beside it
    */
   long release(long address) {
@@ -106,12 +105,6 @@ final class GuardedBlocks {
       retire(guarded);
     }
     return guarded.counted;
-  }
-
-  /** The address that the allocator knows a block by, which others use until {@link #close}. */
-  long counted(long address) {
-    Guarded guarded = blocks.get(address);
-    return guarded == null ? address : guarded.counted;
   }
 
   /** Ends all blocks. */

@@ -11,12 +11,12 @@ import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * All blocks of off-heap memory in the process, for the checked mode of {@link Memory}. An access
- * must lie in one live block; bounds are exact to the byte. Freed blocks are remembered, so that a
- * use after free names the last holder: the last {@value #REMEMBERED} that arenas freed, and of
- * allocators all that {@link GuardedBlocks} still keeps.
+ * must lie in one live block; bounds are exact to the byte. Freed blocks are remembered, so that
+ * the error for a use after free names the last holder. Of the blocks that arenas freed, the last
+ * {@value #REMEMBERED} are remembered; of an allocator's, those that {@link GuardedBlocks} keeps.
  *
  * <p>Two tables, indexed by parts of the address, hold the blocks found last. They are read without
- * a lock: a stale entry is seen as such, as blocks do not change but for their death.
+ * a lock. A stale entry does no harm: a block never changes, except that it ends, which is checked.
  *
  * <p>Thread-safe.
  */
@@ -33,7 +33,7 @@ final class LiveBlocks {
   /** Blocks by their first address, which do not overlap; live ones and remembered ones. */
   private static final ConcurrentSkipListMap<Long, Block> BLOCKS = new ConcurrentSkipListMap<>();
 
-  /** Blocks of arenas; each time one comes, the first two leave if they have ended. */
+  /** Blocks of arenas, the oldest first. Each time one is added, the first two go if they ended. */
   private static final ArrayDeque<Block> OF_ARENAS = new ArrayDeque<>();
 
   private LiveBlocks() {}
@@ -50,7 +50,7 @@ final class LiveBlocks {
     private final long bytes;
     private final String holder;
 
-    /** Of a block of an arena: where this is gone or closed, so is the memory. */
+    /** For a block of an arena: its memory is gone once this is collected or closed. */
     private final Optional<WeakReference<MemorySegment.Scope>> scope;
 
     private volatile boolean isFreed;
@@ -151,19 +151,12 @@ final class LiveBlocks {
       BLOCKS.remove(last.getKey());
       last = BLOCKS.lowerEntry(end);
     }
-    Optional<WeakReference<MemorySegment.Scope>> scope =
-        Optional.of(new WeakReference<>(segment.scope()));
-    add(new Block(from, end - from, holder, scope));
+    add(new Block(from, end - from, holder, scope(segment)));
   }
 
   /** Adds the memory of a segment, which lives as long as its scope. */
   static void add(MemorySegment segment, String holder) {
-    Block block =
-        new Block(
-            segment.address(),
-            segment.byteSize(),
-            holder,
-            Optional.of(new WeakReference<>(segment.scope())));
+    Block block = new Block(segment.address(), segment.byteSize(), holder, scope(segment));
     add(block);
     synchronized (OF_ARENAS) {
       OF_ARENAS.add(block);
@@ -176,6 +169,10 @@ final class LiveBlocks {
         }
       }
     }
+  }
+
+  private static Optional<WeakReference<MemorySegment.Scope>> scope(MemorySegment segment) {
+    return Optional.of(new WeakReference<>(segment.scope()));
   }
 
   /** Adds a block that lives until {@link #end}. */

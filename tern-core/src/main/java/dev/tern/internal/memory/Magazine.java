@@ -5,12 +5,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
 
 /**
- * The live blocks of some threads, and blocks that these freed lately. A request for exactly the
- * size of such a freed block gets it without the pool's lock, so threads with different magazines
- * do not wait for each other. The allocator can call all kept blocks in.
+ * The live blocks of some threads, and freed blocks that it keeps. A request for exactly the size
+ * of a kept block gets it without the pool's lock, so threads with different magazines do not wait
+ * for each other. {@link #drain} takes all kept blocks away.
  *
  * <p>Thread-safe. Sizes are bytes.
  */
@@ -32,10 +31,10 @@ final class Magazine {
     }
   }
 
-  /** How often a thread looks whether the lock is free before it lets others run. */
+  /** How often a thread tries to take the lock before it lets others run. */
   private static final int SPINS = 100;
 
-  /** How many blocks of a bin are looked at for an exact size. */
+  /** After how many other blocks of a bin the search for the exact size ends. */
   private static final int LOOKS = 4;
 
   /** Takes back a kept block. */
@@ -53,31 +52,23 @@ final class Magazine {
   private final long most;
   private final AllocationHistory history;
 
-  /** Whether the history is on. A copy, as each block looks at it. */
+  /** Whether the history is on: a copy, as it is read for each block. */
   private boolean isRecorded;
 
   private long kept;
 
-  // Made before the arrays, which then lie between the counters of two magazines: threads write
-  // counters for each block, and those of two magazines must not share a cache line.
-  private final ArenaStatistics.Stat blocks = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat allocated = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat requested = new ArenaStatistics.Stat();
+  // Live blocks: their number, their bytes, and the bytes asked for. Others read these between lock
+  // and unlock. They are made before the arrays, which then lie between the counters of two
+  // magazines: threads write counters for each block, and the counters of two magazines must not
+  // share a cache line.
+  final Gauge blocks = new Gauge();
+  final Gauge allocated = new Gauge();
+  final Gauge requested = new Gauge();
+
   private final MagazineRows rows = new MagazineRows();
 
   /** The first slot of the list of kept blocks, by bin of their size. */
   private final int[] bins = new int[BlockRows.BINS];
-
-  /**
-   * A live block that leaves its magazine.
-   *
-   * @param requested bytes that it was asked for
-   */
-  record Leaving(long address, long handle, long bytes, long requested, String holder) {
-    MemorySnapshot.Block as(MemorySnapshot.State state) {
-      return new MemorySnapshot.Block(address, bytes, requested, state, holder);
-    }
-  }
 
   /** A magazine that keeps at most {@code most} bytes. */
   Magazine(long most, AllocationHistory history, Runnable wasTaken) {
@@ -124,7 +115,7 @@ final class Magazine {
     }
   }
 
-  /** Frees a block: KEPT, UNKNOWN, or the handle of a block that is no longer of this magazine. */
+  /** Frees a block. Returns KEPT or UNKNOWN, or the handle of a block that is not kept. */
   long free(long address) {
     lock();
     try {
@@ -147,27 +138,6 @@ final class Magazine {
       bins[bin] = slot;
       kept += bytes;
       return KEPT;
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Frees a block without keeping it; empty if the block is not of this magazine. */
-  Optional<Leaving> remove(long address) {
-    lock();
-    try {
-      int slot = rows.find(address);
-      if (slot == NONE || rows.requested(slot) == MagazineRows.NOT_LIVE) {
-        return Optional.empty();
-      }
-      Leaving block =
-          new Leaving(
-              address, rows.handle(slot), rows.size(slot), rows.requested(slot), rows.holder(slot));
-      history.note(Action.FREE_REQUESTED, address, block.bytes(), block.holder());
-      remove(1, block.bytes(), block.requested());
-      rows.setRequested(slot, MagazineRows.NOT_LIVE);
-      rows.remove(slot);
-      return Optional.of(block);
     } finally {
       unlock();
     }
@@ -196,25 +166,6 @@ final class Magazine {
     }
   }
 
-  /** Adds the bytes of its live blocks to the sums by holder. */
-  void addHoldings(Map<String, Long> sums) {
-    lock();
-    try {
-      for (int slot = 0; slot < rows.count(); slot++) {
-        if (rows.requested(slot) != MagazineRows.NOT_LIVE) {
-          sums.merge(rows.holder(slot), rows.size(slot), Long::sum);
-        }
-      }
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Hands out the counters of live blocks; between {@link #lock} and {@link #unlock}. */
-  void read(Counts reader) {
-    reader.read(blocks, allocated, requested);
-  }
-
   /** Adds its live blocks by address; between {@link #lock} and {@link #unlock}. */
   void describe(Map<Long, MemorySnapshot.Block> known) {
     for (int slot = 0; slot < rows.count(); slot++) {
@@ -229,27 +180,11 @@ final class Magazine {
     }
   }
 
-  /** Notes whether the history is on. */
+  /** To be called when the history was turned on or off. */
   void record() {
     lock();
     isRecorded = history.isOn();
     unlock();
-  }
-
-  /** Sets the peaks to the present values; between {@link #lock} and {@link #unlock}. */
-  void resetPeaks() {
-    blocks.resetPeak();
-    allocated.resetPeak();
-    requested.resetPeak();
-  }
-
-  /** Reads the counters of live blocks: their number, their bytes, and the bytes asked for. */
-  @FunctionalInterface
-  interface Counts {
-    void read(
-        ArenaStatistics.Stat blocks,
-        ArenaStatistics.Stat allocated,
-        ArenaStatistics.Stat requested);
   }
 
   /** Forgets all blocks. */

@@ -3,9 +3,9 @@ package dev.tern.internal.memory;
 import java.util.Arrays;
 
 /**
- * The blocks of a {@link Magazine} by slot, and a hash index from addresses to slots. All that an
- * operation touches of a block lies in one cache line. The index uses open addressing with linear
- * probing and no tombstones; it holds slots only, as the rows hold the keys.
+ * The blocks of a {@link Magazine} by slot, and a hash index from addresses to slots. The numbers
+ * of a block lie in one cache line. The index uses open addressing with linear probing and no
+ * tombstones. It holds slots only, as the rows hold the addresses.
  *
  * <p>Not thread-safe.
  */
@@ -21,7 +21,7 @@ final class MagazineRows {
   private static final int REQUESTED = 2;
   private static final int NEXT = 3;
 
-  /** Address, size, bytes asked for, and the next slot of a list, by slot. */
+  /** Four numbers a slot: address, size, bytes asked for, and the next slot of a list. */
   private long[] rows = new long[FEW << WIDTH_LOG];
 
   private long[] handle = new long[FEW];

@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * Raw access to off-heap memory by absolute address. All kernels access memory through the one
- * segment {@link #ALL}, so their access sites meet a single kind of segment and the JIT folds the
- * bounds test to a constant.
+ * segment {@link #ALL}. The JIT therefore knows the kind of segment at each access and leaves out
+ * the test of bounds.
  *
  * <p>The caller must know that the address lies in a live block. The system property {@code
  * tern.memory=checked} turns a check on: each access is compared with the live blocks, and one
@@ -27,7 +27,7 @@ public final class Memory {
   private static final int ZERO_BYTES = 4096;
   private static final long ZEROS = Arena.global().allocate(ZERO_BYTES, 64).address();
 
-  /** From this size on, a slice object costs nothing beside the work. */
+  /** Zeroing this much takes so long that an object for a slice costs nothing beside it. */
   private static final long MANY_BYTES = 1L << 20;
 
   static {
@@ -167,7 +167,7 @@ public final class Memory {
     }
   }
 
-  /** The bytes from {@code address} on as a segment; checked here as one access. */
+  /** The bytes from {@code address} on as a segment; the checked mode checks them here alone. */
   public static MemorySegment segment(long address, long bytes) {
     if (CHECKED) {
       LiveBlocks.require(address, bytes);

@@ -6,9 +6,9 @@ import java.util.List;
  * All memory of an {@link Allocator} at one moment.
  *
  * @param budget the most bytes that may be held from the system
- * @param segments memory held from the system, by range and address; what lies between has none
+ * @param segments memory held from the system, by range and address; there is none between them
  * @param events of the history, the oldest first; empty where none was kept
- * @param eventCount how many events there were, the lost ones too
+ * @param eventCount how many events there were, those included that the history has lost
  */
 public record MemorySnapshot(
     long budget,
@@ -20,16 +20,14 @@ public record MemorySnapshot(
   public enum State {
     /** Given out. */
     LIVE,
-    /** Freed, but another stream still uses it. */
-    WAITING,
-    /** Freed, and kept for the next request of its size, or on its way back. */
+    /** Freed, but kept for the next request of its size, or on its way back. */
     KEPT,
     /** A gap, or the part of one that has memory. */
     FREE
   }
 
   /**
-   * Memory behind neighbouring addresses, all of it.
+   * Memory behind a range of addresses, which has none at both of its ends.
    *
    * @param blocks by address, without holes between them
    */
@@ -37,28 +35,18 @@ public record MemorySnapshot(
     public Segment {
       blocks = List.copyOf(blocks);
     }
-
-    /** Bytes of the blocks of a state. */
-    public long bytes(State state) {
-      return blocks.stream().filter(b -> b.state() == state).mapToLong(Block::bytes).sum();
-    }
   }
 
   /**
    * A block.
    *
-   * @param requested bytes that it was asked for; 0 unless it is live or waits
-   * @param holder who holds it; empty unless it is live or waits
+   * @param requested bytes that it was asked for; 0 unless it is live
+   * @param holder who holds it; empty unless it is live
    */
   public record Block(long address, long bytes, long requested, State state, String holder) {}
 
   public MemorySnapshot {
     segments = List.copyOf(segments);
     events = List.copyOf(events);
-  }
-
-  /** Bytes of the blocks of a state. */
-  public long bytes(State state) {
-    return segments.stream().mapToLong(segment -> segment.bytes(state)).sum();
   }
 }

@@ -4,7 +4,6 @@ package dev.tern.internal.memory;
 public final class OutOfBudgetException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** With a message for people. */
   public OutOfBudgetException(String message) {
     super(message);
   }

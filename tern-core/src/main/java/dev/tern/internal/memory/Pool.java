@@ -1,15 +1,17 @@
 package dev.tern.internal.memory;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Memory under one budget, behind addresses of {@link Ranges}. Gaps between blocks may hold only a
- * small share of the most that was ever live. Beyond that share they lend memory: it moves from
- * free addresses to those that a request needs, so the memory held follows the memory in use,
- * however blocks lie. Lending calls the system. It therefore ends when several times the live bytes
- * were lent, and a program that leaves new gaps all the time gets more memory instead.
+ * Memory under one budget, behind the addresses of several {@link Range}s. Gaps between blocks may
+ * hold only a small share of the most that was ever live. Beyond that share they lend memory: it
+ * moves from free addresses to the addresses that a request needs, so the memory held follows the
+ * memory in use, however blocks lie. Lending calls the system. It therefore ends when several times
+ * the live bytes were lent; a program that leaves new gaps all the time gets more memory instead.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
@@ -39,16 +41,26 @@ final class Pool {
   private final long step;
   private final Backing backing;
   private final BooleanSupplier recall;
-  private final Ranges ranges;
-  private final ArenaStatistics.Stat taken = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat reserved = new ArenaStatistics.Stat();
-  private final ArenaStatistics.Stat inactive = new ArenaStatistics.Stat();
+  private final AllocationHistory history;
+  private final List<Range> ranges = new ArrayList<>();
+  private final Gauge taken = new Gauge();
+  private final Gauge reserved = new Gauge();
+  private final Gauge inactive = new Gauge();
 
   /** The most live bytes at a moment when memory was missing, as magazines keep nothing then. */
   private long high;
 
   private long lent;
   private long retries;
+
+  /** Ranges add and remove memory by multiples of it. */
+  private long unit;
+
+  /** The block placed last. */
+  private long handle;
+
+  /** System calls for ranges that were given back. */
+  private long earlierCalls;
 
   /**
    * An empty pool.
@@ -59,11 +71,11 @@ final class Pool {
   Pool(long budget, Backing backing, BooleanSupplier recall, AllocationHistory history) {
     this.backing = backing;
     this.recall = recall;
+    this.history = history;
     long share = Long.highestOneBit(Math.max(1, budget / 64));
     step = Math.clamp(share, SMALLEST_STEP, LARGE);
-    long unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
+    unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
     most = Pages.whole(budget) / unit * unit;
-    ranges = new Ranges(backing, unit, history);
   }
 
   /** Freed blocks of more bytes give their memory back at once. */
@@ -73,22 +85,21 @@ final class Pool {
 
   /** The address of a new block of {@code size}, a multiple of 64; 0 where there is no room. */
   long allocate(long size) {
-    int index = size > most ? Ranges.NONE : place(size);
-    if (index != Ranges.NONE && missing(index) > 0 && recallAround(index)) {
-      index = place(size);
+    Range range = size > most ? null : place(size);
+    if (range != null && range.missing(handle) > 0 && recallAround(range)) {
+      range = place(size);
     }
-    if (index == Ranges.NONE) {
+    if (range == null) {
       return 0;
     }
-    Range range = ranges.get(index);
-    long missing = missing(index);
+    long missing = range.missing(handle);
     boolean isFunded = missing == 0 || fund(size, missing);
     if (!isFunded && refine(size)) {
-      missing = missing(index);
+      missing = range.missing(handle);
       isFunded = fund(size, missing);
     }
     if (!isFunded) {
-      range.free(ranges.handle());
+      range.free(handle);
       return 0;
     }
     if (missing > 0) {
@@ -96,70 +107,70 @@ final class Pool {
     }
     taken.change(size);
     count();
-    return range.address(ranges.handle());
+    return range.address(handle);
   }
 
   /** The handle of the block allocated last. */
   long handle() {
-    return ranges.handle();
+    return handle;
   }
 
   /** Frees a block. */
-  void free(long address, long handle) {
-    int index = ranges.indexOf(address);
+  void free(long address, long block) {
+    int index = 0;
+    while (!ranges.get(index).contains(address)) {
+      index++;
+    }
     Range range = ranges.get(index);
-    long size = range.size(handle);
-    int hole = range.free(handle);
+    long size = range.size(block);
+    int hole = range.free(block);
     taken.change(-size);
     if (size > exceptional()) {
       range.release(hole, Long.MAX_VALUE);
-      ranges.closeIfIdle(index);
+      closeIfIdle(range);
     }
     count();
   }
 
-  /** Gives memory of free places back until that is {@code wanted} bytes, or there is none left. */
+  /** Gives {@code wanted} bytes of memory of free places back, or all that there is. */
   void release(long wanted) {
     long target = Math.max(0, reserved.current() - wanted);
-    for (int i = ranges.count() - 1; i >= 0 && reserved.current() > target; i--) {
-      ranges.get(i).release(reserved.current() - target);
-      ranges.closeIfIdle(i);
+    for (int i = ranges.size() - 1; i >= 0 && reserved.current() > target; i--) {
+      Range range = ranges.get(i);
+      range.release(reserved.current() - target);
+      closeIfIdle(range);
       count();
     }
   }
 
-  /** Gives all back. */
   void close() {
-    ranges.close();
+    while (!ranges.isEmpty()) {
+      close(ranges.getLast());
+    }
     taken.change(-taken.current());
     count();
   }
 
   /** Bytes of blocks that were not freed here, some of which magazines keep. */
-  ArenaStatistics.Stat taken() {
+  Gauge taken() {
     return taken;
   }
 
   /** Bytes held from the system. */
-  ArenaStatistics.Stat reserved() {
+  Gauge reserved() {
     return reserved;
   }
 
   /** Bytes held from the system that are in no block. */
-  ArenaStatistics.Stat inactive() {
+  Gauge inactive() {
     return inactive;
   }
 
-  /** All memory; {@code known} are the blocks that are live or wait, by address. */
+  /** All memory; {@code known} are the live blocks, by address. */
   List<MemorySnapshot.Segment> describe(Map<Long, MemorySnapshot.Block> known) {
-    return ranges.describe(known);
-  }
-
-  /** Sets the peaks to the present values. */
-  void resetPeaks() {
-    taken.resetPeak();
-    reserved.resetPeak();
-    inactive.resetPeak();
+    List<MemorySnapshot.Segment> segments = new ArrayList<>();
+    ranges.forEach(range -> range.describe(known, segments));
+    return segments;
   }
 
   /** How often the budget was full and memory was collected for a request. */
@@ -169,42 +180,74 @@ final class Pool {
 
   /** How often the system was called. */
   long systemCalls() {
-    return ranges.systemCalls();
+    return earlierCalls + ranges.stream().mapToLong(Range::systemCalls).sum();
   }
 
-  /** The index of a range with a place, a new one where no other has any, or NONE. */
-  private int place(long size) {
-    int index = ranges.place(size);
-    if (index == Ranges.NONE && recall.getAsBoolean()) {
-      index = ranges.place(size);
+  /** Places a block in a range, a new one where no other has a place; null where that fails. */
+  private @Nullable Range place(long size) {
+    Range range = placeInKnown(size);
+    if (range == null && recall.getAsBoolean()) {
+      range = placeInKnown(size);
     }
-    if (index != Ranges.NONE) {
-      return index;
+    if (range != null) {
+      return range;
     }
     long bytes = backing.isWhole() ? memoryFor(size) : addressesFor(size);
     if (bytes == 0) {
-      return Ranges.NONE;
+      return null;
     }
-    ranges.add(bytes, size);
+    addRange(bytes, size);
     count();
-    return ranges.place(size);
+    return placeInKnown(size);
   }
 
-  private long missing(int index) {
-    return ranges.get(index).missing(ranges.handle());
+  private @Nullable Range placeInKnown(long size) {
+    for (int i = 0; i < ranges.size(); i++) {
+      handle = ranges.get(i).allocate(size);
+      if (handle != BlockArena.NONE) {
+        return ranges.get(i);
+      }
+    }
+    return null;
   }
 
-  /** Frees the block just placed if magazines free others, as it may lie better among those. */
-  private boolean recallAround(int index) {
-    long placed = ranges.handle();
+  /** Adds a range of {@code bytes}, or the most that the system has from {@code least} bytes on. */
+  private void addRange(long bytes, long least) {
+    long wanted = bytes;
+    long base = backing.reserve(wanted);
+    while (base == 0 && wanted / 2 >= least) {
+      wanted = wanted / 2 & -Pages.HUGE_PAGE;
+      base = backing.reserve(wanted);
+    }
+    if (base == 0) {
+      throw Pages.refused("reserve", wanted);
+    }
+    ranges.add(new Range(backing, base, wanted, unit, history));
+  }
+
+  /** Gives back a range whose memory goes only as a whole, if no block is live in it. */
+  private void closeIfIdle(Range range) {
+    if (backing.isWhole() && range.isIdle()) {
+      close(range);
+    }
+  }
+
+  private void close(Range range) {
+    ranges.remove(range);
+    earlierCalls += range.systemCalls() + range.close();
+  }
+
+  /** Frees the block just placed if magazines free others: it may lie better among these. */
+  private boolean recallAround(Range range) {
+    long placed = handle;
     if (!recall.getAsBoolean()) {
       return false;
     }
-    ranges.get(index).free(placed);
+    range.free(placed);
     return true;
   }
 
-  /** Sees to it that {@code missing} bytes more may be held. */
+  /** Makes room in the budget for {@code missing} bytes more; false where that fails. */
   private boolean fund(long size, long missing) {
     high = Math.max(high, taken.current() + size);
     long before = reserved.current();
@@ -221,21 +264,26 @@ final class Pool {
   }
 
   /**
-   * Where blocks would fit but for what they leave unused of units, as small ones that lie apart
-   * do, units become smaller; huge pages are lost where that gives memory back.
+   * Makes units smaller where blocks would fit except for the unused parts of their units: small
+   * blocks far apart leave such parts. Huge pages are lost where that gives memory back.
    */
   private boolean refine(long size) {
     long finer = Math.max(Pages.PAGE, Long.highestOneBit(Math.max(1, most / MOST_UNITS)));
-    return taken.current() + size <= most && backing.gives() && ranges.refine(finer);
+    if (taken.current() + size > most || backing.isWhole() || finer >= unit) {
+      return false;
+    }
+    unit = finer;
+    ranges.forEach(range -> range.refine(finer));
+    return true;
   }
 
   private void commit(Range range, long size, long missing) {
     long room = Math.min(most, fairShare()) - reserved.current() - missing;
     long ahead = size <= step / 4 ? Math.clamp(step - missing, 0, Math.max(0, room)) : 0;
     try {
-      range.commit(ranges.handle(), ahead);
+      range.commit(handle, ahead);
     } catch (RuntimeException e) {
-      range.free(ranges.handle());
+      range.free(handle);
       count();
       throw e;
     }
@@ -251,7 +299,7 @@ final class Pool {
     return (Math.max(spread, size) + Pages.HUGE_PAGE - 1) & -Pages.HUGE_PAGE;
   }
 
-  /** How much memory to add where none can be reserved; 0 when the budget has no room. */
+  /** The bytes of a new range where all of it is memory; 0 when the budget has no room. */
   private long memoryFor(long size) {
     if (Pages.whole(size) > most - reserved.current()) {
       retries++;
@@ -265,7 +313,11 @@ final class Pool {
   }
 
   private void count() {
-    reserved.change(ranges.committed() - reserved.current());
+    long committed = 0;
+    for (int i = 0; i < ranges.size(); i++) {
+      committed += ranges.get(i).committed();
+    }
+    reserved.change(committed - reserved.current());
     inactive.change(reserved.current() - taken.current() - inactive.current());
   }
 }

@@ -10,8 +10,8 @@ import java.util.Map;
 
 /**
  * A piece of address space, the blocks in it, and the set of its units that have memory behind
- * them. The units of a block get memory when the block is taken. They keep it after the block is
- * freed, until the memory is needed elsewhere.
+ * them. The units of a block get memory when the block is allocated. They keep it after the block
+ * is freed, until the memory is needed elsewhere.
  *
  * <p>Not thread-safe. Sizes are bytes.
  */
@@ -45,7 +45,7 @@ final class Range {
     }
   }
 
-  /** Adds and removes memory by smaller units from now on; {@code unit} divides the present one. */
+  /** Adds and removes memory by smaller units from here on; {@code unit} divides the old. */
   void refine(long unit) {
     BitSet coarse = filled;
     int by = unitShift - Long.numberOfTrailingZeros(unit);
@@ -124,7 +124,7 @@ final class Range {
     }
   }
 
-  /** Takes memory from free blocks, from low addresses to high ones, until it has {@code most}. */
+  /** Takes at most {@code most} bytes of memory from free blocks, those at low addresses first. */
   long release(long most) {
     long given = 0;
     int block = arena.firstBlock();
@@ -138,11 +138,11 @@ final class Range {
   }
 
   /**
-   * Takes the memory of whole units from a free block and from the untouched block behind it, as
+   * Takes the memory of whole units from a free block, and from the untouched block behind it, as
    * the two may share a unit. Returns the bytes.
    */
   long release(int block, long most) {
-    if (!backing.gives()) {
+    if (backing.isWhole()) {
       return 0;
     }
     long unit = 1L << unitShift;
@@ -169,7 +169,7 @@ final class Range {
 
   /** True when no block is live. */
   boolean isIdle() {
-    return arena.statistics().allocations().current() == 0;
+    return arena.allocations().current() == 0;
   }
 
   /** Gives everything back to the system; returns the number of system calls. */
@@ -184,7 +184,7 @@ final class Range {
   /**
    * Adds its memory, as runs of units.
    *
-   * @param known blocks that are live or wait, by address
+   * @param known live blocks by address
    */
   void describe(Map<Long, Block> known, List<MemorySnapshot.Segment> segments) {
     int block = arena.firstBlock();

@@ -9,11 +9,10 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A file without a name, for bytes that have no room in memory. The system deletes it when it is
- * closed or the process ends. Bytes are copied between the file and addresses: mapped pages would
- * count as memory of the process. Interrupts of a thread do not disturb it.
+ * closed or the process ends. Bytes are copied between the file and addresses, as mapped pages
+ * would count as memory of the process. Interrupts of a thread do not disturb it. Linux only.
  *
- * <p>Any number of threads may read, while one thread writes other bytes and one makes room. Linux
- * only.
+ * <p>While threads read, one other thread may write other bytes, and one may make room.
  */
 public final class ScratchFile implements AutoCloseable {
   private static final long ROOM = 1L << 20;
@@ -22,7 +21,7 @@ public final class ScratchFile implements AutoCloseable {
   private final String holder;
   private final int descriptor;
 
-  /** The disk keeps room for so many bytes from the start. */
+  /** The disk has room for this many bytes of the file. */
   private long room;
 
   private final LongAdder read = new LongAdder();
@@ -36,17 +35,15 @@ public final class ScratchFile implements AutoCloseable {
   /**
    * An empty file.
    *
-   * @param holder whose bytes these are, for messages
+   * @param holder who holds the bytes, for messages
    * @throws UncheckedIOException where no file can be made in {@code folder}
    * @throws UnsupportedOperationException where the system is not Linux
    */
   public static ScratchFile in(Path folder, String holder) {
     if (!Pages.RESERVES) {
       throw new UnsupportedOperationException(
-          holder
-              + ": got a file in "
-              + folder
-              + " on a system other than Linux; keep it in memory");
+          "%s: got a file in %s on a system other than Linux; keep it in memory"
+              .formatted(holder, folder));
     }
     try {
       Path file = Files.createTempFile(folder, "tern-", ".scratch");
@@ -70,7 +67,6 @@ public final class ScratchFile implements AutoCloseable {
     return room;
   }
 
-  /** Bytes read so far. */
   public long read() {
     return read.sum();
   }

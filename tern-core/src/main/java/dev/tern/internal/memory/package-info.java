@@ -9,7 +9,7 @@
  *       compares each access with the live blocks.
  *   <li>{@link dev.tern.internal.memory.BlockArena} places blocks of all sizes in one range of
  *       offsets, with or without memory behind them.
- *   <li>{@link dev.tern.internal.memory.ScratchFile} holds bytes that have no room in memory.
+ *   <li>{@link dev.tern.internal.memory.ScratchFile} holds bytes for which memory has no room.
  * </ul>
  *
  * <p>All packages of core may use it; it uses none of them.

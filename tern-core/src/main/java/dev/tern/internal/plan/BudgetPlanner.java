@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Makes steps fit into a budget of memory. It writes them down as a {@link Trace}, has a schedule
- * found that says which steps run again and where every storage lies, and turns the schedule into a
+ * Makes steps fit into a budget of memory. It writes the steps as a {@link Trace}. A search finds a
+ * schedule for it: which steps run again, and where every storage lies. The schedule becomes a
  * plan.
  *
  * <p>A storage that several steps fill in parts is a value of the first step and views by the
@@ -39,7 +39,7 @@ final class BudgetPlanner {
   private static final double BYTES = 8;
   private static final double CALL_NANOS = 1000;
 
-  /** Recomputation may multiply the time of a step by this much. */
+  /** Recomputation may multiply the time of the program by this much. */
   private static final double MOST_SLOWDOWN = 10;
 
   private final Draft draft;
@@ -67,14 +67,14 @@ final class BudgetPlanner {
       List<Place> outputs) {}
 
   /**
-   * A storage may be written over another by a step, the last to use that one. Steps before it may
-   * write parts of the storage which are empty.
+   * Step {@code step} may write a storage over the storage {@code dying}, which it is the last to
+   * use. Steps before it may have written parts of the new storage, if these parts are empty.
    */
   record Over(int dying, int step) {}
 
   /** What is known of a storage up to the step at hand. */
   private static final class Content {
-    /** In the order in which steps make them. */
+    /** The values in it, in the order in which steps make them. */
     final List<Integer> values = new ArrayList<>();
 
     final Set<Integer> readers = new TreeSet<>();
@@ -106,7 +106,7 @@ final class BudgetPlanner {
   /**
    * The plan by the schedule that is found.
    *
-   * @param over storages, and for each another that may be written over where it is made
+   * @param over by storage, the storage over which it may be written
    * @param budget bytes for all storages and scratch memory
    * @throws NoRoomException where they do not fit whatever is done
    */
@@ -118,7 +118,7 @@ final class BudgetPlanner {
     return planner.write(Schedule.of(trace, guide), scratch);
   }
 
-  /** The steps as a trace in which no value is written over, without leaves and scratch memory. */
+  /** The steps as a trace without leaves and scratch memory; no value takes another's memory. */
   static Trace trace(Draft draft) {
     return new BudgetPlanner(draft, Map.of()).trace();
   }
@@ -216,7 +216,7 @@ final class BudgetPlanner {
         : contents[storages.find(overwritten.dying())].values.getFirst();
   }
 
-  /** Ops that read a storage before its content goes are not run again. */
+  /** Steps that read a storage before its content goes cannot run again. */
   private void expireReaders(int storage, int before) {
     int[] ops =
         contents[storage].readers.stream().filter(op -> op < before).mapToInt(op -> op).toArray();

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes one step of a matrix product and the fused kernel after it that goes over its result. The
+ * Makes a matrix product and the fused kernel after it, which reads its result, one step. The
  * kernel takes rows as they become final, while they are in the cache. Examples: bias and
  * activation, a residual, dropout, the softmax of attention scores.
  *
  * <p>This comes last, when every storage has its place, and changes nothing about memory. The
- * kernel must be able to run between the rows of the product: its rows are rows of the product; it
- * reads and writes no other rows of the result; it writes over nothing that the product reads; it
- * does not reduce over rows.
+ * kernel must be able to run between the rows of the product. So its rows are rows of the product;
+ * it reads and writes no other rows of the result; it writes over nothing that the product reads;
+ * and it does not reduce over rows.
  */
 final class EpilogueFusion {
   private static final int ARENA = -1;
@@ -32,7 +32,7 @@ final class EpilogueFusion {
     this.plan = plan;
   }
 
-  /** The same plan with such steps made one. */
+  /** The same plan with such pairs of steps joined. */
   static Plan joined(Plan plan) {
     return new EpilogueFusion(plan).join();
   }
@@ -75,7 +75,7 @@ final class EpilogueFusion {
         attributions);
   }
 
-  /** Whether a result exists in one step alone, in which the epilogue writes over it. */
+  /** Whether a result is in use in one joined step alone, which writes another value over it. */
   private boolean isWrittenOver(Plan.Allocation result, int[] number) {
     int next = result.from() + 1;
     return result.to() == next
@@ -137,9 +137,9 @@ final class EpilogueFusion {
     int loads = kernel.operands().size() - loops.reduced().length;
     boolean readsResult = false;
     for (int i = 0; i < kernel.operands().size(); i++) {
-      int[] strides = loops.strides()[i];
-      Extent operand = extent(new Step.Strided(kernel.operands().get(i), strides), loops.sizes());
-      boolean isResult = operand.equals(c) && isDense(strides, loops.sizes());
+      Step.Strided elements = new Step.Strided(kernel.operands().get(i), loops.strides()[i]);
+      Extent operand = extent(elements, loops.sizes());
+      boolean isResult = operand.equals(c) && elements.isDense(loops.sizes());
       if (operand.meets(scratch)
           || operand.meets(c) && !isResult
           || i >= loads && (operand.meets(a) || operand.meets(b))) {
@@ -150,18 +150,7 @@ final class EpilogueFusion {
     return readsResult;
   }
 
-  static boolean isDense(int[] strides, int[] sizes) {
-    long dense = 1;
-    for (int axis = sizes.length - 1; axis >= 0; axis--) {
-      if (strides[axis] != dense && sizes[axis] > 1) {
-        return false;
-      }
-      dense *= sizes[axis];
-    }
-    return true;
-  }
-
-  /** From the first to the last element; there is at least one. */
+  /** The bytes from the first to the last element; there is at least one. */
   private Extent extent(Step.Strided elements, int... sizes) {
     long last = 0;
     for (int axis = 0; axis < sizes.length; axis++) {

@@ -11,33 +11,36 @@ import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.emit.Kernels;
 import dev.tern.internal.kernel.matmul.Epilogue;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Turns a fused group into the structure of a kernel, the sizes of its loops and the strides of
- * each operand. It drops dimensions of size 1 and merges neighbours that every operand crosses
- * evenly: rows of 4 by 8 dense elements are one loop over 32.
+ * each operand. It drops dimensions of size 1. It merges neighbouring dimensions where every
+ * operand is spaced evenly across both: 4 rows of 8 dense elements are one loop over 32.
  */
 final class FusedBuilder {
   private static final int CHUNK_ELEMENTS = 16_384;
 
-  /** Where a function such as exp is computed for each of them. */
+  /** Elements of a chunk where a function such as exp is computed for each. */
   private static final int CHUNK_OF_FUNCTIONS = 4096;
 
   /** Chunks of a flat loop start at multiples of this many elements: a cache line. */
   private static final int FLAT_UNIT = 16;
 
-  /** From how many pieces on a sum over rows may be computed as a product hands these on. */
+  /** The fewest pieces of a sum over rows that a product may hand its rows to. */
   private static final int FEWEST_PIECES = 8;
 
   private static final int MAX_CHUNKS = 64;
 
-  /** Fewer short rows are not worth code of their own. */
+  /** From this many short rows on, code made for the length of a row pays. */
   private static final int MANY_ROWS = 64;
 
   private final Group group;
@@ -79,25 +82,22 @@ final class FusedBuilder {
       }
     }
     collapse();
-    List<Step.Place> operands = new ArrayList<>();
-    for (Layout layout : operandLayouts()) {
-      operands.add(new Step.Place(layout.storage(), 4L * layout.offset()));
-    }
+    List<Step.Place> operands =
+        operandLayouts().stream()
+            .map(layout -> new Step.Place(layout.storage(), 4L * layout.offset()))
+            .toList();
     float[] constants = new float[scalars.size()];
     for (int i = 0; i < constants.length; i++) {
       constants[i] = scalars.get(i);
     }
-    long[] reduced = new long[stored.size()];
-    for (int i = 0; i < reduced.length; i++) {
-      Node node = stored.get(i);
-      reduced[i] = isPartial(node) ? node.shape().elements() : 0;
-    }
+    long[] reduced =
+        stored.stream().mapToLong(node -> isPartial(node) ? node.shape().elements() : 0).toArray();
     KernelSpec spec = spec();
     Step.Loops loops = cut(new Step.Loops(sizes, strides, reduced, 1, 1), spec);
     return new Step.Fused(spec, constants, operands, loops, new Step.Place(0, 0));
   }
 
-  /** Whether the node is reduced into memory, over more than the inner loop perhaps. */
+  /** Whether the kernel reduces the node into memory, and does not use the result itself. */
   private boolean isPartial(Node node) {
     return node.op() instanceof Op.Reduce && !used.contains(node);
   }
@@ -116,17 +116,13 @@ final class FusedBuilder {
     }
   }
 
-  /** The layout of a value over the whole space: what has size 1 does not advance. */
+  /** The layout of a value over the whole space; its dimensions of size 1 are repeated. */
   private Layout place(Node node) {
     return layouts.apply(node).broadcast(node.shape(), group.space);
   }
 
   private static float constant(Node node) {
-    Node base = node;
-    while (base.op().isView()) {
-      base = base.input(0);
-    }
-    return ((Op.Constant) base.op()).value();
+    return ((Op.Constant) Group.base(node).op()).value();
   }
 
   private int value(Node input) {
@@ -143,11 +139,7 @@ final class FusedBuilder {
   }
 
   private List<Layout> operandLayouts() {
-    List<Layout> operands = new ArrayList<>(loads);
-    for (Node node : stored) {
-      operands.add(place(node));
-    }
-    return operands;
+    return Stream.concat(loads.stream(), stored.stream().map(this::place)).toList();
   }
 
   private void collapse() {
@@ -190,19 +182,11 @@ final class FusedBuilder {
   }
 
   private static boolean isEven(int[] outer, int[] inner, int innerSize) {
-    for (int k = 0; k < outer.length; k++) {
-      if (outer[k] != inner[k] * innerSize) {
-        return false;
-      }
-    }
-    return true;
+    return IntStream.range(0, outer.length).allMatch(k -> outer[k] == inner[k] * innerSize);
   }
 
   private KernelSpec spec() {
-    List<Access> accesses = new ArrayList<>();
-    for (int k = 0; k < loads.size(); k++) {
-      accesses.add(access(k));
-    }
+    List<Access> accesses = IntStream.range(0, loads.size()).mapToObj(this::access).toList();
     List<Instruction> instructions = new ArrayList<>();
     for (Node node : computed) {
       instructions.add(
@@ -222,16 +206,9 @@ final class FusedBuilder {
               : new Store(value(node), Mode.WRITE, written(node, access)));
     }
     KernelSpec spec = new KernelSpec(accesses, scalars.size(), instructions, stores);
-    return rows() >= MANY_ROWS ? Kernels.forRows(spec, sizes[sizes.length - 1]) : spec;
-  }
-
-  /** Rows of the inner loop; 1 where chunks are cut from it. */
-  private long rows() {
-    long rows = 1;
-    for (int axis = 0; axis < sizes.length - 1; axis++) {
-      rows *= sizes[axis];
-    }
-    return rows;
+    int inner = sizes.length - 1;
+    long rows = Arrays.stream(sizes, 0, inner).asLongStream().reduce(1, (a, b) -> a * b);
+    return rows >= MANY_ROWS ? Kernels.forRows(spec, sizes[inner]) : spec;
   }
 
   /** A row value is written once a row, everything else for each element. */
@@ -252,7 +229,7 @@ final class FusedBuilder {
     return inner == 0 ? Access.BROADCAST : inner == 1 ? Access.CONTIGUOUS : Access.STRIDED;
   }
 
-  /** Cuts the outermost loop; long sums over rows go in pieces that a product can hand rows to. */
+  /** Cuts the outermost loop into chunks; long sums over rows so that products can feed them. */
   private static Step.Loops cut(Step.Loops whole, KernelSpec spec) {
     int outermost = whole.sizes()[0];
     boolean isFlat = whole.sizes().length == 1;

@@ -26,17 +26,18 @@ import java.util.Set;
  * several times over each row. What uses any other reduction is another group.
  */
 final class Fusion {
-  /** Streams of one kernel, about; with many more, registers spill and compilers give up. */
+  /** The most operands of a kernel, about: with many more, registers spill. */
   private static final int MAX_OPERANDS = 12;
 
   private static final int MAX_NODES = 32;
 
   /**
-   * Of ops that are polynomials, the softplus counting for two: HotSpot compiles no method of more
-   * than 8000 bytes of code, and gives up inlining before.
+   * The most ops that are computed as polynomials; a softplus counts twice. HotSpot compiles no
+   * method of more than 8000 bytes of code, and inlines less well before that.
    */
   private static final int MAX_POLYNOMIALS = 4;
 
+  /** How many of the latest groups over the same space are tried for a common input. */
   private static final int SIBLINGS = 8;
 
   /** Elements of a row that is passed over several times: it should stay in the L1 cache. */
@@ -69,7 +70,7 @@ final class Fusion {
     groups.removeIf(group -> group.nodes.isEmpty());
   }
 
-  /** Moves the nodes of one group that this one reads element by element into this one. */
+  /** Merges one group that this one reads element by element into it; false where none may. */
   private boolean mergeOne(Group group) {
     for (Group producer : List.copyOf(group.needs)) {
       if (producer.fused && producer.space.equals(group.space) && mayMerge(group, producer)) {
@@ -111,17 +112,10 @@ final class Fusion {
 
   /** Whether the op is a step of its own; leaves, constants and views are none. */
   private static boolean isStep(Op op) {
-    return op instanceof Op.MatMul
-        || op instanceof Op.Gather
-        || op instanceof Op.ScatterAdd
-        || op instanceof Op.SegmentReduce
-        || op instanceof Op.Index
+    return Lowering.readsDense(op)
+        || op instanceof Op.MatMul
         || op instanceof Op.Uniform
-        || op instanceof Op.Cast
-        || op instanceof Op.DotInteraction
-        || op instanceof Op.DotInteractionGradient
-        || op instanceof Op.PairSums
-        || op instanceof Op.PairSumsGradient;
+        || op instanceof Op.Cast;
   }
 
   private Group open(Node node, boolean fused, Shape space) {
@@ -141,7 +135,7 @@ final class Fusion {
     }
   }
 
-  /** Groups whose results a reader of {@code node} sees. */
+  /** The groups that compute what a reader of {@code node}, perhaps a view, reads. */
   private Set<Group> producers(Node node) {
     Set<Group> found = new LinkedHashSet<>();
     Group own = owner.get(node);
@@ -205,14 +199,9 @@ final class Fusion {
   }
 
   private static boolean sharesInput(Node node, Group group) {
-    for (Node member : group.nodes) {
-      for (Node input : member.inputs()) {
-        if (node.inputs().contains(input) && !isConstant(input)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return group.nodes.stream()
+        .flatMap(member -> member.inputs().stream())
+        .anyMatch(input -> node.inputs().contains(input) && !isConstant(input));
   }
 
   /** Whether the value is a constant, however it is repeated. */
@@ -226,19 +215,15 @@ final class Fusion {
   }
 
   private boolean mayJoin(Node node, Group group) {
-    if (!isSmall(joined(node, group))) {
+    List<Node> all = new ArrayList<>(group.nodes);
+    all.add(node);
+    if (!isSmall(all)) {
       return false;
     }
-    for (Node input : node.inputs()) {
-      if (!mayUse(input, group)) {
-        for (Group producer : producers(input)) {
-          if (producer == group || producer.needsEventually(group)) {
-            return false;
-          }
-        }
-      }
-    }
-    return true;
+    return node.inputs().stream()
+        .filter(input -> !mayUse(input, group))
+        .flatMap(input -> producers(input).stream())
+        .noneMatch(producer -> producer == group || producer.needsEventually(group));
   }
 
   /** Whether one kernel may compute all of {@code nodes}. */
@@ -247,20 +232,15 @@ final class Fusion {
   }
 
   private static boolean hasFewPolynomials(List<Node> nodes) {
-    int count = 0;
-    for (Node node : nodes) {
-      count += node.op().isPolynomial() ? node.op() == Op.Unary.SOFTPLUS ? 2 : 1 : 0;
-    }
-    return count <= MAX_POLYNOMIALS;
+    return nodes.stream()
+            .map(Node::op)
+            .filter(Op::isPolynomial)
+            .mapToInt(op -> op == Op.Unary.SOFTPLUS ? 2 : 1)
+            .sum()
+        <= MAX_POLYNOMIALS;
   }
 
-  private static List<Node> joined(Node node, Group group) {
-    List<Node> all = new ArrayList<>(group.nodes);
-    all.add(node);
-    return all;
-  }
-
-  /** Distinct values that these nodes read from memory, and those that none of them reads again. */
+  /** How many distinct values these nodes read from memory, plus how many none of them reads. */
   private static int operands(List<Node> nodes) {
     Set<Node> inside = Collections.newSetFromMap(new IdentityHashMap<>());
     inside.addAll(nodes);

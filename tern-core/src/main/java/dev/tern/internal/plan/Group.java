@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Nodes that one step of the plan computes: a fused set of elementwise ops and reductions over one
@@ -41,13 +42,8 @@ final class Group {
     this.space = space;
   }
 
-  /** The shape of values that are one number for each row of the space. */
+  /** The shape of row values, one number for each row of the space: its last size is 1. */
   Shape rowShape() {
-    return rowShape(space);
-  }
-
-  /** {@code space} with 1 for its last dimension that is not 1. */
-  static Shape rowShape(Shape space) {
     for (int axis = space.rank() - 1; axis >= 0; axis--) {
       if (space.size(axis) != 1) {
         return space.withSize(axis, 1);
@@ -76,13 +72,14 @@ final class Group {
     return !node.shape().equals(space) && node.shape().equals(rowShape());
   }
 
-  /** What the step reads from memory; constants are none of it. */
+  /** What the step reads from memory, constants not among it. */
   List<Node> reads() {
     List<Node> found = new ArrayList<>();
     product.ifPresent(node -> found.addAll(node.inputs()));
     for (Node node : nodes) {
       for (Node input : node.inputs()) {
-        if (!Fusion.isConstant(input) && inside(input).isEmpty() && !isProduct(input)) {
+        boolean isProduct = product.isPresent() && base(input) == product.get();
+        if (!Fusion.isConstant(input) && inside(input).isEmpty() && !isProduct) {
           found.add(input);
         }
       }
@@ -90,12 +87,7 @@ final class Group {
     return found;
   }
 
-  /** Whether {@code node} is the product or shows it in another shape. */
-  private boolean isProduct(Node node) {
-    return product.isPresent() && base(node) == product.get();
-  }
-
-  /** What a view shows. */
+  /** The node whose memory a view shows; a node that is no view itself. */
   static Node base(Node node) {
     Node base = node;
     while (base.op().isView()) {
@@ -106,10 +98,7 @@ final class Group {
 
   /** All nodes, in the order in which they are computed. */
   List<Node> computed() {
-    List<Node> all = new ArrayList<>();
-    product.ifPresent(all::add);
-    all.addAll(nodes);
-    return all;
+    return Stream.concat(product.stream(), nodes.stream()).toList();
   }
 
   /** Makes {@code node}, which {@code other} computes, the product of this one. */
@@ -120,8 +109,8 @@ final class Group {
   }
 
   /**
-   * Whether the kernel reads nothing after it has written an element of {@code node}, one of its
-   * nodes, but elements further on.
+   * Whether {@code node}, one of the group's, is computed in the kernel's last pass over each row:
+   * after it has written an element of it, the kernel reads only elements further on.
    */
   boolean isWrittenLast(Node node) {
     Map<Node, Integer> passes = new IdentityHashMap<>();

@@ -26,7 +26,7 @@ final class GroupOrder {
   private final Map<Group, Integer> rank = new HashMap<>();
   private final Map<Group, Set<Integer>> touched = new HashMap<>();
 
-  /** By storage, how many groups have yet to read or write it; outputs have one more. */
+  /** By storage, how many groups have yet to read or write it; one more where it is a result. */
   private final Map<Integer, Integer> users = new HashMap<>();
 
   private final Set<Integer> begun = new HashSet<>();
@@ -48,9 +48,7 @@ final class GroupOrder {
 
   private void note(Program program, List<Group> groups) {
     Map<Node, Integer> position = new IdentityHashMap<>();
-    for (Node node : program.nodes()) {
-      position.put(node, position.size());
-    }
+    program.nodes().forEach(node -> position.put(node, position.size()));
     for (Group group : groups) {
       boolean updatesOnly =
           places.stored(group).stream()
@@ -102,8 +100,8 @@ final class GroupOrder {
   }
 
   /**
-   * The group, or one that is to come before it: the only other to use a storage that the group
-   * could then write over, at the cost of less memory than that.
+   * The group itself, or another that should come before it: the only other user of a storage that
+   * the group could then write over, where the other costs less memory than that storage has.
    */
   private Group letGo(Group group, List<Group> ready) {
     if (change(group) <= 0) {
@@ -123,7 +121,7 @@ final class GroupOrder {
     return group;
   }
 
-  /** Bytes that live on after the group less those before it, where that is a gain; else 0. */
+  /** The bytes by which the group changes live memory, if it frees more than it takes; else 0. */
   private long urgency(Group group) {
     return rank.getOrDefault(group, 0) < 0 ? Long.MIN_VALUE : Math.min(0, change(group));
   }

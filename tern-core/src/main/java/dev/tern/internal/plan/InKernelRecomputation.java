@@ -14,14 +14,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has a group compute a value itself that another group would store for it, where that is cheap and
- * reads no more memory than the value takes. Usually that is one op on one operand of the value's
- * size and smaller ones: {@code x - mean}, or {@code x > 0} where x is in memory. Instead of
- * writing and reading the value, x is read. Where the readers read x in any case, up to four ops
- * are computed: {@code p * (1 - p)} takes no memory beside p.
+ * Lets a group compute a value itself instead of reading it, where that is cheap and reads no more
+ * memory than the value takes. Then no group needs to store the value. Usually the value is one op
+ * on one operand of its size and smaller ones: {@code x - mean}, or {@code x > 0} where x is in
+ * memory. Where the readers read x in any case, up to four ops are computed again, such as {@code p
+ * * (1 - p)} from p.
  *
- * <p>Several ops elsewhere would save as much but measured slower: more streams are read at once,
- * and the reader cannot write its result over the value.
+ * <p>Where the readers do not read x, more than one op measured slower: more streams are read at
+ * once, and the reader cannot write its result over the value.
  */
 final class InKernelRecomputation {
   private static final int MAX_OPS = 4;
@@ -33,13 +33,13 @@ final class InKernelRecomputation {
   private final Set<Node> results = Collections.newSetFromMap(new IdentityHashMap<>());
   private final Map<Node, Node> updated = new IdentityHashMap<>();
 
-  /** By value that its readers compute anew: the ops that do, itself the last. */
+  /** For each value that its readers compute anew: the ops for that, the value's own last. */
   private final Map<Node, List<Node>> chosen = new IdentityHashMap<>();
 
-  /** By node: what stands for it in the new program. */
+  /** By node: the node that replaces it in the new program. */
   private final Map<Node, Node> rebuilt = new IdentityHashMap<>();
 
-  /** By group and value: what stands for it there. */
+  /** By group and value: the node that replaces it in the group. */
   private final Map<Group, Map<Node, Node>> anew = new IdentityHashMap<>();
 
   private InKernelRecomputation(Program program, List<Group> groups) {
@@ -60,7 +60,7 @@ final class InKernelRecomputation {
     }
   }
 
-  /** The program with such values computed anew, of which {@code groups} are made to consist. */
+  /** The program with such values computed anew; {@code groups} become groups of its nodes. */
   static Program apply(Program program, List<Group> groups) {
     return new InKernelRecomputation(program, groups).run();
   }
@@ -152,7 +152,7 @@ final class InKernelRecomputation {
     return ops.size() <= MAX_OPS;
   }
 
-  /** Whether the node is no variable, or one whose new value needs these groups in any case. */
+  /** Whether the node is no variable, or a variable that is written after these groups anyway. */
   private boolean isUnchanged(Node node, Set<Group> outside) {
     Node update = updated.get(node);
     if (update == null) {
@@ -163,7 +163,7 @@ final class InKernelRecomputation {
         && outside.stream().allMatch(other -> other != writer && writer.needsEventually(other));
   }
 
-  /** Whether the operand is another group's, or is stored for other readers or these. */
+  /** Whether the operand is in memory in any case: as a result of another group or for a reader. */
   private boolean isAtHand(Node input, Group group, Set<Group> outside) {
     Node base = Group.base(input);
     return owner.get(base) != group
@@ -175,7 +175,7 @@ final class InKernelRecomputation {
     return nodes.stream().allMatch(node -> isReadIn(node, group));
   }
 
-  /** Whether another step reads the node, which has been looked at, so that it has memory. */
+  /** Whether the node, on which {@link #choose} has decided, is stored for another step. */
   private boolean isStoredAnyway(Node node) {
     return !chosen.containsKey(node) && isReadOutside(node, owner.get(node))
         || results.contains(node);
@@ -221,19 +221,22 @@ final class InKernelRecomputation {
         .anyMatch(reader -> owner.get(reader) == group);
   }
 
-  /** The nodes of the new program, those no longer used among them. */
+  /** The nodes of the new program, unused ones included. */
   private List<Node> rebuild() {
     List<Node> nodes = new ArrayList<>();
     for (Node node : program.nodes()) {
       Map<Node, Node> own = anew.getOrDefault(owner.get(node), Map.of());
-      List<Node> inputs = node.inputs().stream().map(i -> own.getOrDefault(i, found(i))).toList();
-      rebuilt.put(node, node.withInputs(inputs));
+      rebuilt.put(node, node.withInputs(inputs(node, own)));
       nodes.add(found(node));
       if (chosen.containsKey(node)) {
         computeAnew(node, nodes);
       }
     }
     return nodes;
+  }
+
+  private List<Node> inputs(Node node, Map<Node, Node> own) {
+    return node.inputs().stream().map(input -> own.getOrDefault(input, found(input))).toList();
   }
 
   private void computeAnew(Node value, List<Node> nodes) {
@@ -245,9 +248,7 @@ final class InKernelRecomputation {
         Map<Node, Node> own = anew.computeIfAbsent(group, g -> new IdentityHashMap<>());
         for (Node op : Objects.requireNonNull(chosen.get(value))) {
           if (!own.containsKey(op)) {
-            List<Node> inputs =
-                op.inputs().stream().map(input -> own.getOrDefault(input, found(input))).toList();
-            Node twin = found(op).withInputs(inputs).twin();
+            Node twin = found(op).withInputs(inputs(op, own)).twin();
             own.put(op, twin);
             nodes.add(twin);
           }
@@ -256,7 +257,7 @@ final class InKernelRecomputation {
     }
   }
 
-  /** What results depend on. */
+  /** The nodes on which results depend. */
   private Set<Node> alive(List<Node> nodes) {
     Set<Node> alive = Collections.newSetFromMap(new IdentityHashMap<>());
     results.forEach(node -> alive.add(found(node)));

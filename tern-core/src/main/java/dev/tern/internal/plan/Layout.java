@@ -43,7 +43,7 @@ record Layout(int storage, int offset, int[] strides) {
     return new Layout(storage, offset + from * strides[axis], strides);
   }
 
-  /** The same elements under {@code to}, where strides can say so. */
+  /** The same elements in shape {@code to}; empty where no strides describe these. */
   Optional<Layout> reshape(Shape from, Shape to) {
     if (to.elements() == 0) {
       return Optional.of(new Layout(storage, offset, to.rowMajorStrides()));
@@ -96,11 +96,6 @@ record Layout(int storage, int offset, int[] strides) {
       step *= to.size(i);
     }
     return true;
-  }
-
-  @Override
-  public String toString() {
-    return "s" + storage + "+" + offset + Arrays.toString(strides);
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -37,20 +38,13 @@ final class Lowering {
         uses.merge(input, 1, Integer::sum);
       }
     }
-    for (Node output : program.outputs()) {
-      uses.merge(output, 2, Integer::sum);
-    }
-    for (Program.Update update : program.updates()) {
-      uses.merge(update.value(), 2, Integer::sum);
-    }
+    program.outputs().forEach(output -> uses.merge(output, 2, Integer::sum));
+    program.updates().forEach(update -> uses.merge(update.value(), 2, Integer::sum));
     for (Node node : program.nodes()) {
       lowered.put(node, node.origin().given(() -> lower(node)));
     }
-    List<Node> outputs = new ArrayList<>();
     Set<Node> taken = new HashSet<>();
-    for (Node output : program.outputs()) {
-      outputs.add(own(get(output), taken));
-    }
+    List<Node> outputs = program.outputs().stream().map(output -> own(get(output), taken)).toList();
     List<Program.Update> updates = new ArrayList<>();
     for (Program.Update update : program.updates()) {
       Node value = get(update.value());
@@ -77,18 +71,12 @@ final class Lowering {
   }
 
   private Node get(Node node) {
-    Node found = lowered.get(node);
-    if (found == null) {
-      throw new AssertionError("lowering: " + node + " is used before it is defined");
-    }
-    return found;
+    return Objects.requireNonNull(lowered.get(node));
   }
 
   private Node lower(Node node) {
     List<Node> inputs = new ArrayList<>();
-    for (Node input : node.inputs()) {
-      inputs.add(get(input));
-    }
+    node.inputs().forEach(input -> inputs.add(get(input)));
     if (node.op() instanceof Op.Reshape) {
       Node base = inputs.get(0).op() instanceof Op.Reshape ? inputs.get(0).input(0) : inputs.get(0);
       if (base.shape().equals(node.shape())) {
@@ -134,12 +122,12 @@ final class Lowering {
     return copy(input);
   }
 
-  /** The same elements in memory of their own; arithmetic knows floats only, casts all types. */
+  /** The same elements in memory of their own. COPY is for floats only, a cast for all types. */
   private static Node copy(Node x) {
     return x.type().isFloatLike() ? Nodes.unary(Op.Unary.COPY, x) : Nodes.recast(x);
   }
 
-  /** A copy that belongs to what {@code value} belongs to. */
+  /** A copy with the origin of {@code value}. */
   private static Node copyOut(Node value) {
     return value.origin().given(() -> copy(value));
   }
@@ -163,7 +151,8 @@ final class Lowering {
     return true;
   }
 
-  private static boolean readsDense(Op op) {
+  /** Whether the op is a step that takes its inputs without gaps and in order. */
+  static boolean readsDense(Op op) {
     return op instanceof Op.Gather
         || op instanceof Op.ScatterAdd
         || op instanceof Op.SegmentReduce
@@ -175,17 +164,13 @@ final class Lowering {
   }
 
   private static Node dense(Node input) {
+    Layout layout = layout(input);
     boolean isDense =
-        !Fusion.isConstant(input) && layout(input).isDense(input.shape()) && !isSliced(input);
+        !Fusion.isConstant(input) && layout.isDense(input.shape()) && layout.offset() == 0;
     return isDense ? input : copy(input);
   }
 
-  /** Whether the view starts inside its base. */
-  private static boolean isSliced(Node input) {
-    return layout(input).offset() != 0;
-  }
-
-  /** Strides of a lowered node whose base is dense; only spacing matters here. */
+  /** The layout of a lowered node within its base, which is dense; its storage has no meaning. */
   private static Layout layout(Node node) {
     return switch (node.op()) {
       case Op.Permute permute -> layout(node.input(0)).permute(permute);

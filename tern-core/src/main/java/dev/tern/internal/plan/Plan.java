@@ -13,9 +13,9 @@ import java.util.List;
  * @param offsets byte offset in the arena of storage {@code leaves.length + i}, or {@link #APART}
  * @param arenaBytes size of the arena
  * @param outputs place of each output, dense
- * @param again by step, whether it computes what was computed before and dropped
- * @param allocations of the arena
- * @param attributions by step, where in the source it was written; empty where nobody asked
+ * @param again by step, whether it computes again what was computed before and then dropped
+ * @param allocations the parts of the arena, with the steps during which they are in use
+ * @param attributions by step, the lines of source that it comes from; empty unless these are noted
  */
 public record Plan(
     List<Step> steps,
@@ -30,7 +30,7 @@ public record Plan(
   public static final long APART = -1;
 
   /**
-   * Ops of a step that were written in one place.
+   * Ops of a step that come from one place in the source.
    *
    * @param ops their names, in the order of the program
    */
@@ -46,7 +46,7 @@ public record Plan(
     VALUE,
     /** A value that is dropped and computed again later. */
     RECOMPUTED,
-    /** What matters during steps alone. */
+    /** Scratch memory of steps. */
     SCRATCH
   }
 

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The plans made so far, the least recently used of which go. A plan within a budget serves
- * whenever the memory that is free holds it: another search begins only where none known fits.
+ * The plans made so far; those used least recently go. A plan that was made for some budget serves
+ * whenever it fits into the memory that is free. A new plan is made only where no known one fits.
  * Thread-safe.
  */
 public final class PlanCache {
@@ -37,11 +37,6 @@ public final class PlanCache {
   /** For plans that {@code threads} threads run. */
   public PlanCache(int threads) {
     this.threads = threads;
-  }
-
-  /** The plan of a program that keeps all values. */
-  public Plan whole(Program program) {
-    return plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
   }
 
   /**

@@ -45,9 +45,7 @@ public final class Planner {
     groups = Fusion.of(lowered);
     program = InKernelRecomputation.apply(lowered, groups);
     for (Group group : groups) {
-      for (Node node : group.nodes) {
-        owner.put(node, group);
-      }
+      group.nodes.forEach(node -> owner.put(node, group));
     }
     for (Node node : program.nodes()) {
       for (Node input : node.inputs()) {
@@ -61,16 +59,12 @@ public final class Planner {
     storages = new Storages(leaves.size());
   }
 
-  /** The plan of {@code program}; {@code threads} only sizes scratch memory. */
-  public static Plan plan(Program program, int threads) {
-    return plan(program, threads, Long.MAX_VALUE, ScheduleFinder.QUICK);
-  }
-
   /**
    * A plan whose arena has at most {@code budget} bytes: where values do not fit, some are dropped
    * and computed again.
    *
-   * @param finder decides which
+   * @param threads only sizes scratch memory
+   * @param finder decides which values are dropped
    * @throws NoRoomException when a step and what must stay do not fit
    */
   public static Plan plan(Program program, int threads, long budget, ScheduleFinder finder) {
@@ -87,15 +81,15 @@ public final class Planner {
     return EpilogueFusion.joined(plan);
   }
 
-  /** A plan whose arena holds everything but the one output, which lies {@link Plan#APART}. */
+  /** A plan whose one output lies {@link Plan#APART}, outside of the arena. */
   public static Plan planApart(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads, true);
     return planner.plan(program.leaves(), true);
   }
 
   /**
-   * The steps of a program without a budget and the storages that they read and write, to be
-   * replayed within budgets; leaves are no part of it.
+   * The steps of a program without a budget, with the storages that they read and write, to be
+   * replayed within budgets. Leaves are no part of it.
    */
   public static Trace trace(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads, true);
@@ -131,8 +125,8 @@ public final class Planner {
   /**
    * The steps in order.
    *
-   * @param original the leaves as the caller numbers them
-   * @param reuse told which values may take the memory of others that die where they are computed
+   * @param original the leaves in the caller's order
+   * @param reuse hears which values may take the memory of others
    */
   private Draft draft(List<Node> original, StepBuilder.Reuse reuse) {
     for (Program.Update update : program.updates()) {
@@ -190,13 +184,10 @@ public final class Planner {
 
   private boolean isStored(Node node) {
     Group group = owner.get(node);
-    if (group == null) {
-      return false;
-    }
-    return !group.fused || isResult(node) || isReadOutside(node, node, group);
+    return group != null && (!group.fused || isResult(node) || isReadOutside(node, node, group));
   }
 
-  /** Whether a reader of {@code view}, which shows {@code node}, finds it in memory only. */
+  /** Whether {@code view}, which shows {@code node}, is read outside of the node's kernel. */
   private boolean isReadOutside(Node view, Node node, Group group) {
     for (Node reader : readers.getOrDefault(view, List.of())) {
       boolean inside =

@@ -30,9 +30,9 @@ final class ProductFusion {
   private final Map<Node, Integer> position = new IdentityHashMap<>();
 
   /**
-   * @param groups those that products become part of stay, the others go
-   * @param owner the group of each node that one computes
-   * @param readers of each node
+   * @param groups of which those go that become part of others
+   * @param owner the group that computes each node
+   * @param readers the nodes that read each node
    */
   ProductFusion(
       Program program,
@@ -45,15 +45,13 @@ final class ProductFusion {
     this.owner = owner;
     this.readers = readers;
     this.places = places;
-    for (Node node : program.nodes()) {
-      position.put(node, position.size());
-    }
+    program.nodes().forEach(node -> position.put(node, position.size()));
   }
 
   /**
    * Makes products part of the groups that read them.
    *
-   * @param threads each of which has rows of its own at hand
+   * @param threads how many compute, each on rows of its own
    */
   void apply(int threads) {
     for (Group group : List.copyOf(groups)) {
@@ -102,8 +100,9 @@ final class ProductFusion {
   }
 
   /**
-   * Whether product and kernel need no more memory together than one after the other, beside the
-   * rows at hand. What the product reads for the last time is to wait for nothing but the product.
+   * Whether product and kernel need no more memory together than one after the other, the few rows
+   * of each worker not counted. Values that the product reads for the last time would stay until
+   * the kernel runs; so where there are some, the kernel may wait for no other group.
    */
   private boolean takesNoMore(Group reader, Group group, Node node) {
     long result = node.shape().elements();
@@ -140,13 +139,10 @@ final class ProductFusion {
   }
 
   private boolean writesNothingRead(Group reader, Node node) {
-    for (Node result : places.stored(reader)) {
-      int storage = places.layout(result).storage();
-      if (node.inputs().stream().anyMatch(in -> places.layout(in).storage() == storage)) {
-        return false;
-      }
-    }
-    return true;
+    return places.stored(reader).stream()
+        .map(result -> places.layout(result).storage())
+        .noneMatch(storage ->
+            node.inputs().stream().anyMatch(in -> places.layout(in).storage() == storage));
   }
 
   private boolean goesOverRows(Group reader, Node node, int threads) {
@@ -166,10 +162,8 @@ final class ProductFusion {
     for (int i = 0; i < kernel.operands().size(); i++) {
       Step.Place place = kernel.operands().get(i);
       if (place.storage() == rows.storage()) {
-        boolean isDense =
-            place.offset() == 0
-                && EpilogueFusion.isDense(kernel.loops().strides()[i], kernel.loops().sizes());
-        found += isDense ? 1 : 2;
+        Step.Strided elements = new Step.Strided(place, kernel.loops().strides()[i]);
+        found += place.offset() == 0 && elements.isDense(kernel.loops().sizes()) ? 1 : 2;
       }
     }
     return found == 1;

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Removes from a program what costs time and changes nothing, and writes small products as ops that
- * fuse. It is a pass of its own: nodes that differed by a factor of 1 become one, and only then is
- * it known who uses what.
+ * Removes ops that change nothing from a program, and writes small products as ops that fuse. It is
+ * a pass of its own, as later passes count who reads a node: {@code x} and {@code 1 * x} become one
+ * node here.
  */
 final class Simplification {
   private Simplification() {}
@@ -61,16 +61,17 @@ final class Simplification {
       // One term: a product of a column and a row, which fuses with what comes before and after.
       return Nodes.mul(inputs.get(0), inputs.get(1));
     }
-    if (node.op() instanceof Op.MatMul && isColumn(node)) {
+    if (node.op() instanceof Op.MatMul && node.shape().rank() == 2 && node.shape().size(1) == 1) {
       return column(inputs.get(0), inputs.get(1));
     }
     return inputs.isEmpty() ? node : node.withInputs(inputs);
   }
 
   /**
-   * A limit that is a constant other than 0 and NaN as a choice, which is a third of the
-   * instructions: a processor's own maximum gives another result for NaN and for zeros of unlike
-   * sign, and only the other operand can be one here.
+   * A maximum or minimum with a constant as a comparison and a choice, which takes a third of the
+   * instructions: code for max must treat NaN and zeros of unlike signs apart. The constant is
+   * neither 0 nor NaN, so the choice gives the same result: {@code max(x, c)} is {@code x < c ? c :
+   * x}.
    */
   private static Node limit(Node node, List<Node> inputs) {
     for (int i = 0; i < 2; i++) {
@@ -90,11 +91,6 @@ final class Simplification {
     return Group.base(node).op() instanceof Op.Constant constant
         && constant.value() != 0
         && !Float.isNaN(constant.value());
-  }
-
-  /** Whether a product has one column and is no batch of products. */
-  private static boolean isColumn(Node product) {
-    return product.shape().rank() == 2 && product.shape().size(1) == 1;
   }
 
   /**

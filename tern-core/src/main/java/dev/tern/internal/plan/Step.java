@@ -22,7 +22,19 @@ public sealed interface Step {
    * Elements in a storage: element {@code (i, j, ...)} lies {@code i * strides[0] + j * strides[1]
    * + ...} elements behind the place.
    */
-  record Strided(Place place, int[] strides) {}
+  record Strided(Place place, int[] strides) {
+    /** Whether elements of these sizes lie in row-major order without gaps. */
+    public boolean isDense(int[] sizes) {
+      int dense = 1;
+      for (int axis = sizes.length - 1; axis >= 0; axis--) {
+        if (sizes[axis] > 1 && strides[axis] != dense) {
+          return false;
+        }
+        dense *= sizes[axis];
+      }
+      return true;
+    }
+  }
 
   /** {@code rows} rows from a place on, one after the other. */
   record Rows(Place place, int rows) {}
@@ -163,18 +175,12 @@ public sealed interface Step {
   /** Sizes of dense {@code [batch, n, d]}: n vectors of d elements in each sample. */
   record Vectors(int batch, int n, int d) {}
 
-  /** Pairwise dots of the vectors of each sample. */
-  record DotInteraction(Place x, Place out, Vectors sizes) implements Step {}
-
-  /** Gradient of {@link DotInteraction}. */
-  record DotInteractionGradient(Place x, Place gradient, Place out, Vectors sizes)
+  /** Dot products of all pairs of vectors of each sample; with a gradient, theirs of x. */
+  record DotInteraction(Place x, Optional<Place> gradient, Place out, Vectors sizes)
       implements Step {}
 
-  /** Sums of the pairwise dots of the vectors of each sample. */
-  record PairSums(Place x, Place out, Vectors sizes) implements Step {}
-
-  /** Gradient of {@link PairSums}. */
-  record PairSumsGradient(Place x, Place gradient, Place out, Vectors sizes) implements Step {}
+  /** The sum of these products in each sample; with a gradient, the gradient of x. */
+  record PairSums(Place x, Optional<Place> gradient, Place out, Vectors sizes) implements Step {}
 
   /** A name for people: the op, or the fused expression. */
   default String label() {
@@ -193,10 +199,8 @@ public sealed interface Step {
       case Copy _ -> "copy";
       case Uniform _ -> "uniform";
       case Cast _ -> "cast";
-      case DotInteraction _ -> "dotInteraction";
-      case DotInteractionGradient _ -> "dotInteractionGradient";
-      case PairSums _ -> "pairSums";
-      case PairSumsGradient _ -> "pairSumsGradient";
+      case DotInteraction s -> "dotInteraction" + (s.gradient().isEmpty() ? "" : "Gradient");
+      case PairSums s -> "pairSums" + (s.gradient().isEmpty() ? "" : "Gradient");
     };
   }
 
@@ -219,12 +223,9 @@ public sealed interface Step {
       case ScatterAdd s -> (double) s.index().count() * s.width();
       case SegmentReduce s -> (double) s.values().rows() * s.width();
       case Index s -> s.count();
-      case DotInteraction(_, _, Vectors(int batch, int n, int d)) ->
-          (double) batch * n * (n - 1) * d;
-      case DotInteractionGradient(_, _, _, Vectors(int batch, int n, int d)) ->
-          2.0 * batch * n * (n - 1) * d;
-      case PairSums(_, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
-      case PairSumsGradient(_, _, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
+      case DotInteraction(_, Optional<Place> gradient, _, Vectors(int batch, int n, int d)) ->
+          (gradient.isEmpty() ? 1.0 : 2.0) * batch * n * (n - 1) * d;
+      case PairSums(_, _, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
       case Gather _, Copy _, Uniform _, Cast _ -> 0;
     };
   }
@@ -243,13 +244,10 @@ public sealed interface Step {
       case Copy s -> 2.0 * s.bytes();
       case Uniform s -> 4.0 * s.count();
       case Cast s -> (s.from().bytes() + s.to().bytes()) * (double) s.elements();
-      case DotInteraction(_, _, Vectors(int batch, int n, int d)) ->
-          4.0 * batch * n * (d + (n - 1) / 2.0);
-      case DotInteractionGradient(_, _, _, Vectors(int batch, int n, int d)) ->
-          4.0 * batch * n * (2 * d + (n - 1) / 2.0);
-      case PairSums(_, _, Vectors(int batch, int n, int d)) -> 4.0 * batch * ((double) n * d + 1);
-      case PairSumsGradient(_, _, _, Vectors(int batch, int n, int d)) ->
-          4.0 * batch * (2.0 * n * d + 1);
+      case DotInteraction(_, Optional<Place> gradient, _, Vectors(int batch, int n, int d)) ->
+          4.0 * batch * n * ((gradient.isEmpty() ? d : 2 * d) + (n - 1) / 2.0);
+      case PairSums(_, Optional<Place> gradient, _, Vectors(int batch, int n, int d)) ->
+          4.0 * batch * ((gradient.isEmpty() ? 1.0 : 2.0) * n * d + 1);
     };
   }
 }

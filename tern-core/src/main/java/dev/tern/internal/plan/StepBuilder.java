@@ -8,16 +8,17 @@ import dev.tern.internal.kernel.matmul.MatMul;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
-/** Turns ordered groups into steps, and notes when each storage is used. */
+/** Turns ordered groups into steps, and tells {@link Storages} when each storage is used. */
 final class StepBuilder {
   private final ValuePlaces places;
   private final Storages storages;
   private final int threads;
   private final Reuse reuse;
 
-  /** Is told that a storage may take the memory of one that dies in the step that makes it. */
+  /** Hears that a storage may take the memory of one that dies in the step that fills it. */
   @FunctionalInterface
   interface Reuse {
     void accept(int storage, int dying, int step);
@@ -57,23 +58,23 @@ final class StepBuilder {
 
   private void noteUses(List<Group> order, Program program, List<Program.Update> late) {
     for (int i = 0; i < order.size(); i++) {
-      for (Node input : order.get(i).reads()) {
-        storages.use(places.layout(input).storage(), i);
-      }
-      for (Node node : places.stored(order.get(i))) {
-        storages.use(places.layout(node).storage(), i);
-      }
+      int step = i;
+      order.get(i).reads().forEach(input -> use(input, step));
+      places.stored(order.get(i)).forEach(result -> use(result, step));
     }
     int end = order.size() + late.size();
-    for (Node output : program.outputs()) {
-      storages.use(places.layout(output).storage(), end);
-    }
-    for (Program.Update update : late) {
-      storages.use(places.layout(update.value()).storage(), end);
-    }
+    program.outputs().forEach(output -> use(output, end));
+    late.forEach(update -> use(update.value(), end));
   }
 
-  /** A value may take the memory of one that dies here, if both are met element by element. */
+  private void use(Node node, int step) {
+    storages.use(places.layout(node).storage(), step);
+  }
+
+  /**
+   * Finds results that may take the memory of a value which this step reads for the last time,
+   * where the kernel reads and writes both element by element.
+   */
   private void reuseDying(Group group, int step) {
     Set<Integer> taken = new HashSet<>();
     for (Node result : places.stored(group)) {
@@ -91,19 +92,17 @@ final class StepBuilder {
   }
 
   private List<Node> dying(Group group, int step) {
-    List<Node> found = new ArrayList<>();
-    for (Node input : group.reads()) {
+    List<Node> found = group.reads();
+    found.removeIf(input -> {
       int storage = places.layout(input).storage();
-      if (!storages.isLeaf(storage) && storages.lastUse(storage) == step) {
-        found.add(input);
-      }
-    }
+      return storages.isLeaf(storage) || storages.lastUse(storage) != step;
+    });
     return found;
   }
 
   /**
-   * A product and the kernel on its rows. They have one piece of scratch memory: that of the
-   * product, then the rows of each worker, then partial results.
+   * A product and the kernel on its rows. They share one piece of scratch memory, in this order:
+   * the product's scratch memory, the rows of each worker, partial results.
    */
   private Step joined(Group group, int step) {
     Node node = group.product.orElseThrow();
@@ -150,11 +149,16 @@ final class StepBuilder {
     return new Step.Place(layout.storage(), (long) layout.offset() * node.type().bytes());
   }
 
-  /** A step of its own, whose scratch memory nobody else has until {@code end}. */
+  /** A step of one op. Its scratch memory is used for nothing else up to step {@code end}. */
   private Step single(Node node, int step, int end) {
     return switch (node.op()) {
-      case Op.MatMul matmul -> matmul(node, step, end);
-      case Op.Gather gather -> gather(gather, node);
+      case Op.MatMul _ -> matmul(node, step, end);
+      case Op.Gather gather -> {
+        Node table = node.input(0);
+        int width = Math.multiplyExact(rowElements(table), table.type().bytes() / 4);
+        yield new Step.Gather(
+            rows(table), numbers(node.input(1), gather.gaps()), place(node), width);
+      }
       case Op.ScatterAdd scatter -> {
         int width = node.shape().elements() / Math.max(1, scatter.rows());
         yield new Step.ScatterAdd(
@@ -186,14 +190,16 @@ final class StepBuilder {
             cast.type(),
             node.shape().toArray());
       }
-      default -> pairs(node);
+      case Op.DotInteraction _, Op.DotInteractionGradient _ -> {
+        Step.Vectors sizes = vectors(node.input(0));
+        yield new Step.DotInteraction(place(node.input(0)), gradient(node), place(node), sizes);
+      }
+      case Op.PairSums _, Op.PairSumsGradient _ -> {
+        Step.Vectors sizes = vectors(node.input(0));
+        yield new Step.PairSums(place(node.input(0)), gradient(node), place(node), sizes);
+      }
+      default -> throw new AssertionError("planner: " + node + " is no step of its own");
     };
-  }
-
-  private Step gather(Op.Gather gather, Node node) {
-    Node table = node.input(0);
-    int width = Math.multiplyExact(rowElements(table), table.type().bytes() / 4);
-    return new Step.Gather(rows(table), numbers(node.input(1), gather.gaps()), place(node), width);
   }
 
   private Step.Rows rows(Node node) {
@@ -209,29 +215,17 @@ final class StepBuilder {
     return new Step.Index.Input(place(node), node.type(), rows, rowElements(node));
   }
 
-  /** Elements of {@code [...]} in {@code [n, ...]}, also where n is 0. */
+  /** Elements of a row {@code [...]} of {@code [n, ...]}, also where n is 0. */
   private static int rowElements(Node node) {
     return node.shape().withSize(0, 1).elements();
   }
 
-  /** A step over all pairs of the vectors in {@code [batch, n, d]}. */
-  private Step pairs(Node node) {
-    Node input = node.input(0);
-    if (input.shape().rank() != 3) {
-      throw new AssertionError("planner: " + node + " is no step of its own");
-    }
-    Step.Vectors sizes =
-        new Step.Vectors(input.shape().size(0), input.shape().size(1), input.shape().size(2));
-    Step.Place x = place(input);
-    Step.Place out = place(node);
-    return switch (node.op()) {
-      case Op.DotInteraction _ -> new Step.DotInteraction(x, out, sizes);
-      case Op.PairSums _ -> new Step.PairSums(x, out, sizes);
-      case Op.DotInteractionGradient _ ->
-          new Step.DotInteractionGradient(x, place(node.input(1)), out, sizes);
-      case Op.PairSumsGradient _ -> new Step.PairSumsGradient(x, place(node.input(1)), out, sizes);
-      default -> throw new AssertionError("planner: " + node + " is no step of its own");
-    };
+  private Optional<Step.Place> gradient(Node node) {
+    return node.inputs().size() == 1 ? Optional.empty() : Optional.of(place(node.input(1)));
+  }
+
+  private static Step.Vectors vectors(Node node) {
+    return new Step.Vectors(node.shape().size(0), node.shape().size(1), node.shape().size(2));
   }
 
   private Step matmul(Node node, int step, int end) {

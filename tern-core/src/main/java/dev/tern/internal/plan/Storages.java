@@ -2,9 +2,9 @@ package dev.tern.internal.plan;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The storages of a plan and their lifetimes, counted in steps. Storages that are not in use at the
@@ -41,7 +41,7 @@ final class Storages {
     return leaves + all.size() - 1;
   }
 
-  /** How many there are beside the leaves. */
+  /** The number of storages, leaves not counted. */
   int count() {
     return all.size();
   }
@@ -113,10 +113,11 @@ final class Storages {
 
   /** The allocations of the arena, in the order in which they begin; after {@link #offsets}. */
   List<Plan.Allocation> allocations(List<Step> steps) {
-    Set<Integer> scratch = new HashSet<>();
-    for (Step step : steps) {
-      StepPlaces.scratch(step).ifPresent(place -> scratch.add(place.storage()));
-    }
+    Set<Integer> scratch =
+        steps.stream()
+            .flatMap(step -> StepPlaces.scratch(step).stream())
+            .map(Step.Place::storage)
+            .collect(Collectors.toSet());
     List<Plan.Allocation> allocations = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       Storage s = all.get(i);

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Where values lie while a plan is made, and whether a fused group may write its result over what
- * it reads, element by element.
+ * Where values lie while a plan is made, and whether a fused group may write a result over memory
+ * that it reads, element by element.
  *
  * @param layouts where a node's elements lie
  * @param stored the nodes of a group that others read
@@ -14,9 +14,7 @@ import java.util.function.Function;
 record ValuePlaces(
     Function<Node, Layout> layouts, Function<Group, List<Node>> stored, Storages storages) {
 
-  /**
-   * Whether {@code result}, stored by the group, fills memory of its own, as the last of a pass.
-   */
+  /** Whether {@code result} fills a storage of its own, in the last pass of the group's kernel. */
   boolean isFresh(Group group, Node result) {
     Layout to = layout(result);
     return !storages.isLeaf(to.storage())
@@ -35,7 +33,7 @@ record ValuePlaces(
     return stored.apply(group);
   }
 
-  /** Whether such a result may have the memory of a storage that nobody needs afterwards. */
+  /** Whether such a result may take the memory of a storage, if nobody needs that afterwards. */
   boolean mayTake(Group group, Node result, int storage) {
     int to = layout(result).storage();
     return storages.find(storage) != storages.find(to)
@@ -43,7 +41,7 @@ record ValuePlaces(
         && readsAligned(group, storage);
   }
 
-  /** Whether the group could write some result of its over the storage. */
+  /** Whether some result of the group could take the memory of the storage. */
   boolean mayTake(Group group, int storage) {
     return group.fused
         && !storages.isLeaf(storage)
@@ -52,29 +50,22 @@ record ValuePlaces(
   }
 
   /**
-   * Whether the group reads the storage only as the dense whole of its space, and never wrote it.
+   * Whether the group writes nothing into the storage, and reads it only element by element: as a
+   * dense value of the shape of its iteration space.
    */
   private boolean readsAligned(Group group, int storage) {
-    int holder = storages.find(storage);
-    for (Node input : group.product.map(Node::inputs).orElse(List.of())) {
-      if (storages.find(layout(input).storage()) == holder) {
-        return false;
-      }
-    }
-    for (Node input : group.reads()) {
-      Layout layout = layout(input);
-      if (storages.find(layout.storage()) == holder
-          && (layout.offset() != 0
-              || !input.shape().equals(group.space)
-              || !layout.isDense(input.shape()))) {
-        return false;
-      }
-    }
-    for (Node result : stored(group)) {
-      if (storages.find(layout(result).storage()) == holder) {
-        return false;
-      }
-    }
-    return true;
+    List<Node> ofProduct = group.product.map(Node::inputs).orElse(List.of());
+    return ofProduct.stream().noneMatch(input -> isIn(input, storage))
+        && stored(group).stream().noneMatch(result -> isIn(result, storage))
+        && group.reads().stream()
+            .filter(input -> isIn(input, storage))
+            .allMatch(input ->
+                layout(input).offset() == 0
+                    && input.shape().equals(group.space)
+                    && layout(input).isDense(input.shape()));
+  }
+
+  private boolean isIn(Node node, int storage) {
+    return storages.find(layout(node).storage()) == storages.find(storage);
   }
 }

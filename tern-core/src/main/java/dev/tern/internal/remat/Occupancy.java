@@ -143,7 +143,6 @@ final class Occupancy {
       isGathered = !isGathered && gather(bytes, now);
       boolean isRoom = isGathered || policy != Policy.NONE && waiting.letGo(this::evictIfHeldOnce);
       if (!isRoom) {
-        memory.gaveUp();
         throw new RoomReport(recipes, states, memory).refusal(op, bytes, waiting);
       }
     }

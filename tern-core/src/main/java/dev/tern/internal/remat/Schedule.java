@@ -133,7 +133,7 @@ public record Schedule(List<Run> runs, List<Placement> placements, long reserved
     }
 
     Schedule schedule() {
-      return new Schedule(runs, placements, arena.statistics().reservedBytes().peak());
+      return new Schedule(runs, placements, arena.reservedBytes().peak());
     }
   }
 }

@@ -23,9 +23,7 @@ public sealed interface StorageMemory {
   /** Notes the new number of a storage. */
   default void renumber(long handle, int storage) {}
 
-  /** Notes that a request was given up. */
-  default void gaveUp() {}
-
+  /** Bytes there are in all. */
   long capacity();
 
   long used();
@@ -70,7 +68,7 @@ public sealed interface StorageMemory {
 
     /** Whether foresight allows no more bytes, even if there is a place for them. */
     boolean isFull(long bytes) {
-      return bytes > foresight.room() - arena.statistics().requestedBytes().current();
+      return bytes > foresight.room() - arena.requestedBytes().current();
     }
 
     @Override
@@ -91,28 +89,23 @@ public sealed interface StorageMemory {
     }
 
     @Override
-    public void gaveUp() {
-      arena.statistics().gaveUp();
-    }
-
-    @Override
     public long capacity() {
       return arena.capacity();
     }
 
     @Override
     public long used() {
-      return arena.statistics().allocatedBytes().current();
+      return arena.allocatedBytes().current();
     }
 
     @Override
     public long peakUsed() {
-      return arena.statistics().allocatedBytes().peak();
+      return arena.allocatedBytes().peak();
     }
 
     @Override
     public long peakReserved() {
-      return arena.statistics().reservedBytes().peak();
+      return arena.reservedBytes().peak();
     }
   }
 

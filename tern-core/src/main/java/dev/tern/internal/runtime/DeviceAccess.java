@@ -5,8 +5,8 @@ import java.util.function.Function;
 
 /**
  * Gives Tern's packages the memory of a {@code dev.tern.tensor.Device}, which no exported method
- * shows. {@code Device} lies above this package, so a device is an {@code Object} here; its class
- * registers the way to its engine when it is initialized, before there is any device.
+ * shows. {@code Device} lies above this package, so a device is an {@code Object} here. When the
+ * class {@code Device} is initialized, it registers how to get a device's engine.
  */
 public final class DeviceAccess {
   private static volatile Function<Object, Engine> engines =

@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A value that leaves the memory and is computed again later, for the flight recorder. */
+/** For the flight recorder: a value was dropped and will be computed again. */
 @Name("dev.tern.Drop")
 @Label("Drop")
 @Category("Tern")

@@ -10,12 +10,13 @@ import dev.tern.internal.plan.Step;
 public final class ElementCasts {
   private ElementCasts() {}
 
-  /** Converts from address {@code in} to {@code out}; one type to itself keeps all bits. */
-  static void run(Step.Cast cast, long in, long out) {
-    run(cast, 0, in, out);
-  }
-
-  private static void run(Step.Cast cast, int axis, long in, long out) {
+  /**
+   * Converts elements from address {@code in} to {@code out}; a conversion to the same type keeps
+   * all bits.
+   *
+   * @param axis the first whose index is not fixed yet; at first 0
+   */
+  static void run(Step.Cast cast, int axis, long in, long out) {
     int rank = cast.sizes().length;
     if (axis == rank) {
       element(cast.from(), cast.to(), in, out);
@@ -32,18 +33,9 @@ public final class ElementCasts {
     }
   }
 
-  /** Whether both sides lie without gaps, in order: {@link #range} then does the whole of it. */
+  /** Whether both sides lie without gaps, in order: {@link #range} then converts any part. */
   static boolean isDense(Step.Cast cast) {
-    int step = 1;
-    for (int axis = cast.sizes().length - 1; axis >= 0; axis--) {
-      int size = cast.sizes()[axis];
-      boolean even = cast.in().strides()[axis] == step && cast.out().strides()[axis] == step;
-      if (size != 1 && !even) {
-        return false;
-      }
-      step *= size;
-    }
-    return true;
+    return cast.in().isDense(cast.sizes()) && cast.out().isDense(cast.sizes());
   }
 
   /** Converts {@code count} elements that lie one after the other. */

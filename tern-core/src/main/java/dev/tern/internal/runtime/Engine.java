@@ -20,17 +20,19 @@ import dev.tern.internal.remat.NoRoomException;
 import dev.tern.internal.remat.Trace;
 import dev.tern.internal.remat.search.ScheduleFinder;
 import java.lang.ref.Reference;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a device computes with: threads, memory under one budget, and the plans made so far, one for
- * each structure of a program. {@link #bind} makes a program ready to run many times; {@link #get}
- * computes one value. A session allocates from it and runs plans of single ops itself.
+ * What a device computes with: threads, memory under one budget, and the plans made so far.
+ * Programs of equal structure share a plan. {@link #bind} makes a program ready to run many times;
+ * {@link #get} computes one value. A session allocates memory here and runs plans of single ops
+ * itself.
  */
 public final class Engine implements AutoCloseable {
   private static final int ALIGNMENT = 64;
@@ -41,25 +43,20 @@ public final class Engine implements AutoCloseable {
   private volatile boolean closed;
   private final PlanCache plans;
 
-  /** Open sessions that compute with this or have read memory of it. */
+  /** Open sessions that compute with this engine or read its memory. */
   private final List<PendingReads> readers = new CopyOnWriteArrayList<>();
 
   /** A class of its own, so that the shared threads start when they are first used. */
   private static final class Shared {
     static final Engine INSTANCE =
-        new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE);
-  }
-
-  /** Computes with {@code threads} threads in at most {@code budget} bytes of off-heap memory. */
-  public Engine(int threads, long budget) {
-    this(threads, budget, budget);
+        new Engine(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE, Long.MAX_VALUE);
   }
 
   /**
    * Computes with {@code threads} threads.
    *
-   * @param budget most bytes of off-heap memory
-   * @param stepBudget most of these for the values of one computation
+   * @param budget the most bytes of off-heap memory
+   * @param stepBudget the most of these bytes for the values of one computation
    */
   public Engine(int threads, long budget, long stepBudget) {
     workers = Workers.of(threads);
@@ -69,7 +66,7 @@ public final class Engine implements AutoCloseable {
     MatMul.prepare();
   }
 
-  /** All cores and no budget: what tensors outside a training run compute with. */
+  /** An engine of all cores without a budget, for tensors that are computed without a device. */
   public static Engine shared() {
     return Shared.INSTANCE;
   }
@@ -125,7 +122,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private synchronized void compute(Node node, LongConsumer reader) {
-    try (Bound bound = bind(Program.of(List.of(node), List.of()))) {
+    try (Bound bound = bind(Program.of(List.of(node), List.of()), ScheduleFinder.QUICK)) {
       bound.run();
       reader.accept(bound.execution().output(0));
     }
@@ -134,9 +131,9 @@ public final class Engine implements AutoCloseable {
   /**
    * Bytes of an execution's memory.
    *
-   * @param bytes that it has
-   * @param most that there were for it
-   * @param whole that it would have without a limit
+   * @param bytes what it has
+   * @param most what there was for it
+   * @param whole what it would have without a limit
    */
   public record Sizes(long bytes, long most, long whole) {}
 
@@ -162,7 +159,6 @@ public final class Engine implements AutoCloseable {
               .toList();
     }
 
-    /** Sizes of its memory. */
     public Sizes sizes() {
       return sizes;
     }
@@ -177,7 +173,6 @@ public final class Engine implements AutoCloseable {
       return execution;
     }
 
-    /** Runs it once. */
     public void run() {
       Execution open = execution();
       for (int i = 0; i < written.size(); i++) {
@@ -187,22 +182,16 @@ public final class Engine implements AutoCloseable {
       Reference.reachabilityFence(program);
     }
 
-    /** What it computes, as a step to replay: with the mean times of its runs, or estimates. */
+    /** What it computes, as a trace to replay. Costs are mean times of its runs, or estimates. */
     public Trace recorded() {
       Trace trace = Planner.trace(program, engine.workers.threads());
       Plan plan = execution().plan();
       long[] nanos = execution.nanos();
-      List<String> names = new ArrayList<>();
-      List<Double> means = new ArrayList<>();
-      for (int i = 0; i < nanos.length; i++) {
-        if (!plan.again().get(i)) {
-          names.add(plan.steps().get(i).label());
-          means.add(nanos[i] / (double) Math.max(1, execution.runs()));
-        }
-      }
-      boolean isMeasured = execution.runs() > 0 && names.equals(trace.names());
-      return isMeasured
-          ? trace.withCosts(means.stream().mapToDouble(mean -> mean).toArray())
+      int[] first = IntStream.range(0, nanos.length).filter(i -> !plan.again().get(i)).toArray();
+      List<String> names = Arrays.stream(first).mapToObj(i -> plan.steps().get(i).label()).toList();
+      double runs = execution.runs();
+      return runs > 0 && names.equals(trace.names())
+          ? trace.withCosts(Arrays.stream(first).mapToDouble(i -> nanos[i] / runs).toArray())
           : trace;
     }
 
@@ -215,29 +204,22 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /**
-   * Plans {@code program}, or finds a plan of it, and binds it to its leaves and an arena. Where
-   * the budget has no room for all values, some are dropped and computed again.
-   *
-   * @throws OutOfBudgetException when one of its steps alone takes more than there is
-   */
-  public Bound bind(Program program) {
-    return bind(program, stepBudget);
-  }
-
-  /** Binds a program that takes at most {@code limit} bytes. */
-  public Bound bind(Program program, long limit) {
-    return bind(program, limit, ScheduleFinder.QUICK);
-  }
-
-  /** Binds a program; the finder decides what is dropped where the budget has no room for all. */
+  /** Binds a program to memory within the budget for one computation. */
   public Bound bind(Program program, ScheduleFinder finder) {
     return bind(program, stepBudget, finder);
   }
 
-  private Bound bind(Program program, long limit, ScheduleFinder finder) {
+  /**
+   * Plans {@code program}, or finds a plan of it, and binds it to its leaves and an arena.
+   *
+   * @param limit the most bytes of memory that it may take
+   * @param finder decides which values are dropped and computed again where there is no room for
+   *     all
+   * @throws OutOfBudgetException when one of its steps alone takes more than there is
+   */
+  public Bound bind(Program program, long limit, ScheduleFinder finder) {
     requireOpen("bind");
-    Plan whole = plans.whole(program);
+    Plan whole = plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
     List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
     long lanes = Execution.scratchBytes(whole, workers.threads());
     long room = Math.min(limit, allocator.budget() - allocator.live());
@@ -274,14 +256,14 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Tells {@code reader} from here on before memory of this is written or freed.
+   * From here on {@code reader} is told before memory of this engine is written or freed.
    *
-   * @throws IllegalStateException when this is closed
+   * @throws IllegalStateException when this engine is closed
    */
   public void addReader(PendingReads reader) {
     readers.add(reader);
     if (closed) {
-      // Closing may have gone through the readers before this was one.
+      // Closing may have told the readers before this one was added.
       readers.remove(reader);
       requireOpen("session");
     }
@@ -293,14 +275,14 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * To be called before a leaf is written from outside, or its memory freed. Returns when no
-   * session will read it for what was asked for before.
+   * To be called before a leaf is written from outside, or its memory is freed. Returns when no
+   * session reads the leaf any more for a value that was asked for before.
    */
   public static void beforeWrite(Buffer leaf) {
     beforeWrite(leaf, null);
   }
 
-  /** The same for all sessions except the one that writes. */
+  /** The same, but {@code writer}, a session that writes the leaf itself, may still read it. */
   public static void beforeWrite(Buffer leaf, @Nullable PendingReads writer) {
     // Each step of training comes here: without readers it allocates nothing, not even an iterator.
     if (leaf.owner() instanceof Engine owner && !owner.readers.isEmpty()) {

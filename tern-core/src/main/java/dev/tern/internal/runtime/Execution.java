@@ -25,14 +25,14 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A plan bound to addresses: run it as often as you like, it allocates nothing. One thread at a
- * time.
+ * A plan bound to addresses. It may run any number of times and allocates nothing then. One thread
+ * at a time may run it.
  */
 public final class Execution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
 
-  /** Operations in a run from which waiting for vector code pays. */
+  /** Waiting for vector code pays for runs of more arithmetic operations than this. */
   private static final double WORTH_WAITING = 5e8;
 
   private static final long MOST_WAITING_MILLIS = 4_000;
@@ -44,7 +44,7 @@ public final class Execution {
   private final List<Runnable> steps = new ArrayList<>();
   private final long[] nanos;
 
-  /** When each step of the last run began, and when the last ended. */
+  /** When each step of the last run began, and then when the last step ended. */
   private final long[] times;
 
   private long runs;
@@ -52,10 +52,10 @@ public final class Execution {
   /**
    * Where a plan finds its memory.
    *
-   * @param leaves address of each storage that is a leaf
-   * @param arena address of {@code plan.arenaBytes()} bytes
-   * @param scratch address of {@link #scratchBytes} bytes
-   * @param output address of the output that lies {@link Plan#APART}, if one does
+   * @param leaves the address of each storage that is a leaf
+   * @param arena the address of {@code plan.arenaBytes()} bytes
+   * @param scratch the address of {@link #scratchBytes} bytes
+   * @param output the address of the output that lies {@link Plan#APART}, if one does
    */
   public record Addresses(long[] leaves, long arena, long scratch, long output) {}
 
@@ -78,14 +78,14 @@ public final class Execution {
     times = new long[steps.size() + 1];
   }
 
-  /** The code of the steps of a plan that run kernels, which is made ready from here on. */
+  /** The kernel of each step, empty for a step without one. From here on the code is made ready. */
   public static List<Optional<CompiledKernel>> kernels(Plan plan) {
     return plan.steps().stream()
         .map(step -> step.kernel().map(fused -> Kernels.of(fused.spec())))
         .toList();
   }
 
-  /** Bytes of scratch for the lanes of reductions and for dot interactions, for each worker. */
+  /** Bytes of scratch memory that the steps of a plan need, for all workers together. */
   public static long scratchBytes(Plan plan, int threads) {
     long most = 0;
     for (Step step : plan.steps()) {
@@ -93,9 +93,8 @@ public final class Execution {
           switch (step) {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
             case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
-            case Step.DotInteraction s -> forward(s.sizes()).scratchBytes();
-            case Step.DotInteractionGradient s -> backward(s.sizes()).scratchBytes();
-            case Step.PairSums sums -> PairSums.scratchBytes();
+            case Step.DotInteraction s -> dots(s).scratchBytes();
+            case Step.PairSums _ -> PairSums.scratchBytes();
             default -> 0;
           };
       most = Math.max(most, each * threads);
@@ -141,9 +140,9 @@ public final class Execution {
   }
 
   /**
-   * Waits until the vector code that this execution needs is ready, where a run is so much
-   * arithmetic that scalar code would take long and keep the cores from the JIT; some seconds at
-   * most. Before many runs it pays, before a single one it may not.
+   * Waits for the vector code of this execution, 4 seconds at most, where a run is much arithmetic:
+   * scalar code would take long then, and keep the cores from the JIT. This pays before many runs,
+   * but perhaps not before a single one.
    */
   public void awaitVectorCode() {
     double flops = plan.steps().stream().mapToDouble(Step::flops).sum();
@@ -164,36 +163,29 @@ public final class Execution {
         || kernels.stream().flatMap(Optional::stream).anyMatch(CompiledKernel::isPending);
   }
 
-  /** The state of the code of a step: {@link CompiledKernel#state}, or nothing without a kernel. */
+  /** {@link CompiledKernel#state} of a step's kernel; empty for a step without a kernel. */
   public String state(int step) {
     return kernels.get(step).map(CompiledKernel::state).orElse("");
   }
 
-  /** Runs so far. */
   public long runs() {
     return runs;
   }
 
-  /** Nanoseconds, in all runs together, of each step of the plan. */
+  /** Nanoseconds of each step of the plan, in all runs together. */
   public long[] nanos() {
     return nanos.clone();
   }
 
-  /** When each step of the last run began, and when the last ended: nanoseconds from its start. */
+  /** When each step of the last run began and the last step ended: nanoseconds from its start. */
   public long[] lastRun() {
     long[] result = new long[times.length];
     Arrays.setAll(result, i -> times[i] - times[0]);
     return result;
   }
 
-  /** What it runs. */
   public Plan plan() {
     return plan;
-  }
-
-  /** The steps, in their order. */
-  public List<Step> steps() {
-    return plan.steps();
   }
 
   /** Address of output {@code index}, dense; valid until the next run. */
@@ -208,90 +200,82 @@ public final class Execution {
   private Runnable bind(Step step, Optional<CompiledKernel> kernel, long scratch) {
     return switch (step) {
       case Step.Fused s -> {
-        FusedTask.Addresses at = addresses(s, scratch);
-        FusedTask task =
-            new FusedTask(
-                s, kernel.orElseThrow(), at, FusedTask.PassedRows.NONE, workers.threads());
+        FusedTask task = fused(s, kernel, scratch, FusedTask.PassedRows.NONE);
         yield () -> task.run(workers);
       }
       case Step.MatMul s -> matmul(s, Epilogue.NONE);
-      case Step.MatMulThen s -> {
-        FusedTask task =
-            new FusedTask(
-                s.then(),
-                kernel.orElseThrow(),
-                addresses(s.then(), scratch),
-                passedRows(s),
-                workers.threads());
-        long rows = s.passesRows() ? address(s.product().c().place()) : 0;
-        int pieces = s.then().loops().isAcross() ? s.then().loops().chunks() : 0;
-        Runnable product = matmul(s.product(), new Epilogue(task::range, rows, pieces));
-        yield () -> task.runWithin(product);
-      }
+      case Step.MatMulThen s -> matmulThen(s, fused(s.then(), kernel, scratch, passedRows(s)));
       case Step.Gather s -> gather(s);
       case Step.ScatterAdd s -> scatterAdd(s);
       case Step.SegmentReduce s -> segmentReduce(s);
       case Step.Index s -> index(s);
       case Step.Copy s -> () -> Memory.copy(address(s.in()), address(s.out()), s.bytes());
-      case Step.Uniform s -> {
-        Workers.Task task = uniform(s);
-        yield () -> workers.run(tasks(s.count(), ELEMENTS_PER_TASK), task);
-      }
+      case Step.Uniform s -> uniform(s);
       case Step.Cast s -> cast(s);
-      case Step.DotInteraction(Step.Place x, Step.Place out, Step.Vectors sizes) -> {
-        DotInteraction dots = forward(sizes);
-        Samples samples = new Samples(address(x), 0, address(out));
-        long each = dots.scratchBytes();
-        yield rows(
-            sizes.batch(),
-            (from, to, worker) -> dots.run(samples, from, to, scratch + worker * each));
-      }
-      case Step.DotInteractionGradient(
-              Step.Place x,
-              Step.Place gradient,
-              Step.Place out,
-              Step.Vectors sizes) -> {
-        DotInteraction dots = backward(sizes);
-        Samples samples = new Samples(address(x), address(gradient), address(out));
-        long each = dots.scratchBytes();
-        yield rows(
-            sizes.batch(),
-            (from, to, worker) -> dots.run(samples, from, to, scratch + worker * each));
-      }
-      case Step.PairSums(Step.Place x, Step.Place out, Step.Vectors(int batch, int n, int d)) -> {
-        PairSums sums = new PairSums(n, d);
-        yield rows(
-            batch,
-            (from, to, worker) -> {
-              long own = scratch + worker * PairSums.scratchBytes();
-              sums.forward(address(x), address(out), own, from, to);
-            });
-      }
-      case Step.PairSumsGradient(
-              Step.Place x,
-              Step.Place gradient,
-              Step.Place out,
-              Step.Vectors(int batch, int n, int d)) -> {
-        PairSums sums = new PairSums(n, d);
-        yield rows(
-            batch,
-            (from, to, worker) ->
-                sums.backward(address(x), address(gradient), address(out), from, to));
-      }
+      case Step.DotInteraction s -> dotInteraction(s, scratch);
+      case Step.PairSums s -> pairSums(s, scratch);
     };
   }
 
-  private static DotInteraction forward(Step.Vectors sizes) {
-    return DotInteraction.forward(sizes.n(), sizes.d());
+  /** Computes elements {@code from} to {@code to - 1} of a step. */
+  @FunctionalInterface
+  private interface Range {
+    void run(int from, int to, int worker);
   }
 
-  private static DotInteraction backward(Step.Vectors sizes) {
-    return DotInteraction.backward(sizes.n(), sizes.d());
+  /** Has the workers compute {@code count} elements, at most {@code each} in one task. */
+  private Runnable inTasks(int count, int each, Range range) {
+    int tasks = (int) ((count + each - 1L) / each);
+    Workers.Task task =
+        (index, worker) -> {
+          int from = index * each;
+          range.run(from, from + Math.min(each, count - from), worker);
+        };
+    return () -> workers.run(tasks, task);
   }
 
-  private FusedTask.Addresses addresses(Step.Fused s, long scratch) {
+  private FusedTask fused(
+      Step.Fused s, Optional<CompiledKernel> kernel, long scratch, FusedTask.PassedRows passed) {
     long[] operands = s.operands().stream().mapToLong(this::address).toArray();
-    return new FusedTask.Addresses(operands, address(s.partials()), scratch);
+    FusedTask.Addresses at = new FusedTask.Addresses(operands, address(s.partials()), scratch);
+    return new FusedTask(s, kernel.orElseThrow(), at, passed, workers.threads());
+  }
+
+  private Runnable matmulThen(Step.MatMulThen s, FusedTask then) {
+    long rows = s.passesRows() ? address(s.product().c().place()) : 0;
+    int pieces = s.then().loops().isAcross() ? s.then().loops().chunks() : 0;
+    Runnable product = matmul(s.product(), new Epilogue(then::range, rows, pieces));
+    return () -> then.runWithin(product);
+  }
+
+  private Runnable dotInteraction(Step.DotInteraction s, long scratch) {
+    DotInteraction dots = dots(s);
+    long gradient = s.gradient().map(this::address).orElse(0L);
+    Samples samples = new Samples(address(s.x()), gradient, address(s.out()));
+    long each = dots.scratchBytes();
+    return inTasks(
+        s.sizes().batch(),
+        ROWS_PER_TASK,
+        (from, to, worker) -> dots.run(samples, from, to, scratch + worker * each));
+  }
+
+  private static DotInteraction dots(Step.DotInteraction s) {
+    int n = s.sizes().n();
+    int d = s.sizes().d();
+    return s.gradient().isEmpty() ? DotInteraction.forward(n, d) : DotInteraction.backward(n, d);
+  }
+
+  private Runnable pairSums(Step.PairSums s, long scratch) {
+    PairSums sums = new PairSums(s.sizes().n(), s.sizes().d());
+    long x = address(s.x());
+    long out = address(s.out());
+    long gradient = s.gradient().map(this::address).orElse(0L);
+    long each = PairSums.scratchBytes();
+    Range range =
+        s.gradient().isEmpty()
+            ? (from, to, worker) -> sums.forward(x, out, scratch + worker * each, from, to)
+            : (from, to, worker) -> sums.backward(x, gradient, out, from, to);
+    return inTasks(s.sizes().batch(), ROWS_PER_TASK, range);
   }
 
   private static FusedTask.PassedRows passedRows(Step.MatMulThen s) {
@@ -303,53 +287,35 @@ public final class Execution {
     return new FusedTask.PassedRows(s.then().operands().indexOf(s.product().c().place()), bytes);
   }
 
-  /** Computes some rows of a batch. */
-  @FunctionalInterface
-  private interface RowRange {
-    void run(int from, int to, int worker);
-  }
-
-  private Runnable rows(int batch, RowRange range) {
-    Workers.Task task =
-        (index, worker) -> {
-          int from = index * ROWS_PER_TASK;
-          range.run(from, Math.min(batch, from + ROWS_PER_TASK), worker);
-        };
-    return () -> workers.run(tasks(batch, ROWS_PER_TASK), task);
-  }
-
   private Runnable cast(Step.Cast s) {
     long in = address(s.in().place());
     long out = address(s.out().place());
     if (!ElementCasts.isDense(s)) {
-      return () -> ElementCasts.run(s, in, out);
+      return () -> ElementCasts.run(s, 0, in, out);
     }
-    int count = Math.toIntExact(s.elements());
-    Workers.Task task =
-        (index, worker) -> {
-          int from = index * ELEMENTS_PER_TASK;
-          ElementCasts.range(
-              s,
-              in + (long) from * s.from().bytes(),
-              out + (long) from * s.to().bytes(),
-              Math.min(ELEMENTS_PER_TASK, count - from));
-        };
-    return () -> workers.run(tasks(count, ELEMENTS_PER_TASK), task);
+    return inTasks(
+        Math.toIntExact(s.elements()),
+        ELEMENTS_PER_TASK,
+        (from, to, worker) ->
+            ElementCasts.range(
+                s,
+                in + (long) from * s.from().bytes(),
+                out + (long) from * s.to().bytes(),
+                to - from));
   }
 
-  private static int tasks(int count, int each) {
-    return (int) ((count + each - 1L) / each);
-  }
-
-  private Workers.Task uniform(Step.Uniform s) {
-    return (index, worker) -> {
-      long seed = Memory.getLong(address(s.seed()));
-      long out = address(s.out());
-      int end = (int) Math.min(s.count(), (index + 1L) * ELEMENTS_PER_TASK);
-      for (int i = index * ELEMENTS_PER_TASK; i < end; i++) {
-        Memory.setFloat(out + 4L * i, Pointwise.uniform(seed, s.stream(), i));
-      }
-    };
+  private Runnable uniform(Step.Uniform s) {
+    long seedAt = address(s.seed());
+    long out = address(s.out());
+    return inTasks(
+        s.count(),
+        ELEMENTS_PER_TASK,
+        (from, to, worker) -> {
+          long seed = Memory.getLong(seedAt);
+          for (int i = from; i < to; i++) {
+            Memory.setFloat(out + 4L * i, Pointwise.uniform(seed, s.stream(), i));
+          }
+        });
   }
 
   private Runnable matmul(Step.MatMul s, Epilogue epilogue) {
@@ -396,17 +362,14 @@ public final class Execution {
     long out = address(s.out());
     int count = s.index().count();
     int each = Math.max(1, ELEMENTS_PER_TASK / Math.max(1, s.width()));
-    Workers.Task task =
-        (number, worker) -> {
-          int from = number * each;
-          int to = from + Math.min(each, count - from);
-          index.gather(table, out, from, to, s.width());
-        };
+    Runnable all =
+        inTasks(count, each, (from, to, worker) -> index.gather(table, out, from, to, s.width()));
     return () -> {
       try {
-        workers.run(tasks(count, each), task);
+        all.run();
       } catch (IndexOutOfBoundsException e) {
-        index.check(count); // the first wrong index, whichever thread met one first
+        // Names the first wrong index, whichever a thread met first.
+        index.check(count);
         throw e;
       }
     };
@@ -432,15 +395,12 @@ public final class Execution {
     long elements = Math.max(1, (long) s.values().rows() * s.width());
     long share = (long) ELEMENTS_PER_TASK * count / elements;
     int each = (int) Math.clamp(share, 1L, (long) ELEMENTS_PER_TASK);
-    Workers.Task task =
-        (index, worker) -> {
-          int from = index * each;
-          int to = from + Math.min(each, count - from);
-          segments.reduce(values, offsets.address(), out, from, to);
-        };
+    long starts = offsets.address();
+    Runnable all =
+        inTasks(count, each, (from, to, worker) -> segments.reduce(values, starts, out, from, to));
     return () -> {
       IndexRules.check("segmentReduce", offsets, count + 1, s.values().rows());
-      workers.run(tasks(count, each), task);
+      all.run();
     };
   }
 

@@ -11,14 +11,15 @@ import dev.tern.internal.plan.Step;
 import java.util.Arrays;
 
 /**
- * Runs a fused step in chunks of its outermost loop. The three innermost loops are the kernel's
- * own; further ones are counted here. A reduction over the outermost loop goes to partial results,
- * one per chunk, added up in order at the end, so the number of threads does not matter.
+ * Runs a fused step in chunks of its outermost loop. The kernel runs the three innermost loops;
+ * this class runs the loops outside of them. In a reduction over the outermost loop each chunk has
+ * a partial result of its own. These are combined in order at the end, so the number of threads
+ * does not change the result.
  */
 final class FusedTask implements Workers.Task {
   private static final int KERNEL_LOOPS = 3;
 
-  /** Numbers of different threads lie so far apart that no two share a cache line. */
+  /** Array elements from one thread's number to the next, so that no two share a cache line. */
   private static final int APART = 16;
 
   private final Step.Fused step;
@@ -39,43 +40,39 @@ final class FusedTask implements Workers.Task {
   private final long scratchBytes;
   private Kernel kernel;
 
-  /** Elements of the step in one index of the outermost loop. */
+  /** Elements of the step for each index of the outermost loop. */
   private final long unit;
 
-  /** The operand of which each worker has rows of its own, or -1, and from one's to the next's. */
-  private final int passed;
+  private final PassedRows passed;
 
-  private final long passedBytes;
-
-  /** By worker, at distances, time spent in {@link #range}. */
+  /** Nanoseconds in {@link #range}, for worker {@code w} at index {@code w * APART}. */
   private final long[] spent;
 
   /**
    * Where a step finds its operands and scratch memory.
    *
-   * @param operands address of each
-   * @param partials address of the partial results
-   * @param scratch address of the lanes of each worker
+   * @param operands the address of each operand
+   * @param partials the address of the partial results
+   * @param scratch the address of {@link #scratchBytes} bytes for each worker
    */
   record Addresses(long[] operands, long partials, long scratch) {}
 
   /**
-   * An operand whose first elements {@link #range} finds where a worker's own memory begins.
+   * The operand that a product hands over in rows: each worker reads the rows that it has computed
+   * from memory of its own.
    *
-   * @param operand its number, or -1
-   * @param bytes from one worker's memory for it to the next one's
+   * @param operand its number; -1 where there is none
+   * @param bytes from one worker's memory to the next one's
    */
   record PassedRows(int operand, long bytes) {
     static final PassedRows NONE = new PassedRows(-1, 0);
   }
 
-  FusedTask(
-      Step.Fused step, CompiledKernel code, Addresses at, PassedRows passedRows, int threads) {
+  FusedTask(Step.Fused step, CompiledKernel code, Addresses at, PassedRows passed, int threads) {
     this.step = step;
     this.code = code;
     loops = step.loops();
-    passed = passedRows.operand;
-    passedBytes = passedRows.bytes;
+    this.passed = passed;
     addresses = at.operands;
     scratch = at.scratch;
     kernel = code.active();
@@ -95,13 +92,13 @@ final class FusedTask implements Workers.Task {
         kernelStrides[KERNEL_LOOPS * k + level] = axis < 0 ? 0 : 4L * strides[axis];
       }
     }
-    this.partials = new long[loops.reduced().length];
-    sums = new RowSums[this.partials.length];
+    partials = new long[loops.reduced().length];
+    sums = new RowSums[partials.length];
     Arrays.setAll(sums, i -> new RowSums(4 * loops.reduced()[i], loops.chunks() - 1));
     long next = at.partials;
-    for (int i = 0; i < this.partials.length; i++) {
+    for (int i = 0; i < partials.length; i++) {
       if (isPartial(i)) {
-        this.partials[i] = next;
+        partials[i] = next;
         next += 4 * loops.reduced()[i] * loops.chunks();
       }
     }
@@ -109,7 +106,7 @@ final class FusedTask implements Workers.Task {
     counters = new int[threads][outerLoops];
   }
 
-  /** Bytes of lanes and rows that each worker needs. */
+  /** Bytes of scratch memory that each worker needs, for lanes of reductions and for rows. */
   static long scratchBytes(Step.Fused step) {
     int[] sizes = step.loops().sizes();
     return Kernels.scratchBytes(step.spec(), sizes[sizes.length - 1]);
@@ -127,7 +124,7 @@ final class FusedTask implements Workers.Task {
     combine();
   }
 
-  /** Runs {@code producer}, which calls {@link #range} for all elements. */
+  /** Runs {@code producer}, which calls {@link #range} until that has had all elements. */
   void runWithin(Runnable producer) {
     kernel = code.active();
     Arrays.fill(spent, 0);
@@ -141,9 +138,11 @@ final class FusedTask implements Workers.Task {
   }
 
   /**
-   * Elements {@code from} to {@code to - 1} of the step, whole indices of its outermost loop.
+   * Computes elements {@code from} to {@code to - 1} of the step. Both are multiples of the
+   * elements for one index of the outermost loop.
    *
-   * @param chunk of which they are part, in order, where the step reduces over that loop
+   * @param chunk the chunk that these are part of, where the step reduces over the outermost loop;
+   *     the parts of a chunk come in order
    */
   void range(long from, long to, int chunk, int worker) {
     long start = System.nanoTime();
@@ -169,8 +168,8 @@ final class FusedTask implements Workers.Task {
     for (int k = 0; k < at.length; k++) {
       int store = k - loads;
       boolean partial = store >= 0 && isPartial(store);
-      if (k == passed) {
-        at[k] = addresses[k] + worker * passedBytes;
+      if (k == passed.operand) {
+        at[k] = addresses[k] + worker * passed.bytes;
       } else if (partial) {
         at[k] = partials[store] + 4 * loops.reduced()[store] * chunk;
       } else {
@@ -187,7 +186,7 @@ final class FusedTask implements Workers.Task {
     }
   }
 
-  /** Sets what this chunk reduces into. */
+  /** Sets the memory that a chunk reduces into to 0 (sum) or minus infinity (maximum). */
   private void fill(int store, long address, int from, int to) {
     int stride = loops.strides()[loads + store][0];
     long elements = stride == 0 ? loops.reduced()[store] : (long) (to - from) * stride;
@@ -218,7 +217,7 @@ final class FusedTask implements Workers.Task {
     }
   }
 
-  /** Steps the outer loops like an odometer; false at the end. */
+  /** Moves the outer loops on by one, like an odometer; false at the end. */
   private boolean advance(long[] at, int[] counter, int outermost) {
     for (int axis = outerLoops - 1; axis >= 0; axis--) {
       int size = axis == 0 ? outermost : loops.sizes()[axis];
@@ -243,6 +242,7 @@ final class FusedTask implements Workers.Task {
     }
   }
 
+  /** Adds the partial results of all chunks up in order, or takes their maximum. */
   private void combine(int store) {
     long bytes = 4 * loops.reduced()[store];
     long out = addresses[loads + store];

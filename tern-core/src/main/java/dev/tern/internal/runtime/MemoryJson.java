@@ -10,7 +10,8 @@ import java.util.List;
 
 /**
  * A snapshot of memory in the format of PyTorch's {@code torch.cuda.memory._snapshot()}, for the
- * viewers of that format. Each block has one frame, which names its holder.
+ * viewers of that format. Each block has one frame, which names its holder. Blocks are free as soon
+ * as they are freed, so what PyTorch calls active is what is allocated.
  */
 final class MemoryJson {
   private MemoryJson() {}
@@ -30,38 +31,32 @@ final class MemoryJson {
 
   private static Json.Obj segment(MemorySnapshot.Segment segment) {
     List<Json> blocks = new ArrayList<>();
+    long live = 0;
     long requested = 0;
     for (MemorySnapshot.Block block : segment.blocks()) {
+      boolean isLive = block.state() == State.LIVE;
+      live += isLive ? block.bytes() : 0;
       requested += block.requested();
       blocks.add(
           Json.object()
               .put("address", block.address())
               .put("size", block.bytes())
               .put("requested_size", block.requested())
-              .put("state", name(block.state()))
+              .put("state", isLive ? "active_allocated" : "inactive")
               .put("kept", block.state() == State.KEPT)
               .put("frames", frames(block.holder())));
     }
-    long live = segment.bytes(State.LIVE);
     return Json.object()
         .put("address", segment.address())
         .put("total_size", segment.bytes())
         .put("allocated_size", live)
-        .put("active_size", live + segment.bytes(State.WAITING))
+        .put("active_size", live)
         .put("requested_size", requested)
         .put("device", 0L)
         .put("stream", 0L)
         .put("segment_type", "large")
         .put("is_expandable", true)
         .put("blocks", new Json.Arr(blocks));
-  }
-
-  private static String name(State state) {
-    return switch (state) {
-      case LIVE -> "active_allocated";
-      case WAITING -> "active_pending_free";
-      case KEPT, FREE -> "inactive";
-    };
   }
 
   private static Json.Arr frames(String holder) {
@@ -78,8 +73,6 @@ final class MemoryJson {
         trace.add(entry("free_requested", event));
         trace.add(entry("free_completed", event));
       }
-      case FREE_REQUESTED -> trace.add(entry("free_requested", event));
-      case FREE_COMPLETED -> trace.add(entry("free_completed", event));
       case GROW -> trace.add(entry("segment_map", event));
       case TRIM -> trace.add(entry("segment_unmap", event));
       case OUT_OF_MEMORY ->
@@ -102,12 +95,12 @@ final class MemoryJson {
         .put("allocation", quantity(s.allocations()))
         .put("allocated_bytes", quantity(s.allocated()))
         .put("reserved_bytes", quantity(s.reserved()))
-        .put("active_bytes", quantity(s.active()))
+        .put("active_bytes", quantity(s.allocated()))
         .put("inactive_split_bytes", quantity(s.inactiveSplit()))
         .put("requested_bytes", quantity(s.requested()))
         .put("num_alloc_retries", s.retries())
         .put("num_ooms", s.outOfMemory())
-        .put("num_sync_all_streams", s.waits())
+        .put("num_sync_all_streams", 0L)
         .put("system_calls", s.systemCalls());
   }
 

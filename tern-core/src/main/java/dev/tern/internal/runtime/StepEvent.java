@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A step of a computation, for the flight recorder. */
+/** For the flight recorder: a step of a computation ran. */
 @Name("dev.tern.Step")
 @Label("Step")
 @Category("Tern")

@@ -32,7 +32,7 @@ final class EagerTest {
   private static final Shape ROW = Shape.of(1024);
   private static final long ROW_BYTES = 4096;
 
-  private final Engine engine = new Engine(2, 64 << 20);
+  private final Engine engine = new Engine(2, 64 << 20, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @AfterEach

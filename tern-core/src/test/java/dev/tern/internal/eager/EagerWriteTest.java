@@ -32,7 +32,7 @@ final class EagerWriteTest {
   private static final Shape SQUARE = Shape.of(256, 256);
   private static final int ELEMENTS = 256 * 256;
 
-  private final Engine engine = new Engine(1, 64 << 20);
+  private final Engine engine = new Engine(1, 64 << 20, 64 << 20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final Node x = engine.allocate(SQUARE, DType.F32, "x");
   private final Buffer leaf = ((Op.Leaf) x.op()).buffer();
@@ -176,7 +176,7 @@ final class EagerWriteTest {
   @Test
   void aDeviceClosedBesideItsSessionWaitsForTheOpThatRuns() throws Exception {
     for (int round = 0; round < 10; round++) {
-      Engine other = new Engine(1, 64 << 20);
+      Engine other = new Engine(1, 64 << 20, 64 << 20);
       Node operand = other.allocate(Shape.of(512, 512), DType.F32, "operand");
       Eager eager = new Eager(other, 16 << 20, 1000, false);
       List<Node> asked = new ArrayList<>();
@@ -196,7 +196,7 @@ final class EagerWriteTest {
 
   @Test
   void aSessionOfAClosedDeviceIsRefused() {
-    Engine other = new Engine(1, 1 << 20);
+    Engine other = new Engine(1, 1 << 20, 1 << 20);
     other.close();
     assertThatThrownBy(() -> new Eager(other, 4096, 1, false))
         .isInstanceOf(IllegalStateException.class);
@@ -204,7 +204,7 @@ final class EagerWriteTest {
 
   @Test
   void anOpOnMemoryOfAClosedDeviceIsRefused() {
-    Engine other = new Engine(1, 1 << 20);
+    Engine other = new Engine(1, 1 << 20, 1 << 20);
     Node operand = other.allocate(ROW, DType.F32, "operand");
     try (Eager eager = eager(1 << 20, 10)) {
       float[] before = eager.get(Nodes.mul(operand, 0));
@@ -218,7 +218,7 @@ final class EagerWriteTest {
 
   @Test
   void aWriteReachesSessionsOfOtherDevices() {
-    try (Engine other = new Engine(1, 1 << 20)) {
+    try (Engine other = new Engine(1, 1 << 20, 1 << 20)) {
       Node row = other.allocate(ROW, DType.F32, "row");
       write(row, 1);
       try (Eager eager = eager(1 << 20, 10)) {
@@ -248,7 +248,7 @@ final class EagerWriteTest {
 
   @SuppressWarnings("resource")
   private static WeakReference<Eager> forgotten() {
-    Engine device = new Engine(1, 1 << 20);
+    Engine device = new Engine(1, 1 << 20, 1 << 20);
     Eager eager = new Eager(device, 1 << 16, 10, false);
     assertThat(eager.get(Nodes.mul(Leaves.of(ROW, new float[1024]), 2))).hasSize(1024);
     return new WeakReference<>(eager);

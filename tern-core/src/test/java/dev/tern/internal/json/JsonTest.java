@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,34 +45,6 @@ final class JsonTest {
   void fieldsKeepTheirOrder() {
     String text = "{\"z\":1,\"a\":2,\"m\":[true,null,\"x\"]}";
     assertThat(parse(text)).hasToString(text);
-  }
-
-  @Test
-  void indentedTextReadsBack() throws IOException {
-    Json.Obj object =
-        Json.object()
-            .put("a", 1)
-            .put("b", new Json.Arr(List.of(new Json.Int(1), new Json.Int(2))))
-            .put("c", new Json.Arr(List.of(Json.object().put("d", true), Json.object())))
-            .put("e", "f");
-    StringBuilder out = new StringBuilder();
-    object.writeIndentedTo(out);
-    assertThat(out)
-        .hasToString(
-            """
-            {
-              "a": 1,
-              "b": [1, 2],
-              "c": [
-                {
-                  "d": true
-                },
-                {}
-              ],
-              "e": "f"
-            }\
-            """);
-    assertThat(parse(out.toString())).isEqualTo(object);
   }
 
   @Test

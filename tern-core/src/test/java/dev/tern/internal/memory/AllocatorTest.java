@@ -39,7 +39,7 @@ final class AllocatorTest {
             stamp(address, rounded);
             live += rounded;
           } catch (OutOfBudgetException e) {
-            assertThat(allocator.mapped() + rounded(bytes))
+            assertThat(allocator.statistics().reserved().current() + rounded(bytes))
                 .as("refused %d, live %d", bytes, live)
                 .isGreaterThan(allocator.budget());
           }
@@ -53,7 +53,7 @@ final class AllocatorTest {
         peak = Math.max(peak, live);
         assertThat(allocator.live()).isEqualTo(live);
         assertThat(allocator.peak()).isEqualTo(peak);
-        assertThat(allocator.mapped()).isBetween(live, allocator.budget());
+        assertThat(allocator.statistics().reserved().current()).isBetween(live, allocator.budget());
       }
       model.keySet().forEach(allocator::free);
       assertThat(allocator.live()).isZero();
@@ -143,7 +143,7 @@ final class AllocatorTest {
         assertThatThrownBy(() -> allocator.allocate(1, "one"))
             .isInstanceOf(OutOfBudgetException.class);
         allocator.free(all);
-        assertThat(allocator.mapped()).isZero();
+        assertThat(allocator.statistics().reserved().current()).isZero();
       }
     }
   }
@@ -224,11 +224,11 @@ final class AllocatorTest {
   @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void arenaPagesServeWhereThereIsNoMmap() {
-    long address = Pages.mapArena(1000);
+    long address = SystemMemory.ARENAS.reserve(1000);
     assertThat(address % 64).isZero();
     stamp(address, 960);
     assertStamped(address, 960);
-    Pages.unmapArena(address, 1000);
+    assertThat(SystemMemory.ARENAS.unreserve(address, 1000)).isEqualTo(1);
   }
 
   private static long rounded(long bytes) {

@@ -23,27 +23,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class MemorySnapshotTest {
   private static final long BUDGET = 8 << 20;
 
-  /** A stream that is done when told. */
-  private static final class Work implements Allocator.Event {
-    private volatile boolean isOver;
-
-    @Override
-    public boolean isOver() {
-      return isOver;
-    }
-
-    @Override
-    public void await() {
-      isOver = true;
-    }
-  }
-
   private static List<Block> blocks(MemorySnapshot snapshot) {
     return snapshot.segments().stream().flatMap(segment -> segment.blocks().stream()).toList();
   }
 
   private static Block at(MemorySnapshot snapshot, long address) {
     return blocks(snapshot).stream().filter(b -> b.address() == address).findFirst().orElseThrow();
+  }
+
+  private static long bytes(MemorySnapshot snapshot, State state) {
+    return blocks(snapshot).stream().filter(b -> b.state() == state).mapToLong(Block::bytes).sum();
   }
 
   /** Blocks tile segments, segments are what is reserved, live blocks what is allocated. */
@@ -63,34 +52,26 @@ final class MemorySnapshotTest {
     }
     MemoryStatistics counted = snapshot.statistics();
     assertThat(reserved).isEqualTo(counted.reserved().current()).isLessThanOrEqualTo(BUDGET);
-    assertThat(snapshot.bytes(State.LIVE)).isEqualTo(counted.allocated().current());
+    assertThat(bytes(snapshot, State.LIVE)).isEqualTo(counted.allocated().current());
     assertThat(requested).isEqualTo(counted.requested().current());
-    assertThat(snapshot.bytes(State.LIVE) + snapshot.bytes(State.WAITING))
-        .isEqualTo(counted.active().current());
   }
 
   @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @ParameterizedTest
   @EnumSource
   void everyBlockIsThereWithItsHolderAndState(SystemMemory backing) {
-    Work work = new Work();
-    try (Allocator allocator = Allocator.of(BUDGET, backing)) {
+    try (Allocator allocator = new Allocator(BUDGET, backing)) {
       long live = allocator.allocate(1000, "table");
       long kept = allocator.allocate(5000, "batch");
-      long used = allocator.allocate(3000, "copy");
       allocator.free(kept);
-      allocator.freeAfter(used, work);
       MemorySnapshot snapshot = allocator.snapshot();
       assertWhole(snapshot);
       assertThat(at(snapshot, live)).isEqualTo(new Block(live, 1024, 1000, State.LIVE, "table"));
       assertThat(at(snapshot, kept)).isEqualTo(new Block(kept, 5056, 0, State.KEPT, ""));
-      assertThat(at(snapshot, used)).isEqualTo(new Block(used, 3008, 3000, State.WAITING, "copy"));
-      work.isOver = true;
       allocator.trim();
       MemorySnapshot after = allocator.snapshot();
       assertWhole(after);
-      assertThat(after.bytes(State.WAITING)).isZero();
-      assertThat(after.bytes(State.KEPT)).isZero();
+      assertThat(bytes(after, State.KEPT)).isZero();
       assertThat(at(after, live).holder()).isEqualTo("table");
     }
   }
@@ -114,7 +95,7 @@ final class MemorySnapshotTest {
         thread.join();
       }
       assertThat(failure.get()).isNull();
-      assertThat(allocator.snapshot().bytes(State.LIVE)).isZero();
+      assertThat(bytes(allocator.snapshot(), State.LIVE)).isZero();
     }
   }
 
@@ -145,27 +126,19 @@ final class MemorySnapshotTest {
   @Tag("unchecked") // Blocks lie elsewhere in checked mode.
   @Test
   void historySaysWhatHappenedInOrder() {
-    Work work = new Work();
     try (Allocator allocator = Allocator.of(BUDGET)) {
       long before = allocator.allocate(64, "before");
       allocator.recordHistory(100);
       long a = allocator.allocate(100, "a");
       allocator.free(a);
       long again = allocator.allocate(100, "b");
-      allocator.freeAfter(again, work);
-      work.isOver = true;
+      allocator.free(again);
       allocator.free(before);
       allocator.trim();
       List<Event> events = allocator.snapshot().events();
       assertThat(events.stream().map(Event::action).filter(x -> x != Action.GROW))
           .containsExactly(
-              Action.ALLOCATE,
-              Action.FREE,
-              Action.ALLOCATE,
-              Action.FREE_REQUESTED,
-              Action.FREE,
-              Action.FREE_COMPLETED,
-              Action.TRIM);
+              Action.ALLOCATE, Action.FREE, Action.ALLOCATE, Action.FREE, Action.FREE, Action.TRIM);
       assertThat(events).isSortedAccordingTo((x, y) -> Long.compare(x.nanos(), y.nanos()));
       Event first =
           events.stream().filter(e -> e.action() == Action.ALLOCATE).findFirst().orElseThrow();
@@ -251,23 +224,6 @@ final class MemorySnapshotTest {
       assertThatThrownBy(() -> allocator.recordHistory(-1)).hasMessageContaining("memory history");
       assertThatThrownBy(() -> allocator.recordHistory(Integer.MAX_VALUE))
           .hasMessageContaining("expected 1 to 16777216");
-    }
-  }
-
-  @Test
-  void peaksBeginAnewFromWhatIsNow() {
-    try (Allocator allocator = Allocator.of(BUDGET)) {
-      long small = allocator.allocate(4096, "small");
-      allocator.free(allocator.allocate(1 << 20, "large"));
-      assertThat(allocator.peak()).isEqualTo((1 << 20) + 4096);
-      allocator.resetPeaks();
-      MemoryStatistics now = allocator.statistics();
-      assertThat(now.allocated().peak()).isEqualTo(4096);
-      assertThat(now.requested().peak()).isEqualTo(4096);
-      assertThat(now.reserved().peak()).isEqualTo(now.reserved().current());
-      assertThat(now.allocated().totalAllocated()).isEqualTo((1 << 20) + 4096);
-      allocator.free(small);
-      assertThat(allocator.peak()).isEqualTo(4096);
     }
   }
 }

@@ -27,7 +27,7 @@ final class MemoryStatisticsTest {
   void countsMatchAModel(SystemMemory backing) {
     SplittableRandom random = new SplittableRandom(11);
     long[] model = new long[8]; // live, peak, taken, freed, requested, its peak, blocks, refused
-    try (Allocator allocator = Allocator.of(16 * MIB, backing)) {
+    try (Allocator allocator = new Allocator(16 * MIB, backing)) {
       List<Block> live = new ArrayList<>();
       for (int i = 0; i < 20_000; i++) {
         if (random.nextInt(100) < 51) {
@@ -63,7 +63,6 @@ final class MemoryStatisticsTest {
   private static void assertAgrees(MemoryStatistics statistics, long[] model, long budget) {
     assertThat(statistics.allocated())
         .isEqualTo(new MemoryStatistics.Quantity(model[0], model[1], model[2], model[3]));
-    assertThat(statistics.active()).isEqualTo(statistics.allocated());
     assertThat(statistics.requested().current()).isEqualTo(model[4]);
     assertThat(statistics.requested().peak()).isEqualTo(model[5]);
     assertThat(statistics.allocations().current()).isEqualTo(model[6]);
@@ -84,20 +83,20 @@ final class MemoryStatisticsTest {
       for (int i = 0; i < blocks.length; i += 2) {
         allocator.free(blocks[i]);
       }
-      long held = allocator.mapped();
+      long held = allocator.statistics().reserved().current();
       Memory.setLong(blocks[1], 42);
       assertThat(allocator.trim()).isEqualTo(held - 16 * MIB);
-      assertThat(allocator.mapped()).isEqualTo(16 * MIB);
+      assertThat(allocator.statistics().reserved().current()).isEqualTo(16 * MIB);
       assertThat(allocator.trim()).isZero();
       assertThat(Memory.getLong(blocks[1])).isEqualTo(42);
       for (int i = 0; i < blocks.length; i += 2) {
         blocks[i] = allocator.allocate(MIB, "x");
         Memory.setLong(blocks[i] + MIB - 8, i);
       }
-      assertThat(allocator.mapped()).isBetween(32 * MIB, 33 * MIB);
+      assertThat(allocator.statistics().reserved().current()).isBetween(32 * MIB, 33 * MIB);
       Arrays.stream(blocks).forEach(allocator::free);
       allocator.trim();
-      assertThat(allocator.mapped()).isZero();
+      assertThat(allocator.statistics().reserved().current()).isZero();
     }
   }
 
@@ -129,7 +128,7 @@ final class MemoryStatisticsTest {
       }
       long whole = allocator.allocate(32 * MIB, "in one piece");
       Memory.zero(whole, 32 * MIB);
-      assertThat(allocator.mapped()).isEqualTo(64 * MIB);
+      assertThat(allocator.statistics().reserved().current()).isEqualTo(64 * MIB);
       assertThatThrownBy(() -> allocator.allocate(1, "x")).isInstanceOf(OutOfBudgetException.class);
       assertThat(allocator.statistics().retries()).isEqualTo(2);
       assertThat(allocator.statistics().outOfMemory()).isEqualTo(1);
@@ -144,14 +143,14 @@ final class MemoryStatisticsTest {
       long[] live = new long[64];
       long least = Long.MAX_VALUE;
       churn(allocator, live);
-      long calls = allocator.systemCalls();
+      long calls = allocator.statistics().systemCalls();
       for (int i = 0; i < 200 && least > 0; i++) {
         long before = threads.getCurrentThreadAllocatedBytes();
         churn(allocator, live);
         least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
       }
       assertThat(least).isZero();
-      assertThat(allocator.systemCalls()).isEqualTo(calls);
+      assertThat(allocator.statistics().systemCalls()).isEqualTo(calls);
     }
   }
 

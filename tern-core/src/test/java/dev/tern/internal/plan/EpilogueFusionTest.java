@@ -88,7 +88,7 @@ final class EpilogueFusionTest {
   }
 
   private static boolean isJoined(Program program) {
-    return Planner.plan(program, 2).steps().stream().anyMatch(Step.MatMulThen.class::isInstance);
+    return Programs.plan(program, 2).steps().stream().anyMatch(Step.MatMulThen.class::isInstance);
   }
 
   /** The kernel on the product computed before. */
@@ -113,7 +113,7 @@ final class EpilogueFusionTest {
     for (int[] sizes : SIZES) {
       Node product = product(sizes);
       Program program = reading(kernel.kernel().apply(product));
-      assertThat(Planner.plan(program, 2).steps())
+      assertThat(Programs.plan(program, 2).steps())
           .as("%s after %s", kernel, product.shape())
           .singleElement()
           .isInstanceOf(Step.MatMulThen.class);
@@ -195,7 +195,7 @@ final class EpilogueFusionTest {
       result = Nodes.matmul(Nodes.mul(result, each), leaf(9, Shape.of(400, 400)));
     }
     Program program = reading(result);
-    long whole = Planner.plan(program, 2).arenaBytes();
+    long whole = Programs.plan(program, 2).arenaBytes();
     Plan plan = Planner.plan(program, 2, whole * 3 / 4, ScheduleFinder.QUICK);
     assertThat(plan.again()).contains(true);
     assertThat(plan.steps()).anyMatch(Step.MatMulThen.class::isInstance);
@@ -214,7 +214,7 @@ final class EpilogueFusionTest {
   void stepsOfAPlanAndLivesOfItsValuesAreCountedAnew() {
     Node hidden = Nodes.unary(Op.Unary.RELU, product(new int[] {50, 20, 30, 1}));
     Node result = Nodes.unary(Op.Unary.TANH, Nodes.matmul(hidden, leaf(5, Shape.of(30, 40))));
-    Plan plan = Planner.plan(reading(result), 2);
+    Plan plan = Programs.plan(reading(result), 2);
     assertThat(plan.steps()).hasSize(2).allMatch(Step.MatMulThen.class::isInstance);
     assertThat(plan.again()).hasSize(2);
     assertThat(plan.attributions()).hasSize(2);

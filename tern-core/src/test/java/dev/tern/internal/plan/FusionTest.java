@@ -39,7 +39,7 @@ final class FusionTest {
                 new Program.Update(weight, Nodes.add(weight, step)),
                 new Program.Update(mean, newMean),
                 new Program.Update(variance, newVariance)));
-    List<Step> steps = Planner.plan(program, 1).steps();
+    List<Step> steps = Programs.plan(program, 1).steps();
     assertThat(steps).singleElement().isInstanceOf(Step.Fused.class);
   }
 
@@ -51,7 +51,7 @@ final class FusionTest {
     Node product = Nodes.matmul(first, Nodes.transpose(b, 0, 1));
     Node spread = Nodes.broadcast(Nodes.reduce(Op.Reduce.Kind.SUM, product, 1, 2), a.shape());
     Program program = Program.of(List.of(Nodes.add(Nodes.mul(spread, 3), first)), List.of());
-    assertThat(Planner.plan(program, 1).steps())
+    assertThat(Programs.plan(program, 1).steps())
         .filteredOn(step -> step instanceof Step.Fused)
         .hasSizeGreaterThanOrEqualTo(2);
   }
@@ -63,7 +63,7 @@ final class FusionTest {
     Node distance = Nodes.sub(x, row);
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, square(distance), 0, 1);
     Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
-    Plan plan = Planner.plan(Program.of(List.of(result), List.of()), 1);
+    Plan plan = Programs.plan(Program.of(List.of(result), List.of()), 1);
     assertThat(plan.steps()).hasSize(2).allMatch(step -> step.label().contains("sub("));
     assertThat(plan.arenaBytes()).isLessThanOrEqualTo(2 * 128);
   }
@@ -77,7 +77,7 @@ final class FusionTest {
     Node result = Nodes.mul(distance, Nodes.broadcast(sum, x.shape()));
     Program program =
         Program.of(List.of(result), List.of(new Program.Update(x, Nodes.mul(distance, 2))));
-    assertThat(Planner.plan(program, 1).steps())
+    assertThat(Programs.plan(program, 1).steps())
         .filteredOn(step -> step.label().contains("sub("))
         .hasSize(1);
   }
@@ -94,7 +94,7 @@ final class FusionTest {
 
   /** How many kernels compute 1 - share. */
   private static long slopesIn(Program program) {
-    List<Step> steps = Planner.plan(program, 1).steps();
+    List<Step> steps = Programs.plan(program, 1).steps();
     return steps.stream().filter(step -> step.label().contains("sub(")).count();
   }
 
@@ -121,7 +121,7 @@ final class FusionTest {
     Set<String> plans = new HashSet<>();
     for (int attempt = 0; attempt < 40; attempt++) {
       plans.add(
-          Planner.plan(manyFunctions(), 1).steps().stream()
+          Programs.plan(manyFunctions(), 1).steps().stream()
               .map(FusionTest::print)
               .toList()
               .toString());

@@ -16,7 +16,7 @@ final class GroupOrderTest {
   private static final int ROWS = 4000;
 
   private static List<String> steps(Node... outputs) {
-    return Planner.plan(reading(outputs), 2).steps().stream().map(Step::label).toList();
+    return Programs.plan(reading(outputs), 2).steps().stream().map(Step::label).toList();
   }
 
   private static Node tanh(Node x) {

@@ -45,6 +45,10 @@ final class PlanCacheTest {
     return Program.of(List.of(sum), List.of());
   }
 
+  private Plan whole(Program program) {
+    return plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
+  }
+
   @Test
   void planningMakesNoCode() {
     Node x = matrix();
@@ -52,13 +56,13 @@ final class PlanCacheTest {
     Node product = Nodes.matmul(odd, matrix());
     Node result = Nodes.add(Nodes.unary(Op.Unary.TANH, Nodes.mul(product, product)), product);
     int before = Kernels.count();
-    Planner.plan(Program.of(List.of(result, odd), List.of()), 2);
+    Programs.plan(Program.of(List.of(result, odd), List.of()), 2);
     assertThat(Kernels.count()).isEqualTo(before);
   }
 
   @Test
   void otherFreeMemoryIsNoReasonToSearchAgainWhereAPlanFits() {
-    long whole = plans.whole(deep(1)).arenaBytes();
+    long whole = whole(deep(1)).arenaBytes();
     long free = whole * 6 / 10;
     Plan first = plans.plan(deep(1), whole, free, finder);
     assertThat(searches).hasSize(1);
@@ -75,13 +79,13 @@ final class PlanCacheTest {
 
   @Test
   void programsOfOneStructureShareAPlanAndOthersDoNot() {
-    assertThat(plans.whole(deep(2))).isSameAs(plans.whole(deep(2)));
-    assertThat(plans.whole(deep(2))).isNotSameAs(plans.whole(deep(3)));
+    assertThat(whole(deep(2))).isSameAs(whole(deep(2)));
+    assertThat(whole(deep(2))).isNotSameAs(whole(deep(3)));
     Node x = matrix();
     Node y = matrix();
     Program one = Program.of(List.of(Nodes.add(x, y)), List.of(new Program.Update(x, y)));
     Program other = Program.of(List.of(Nodes.add(x, y)), List.of(new Program.Update(y, x)));
-    assertThat(plans.whole(one)).isNotSameAs(plans.whole(other));
+    assertThat(whole(one)).isNotSameAs(whole(other));
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.ir.Reference;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.remat.search.ScheduleFinder;
 import dev.tern.internal.runtime.Engine;
 import java.util.List;
 import java.util.Random;
@@ -21,12 +22,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs, planned and run, against the reference evaluator. */
 final class PlannedProgramTest {
-  private final Engine engine = new Engine(2, 1L << 30);
+  private final Engine engine = new Engine(2, 1L << 30, 1L << 30);
 
   private void compare(Program program) {
     List<double[]> expected = Reference.evaluate(program);
     List<double[]> stored = Reference.evaluateUpdates(program);
-    try (Engine.Bound bound = engine.bind(program)) {
+    try (Engine.Bound bound = engine.bind(program, ScheduleFinder.QUICK)) {
       bound.execution().run();
       for (int i = 0; i < expected.size(); i++) {
         check(program, expected.get(i), bound.execution().output(i));
@@ -120,8 +121,9 @@ final class PlannedProgramTest {
     Node late = Nodes.matmul(Nodes.matmul(joined, weights), weights);
     Program program = Program.of(List.of(Nodes.add(late, early)), List.of());
     List<double[]> expected = Reference.evaluate(program);
-    try (Engine.Bound whole = engine.bind(program);
-        Engine.Bound bound = engine.bind(program, whole.sizes().bytes() - 1)) {
+    try (Engine.Bound whole = engine.bind(program, ScheduleFinder.QUICK);
+        Engine.Bound bound =
+            engine.bind(program, whole.sizes().bytes() - 1, ScheduleFinder.QUICK)) {
       bound.run();
       check(program, expected.get(0), bound.execution().output(0));
     }

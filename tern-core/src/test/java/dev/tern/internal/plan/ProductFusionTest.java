@@ -41,7 +41,7 @@ final class ProductFusionTest {
   }
 
   private static Optional<Step.MatMulThen> passing(Program program) {
-    return Planner.plan(program, 2).steps().stream()
+    return Programs.plan(program, 2).steps().stream()
         .filter(Step.MatMulThen.class::isInstance)
         .map(Step.MatMulThen.class::cast)
         .filter(Step.MatMulThen::passesRows)
@@ -111,7 +111,7 @@ final class ProductFusionTest {
   void theResultTakesNoMemory() {
     Node product = product(new int[] {4000, 20, 100, 1});
     Node sum = Nodes.reduce(Op.Reduce.Kind.SUM, Nodes.unary(Op.Unary.TANH, product), 1, 2);
-    assertThat(Planner.plan(reading(sum), 2).arenaBytes()).isLessThan(4 * 4000 * 100 / 2);
+    assertThat(Programs.plan(reading(sum), 2).arenaBytes()).isLessThan(4 * 4000 * 100 / 2);
   }
 
   @Test
@@ -160,7 +160,7 @@ final class ProductFusionTest {
     Node first = product(sizes);
     Node second = Nodes.matmul(leaf(5, Shape.of(4000, 9)), leaf(6, Shape.of(9, 30)));
     Program program = reading(Nodes.mul(first, second));
-    assertThat(Planner.plan(program, 2).steps()).hasSize(2);
+    assertThat(Programs.plan(program, 2).steps()).hasSize(2);
     assertThat(passing(program)).isPresent();
     assertThat(Programs.run(program, 2).getFirst())
         .isEqualTo(Programs.run(reading(Nodes.mul(known(first), known(second))), 1).getFirst());
@@ -185,7 +185,7 @@ final class ProductFusionTest {
     }
     results.add(x);
     Program program = reading(results.toArray(Node[]::new));
-    long whole = Planner.plan(program, 2).arenaBytes();
+    long whole = Programs.plan(program, 2).arenaBytes();
     Plan plan = Planner.plan(program, 2, whole * 6 / 10, ScheduleFinder.QUICK);
     assertThat(plan.again()).contains(true);
     assertThat(plan.steps())
@@ -207,7 +207,7 @@ final class ProductFusionTest {
     Node dx = Nodes.matmul(dy, Nodes.transpose(weight, 0, 1));
     Node moved = Nodes.sub(weight, Nodes.mul(gradient, 0.5f));
     Program program = Program.of(List.of(dx), List.of(new Program.Update(weight, moved)));
-    assertThat(Planner.plan(program, 2).arenaBytes()).isLessThan(3 * 4L * 1500 * 3000 / 2);
+    assertThat(Programs.plan(program, 2).arenaBytes()).isLessThan(3 * 4L * 1500 * 3000 / 2);
   }
 
   /** The kernel needs two values of which the product and what follows need one each. */

@@ -147,7 +147,7 @@ final class RowProgramTest {
   @ParameterizedTest
   @MethodSource("layers")
   void aLayerAndItsGradientAreOneKernel(Case layer) {
-    Plan plan = Planner.plan(both(layer, leaf(new Random(2), Shape.of(20, 30))), 1);
+    Plan plan = Programs.plan(both(layer, leaf(new Random(2), Shape.of(20, 30))), 1);
     assertThat(plan.steps()).hasSize(1).allMatch(step -> step instanceof Step.Fused);
   }
 
@@ -155,7 +155,7 @@ final class RowProgramTest {
   void aLongRowIsReducedByAKernelOfItsOwn() {
     Case layer = new Case("softmax", RowProgramTest::softmax);
     Program program = both(layer, leaf(new Random(2), Shape.of(2, 9000)));
-    assertThat(Planner.plan(program, 1).steps().size()).isGreaterThan(1);
+    assertThat(Programs.plan(program, 1).steps().size()).isGreaterThan(1);
     compare("a long row", program, 2);
   }
 

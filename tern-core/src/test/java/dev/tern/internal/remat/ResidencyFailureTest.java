@@ -121,7 +121,7 @@ final class ResidencyFailureTest {
     machine.run(64, 0, 0);
     machine.failing = 2;
     assertThatThrownBy(() -> machine.run(64, 64, 0, 1)).isInstanceOf(ArithmeticException.class);
-    assertThat(machine.arena.statistics().allocatedBytes().current()).isEqualTo(128);
+    assertThat(machine.arena.allocatedBytes().current()).isEqualTo(128);
     machine.run(64, 64, 0, 1);
     machine.run(64, 0, 3);
     machine.run(64, 0, 4);

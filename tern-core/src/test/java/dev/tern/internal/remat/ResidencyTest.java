@@ -213,17 +213,6 @@ final class ResidencyTest {
   }
 
   @Test
-  void arenaCountsWhatWasGivenUp() {
-    BlockArena arena = new BlockArena(100);
-    StorageMemory space = new StorageMemory.Placed(arena, Foresight.NONE);
-    Trace step = new Trace(List.of(constant(64), op(1, 64, 0)));
-    Simulation trial =
-        Simulation.run(step, space, Policy.LRU, Foresight.NONE, Double.POSITIVE_INFINITY);
-    assertThat(trial.status()).isEqualTo(Simulation.Status.OOM);
-    assertThat(arena.statistics().outOfMemory()).isEqualTo(1);
-  }
-
-  @Test
   void pinnedValueStaysUntilItIsUnpinned() {
     Recipes recipes = new Recipes();
     Residency residency =
