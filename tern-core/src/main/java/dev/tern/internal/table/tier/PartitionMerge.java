@@ -8,8 +8,8 @@ import dev.tern.internal.table.index.IdIndex;
 
 /**
  * Merges rows with the records of a partition of {@link ColdRows}, from one place of a file to
- * another, and writes the summary of what comes out. Two buffers take records between the file and
- * where they are compared, however many there are.
+ * another, and writes the summary of the new records. Records of any number pass through one buffer
+ * for reading and one for writing.
  */
 final class PartitionMerge {
   private static final long LEAST_BUFFER = 1 << 12;
@@ -27,7 +27,7 @@ final class PartitionMerge {
   private final long input;
   private final long output;
 
-  // Records in the input that were not looked at, and where in the file the next ones lie.
+  // Records in the input that nobody has looked at, and where in the file the next ones lie.
   private long at;
   private long end;
   private long source;
@@ -38,12 +38,14 @@ final class PartitionMerge {
 
   private long target;
 
-  // The summary.
-  private long fence;
-  private long filter;
-  private int words;
+  /** What is written. */
+  private ColdPartition merged = ColdPartition.EMPTY;
+
+  /** Its records so far. */
   private int written;
-  private int expected;
+
+  /** Where its next fence goes. */
+  private long fence;
 
   /** Records until a block begins. */
   private int untilBlock;
@@ -71,40 +73,30 @@ final class PartitionMerge {
     return 2 * buffer;
   }
 
-  /**
-   * Says where the summary goes, fences and a filter of some words, and how many records it will
-   * have.
-   */
-  private void summarize(long fences, long filterAt, int filterWords, int count) {
-    fence = fences;
-    filter = filterAt;
-    words = filterWords;
-    expected = count;
-    written = 0;
-    untilBlock = 0;
-    Memory.zero(filter, 8L * words);
-  }
-
-  private void startReading(long from, int records) {
+  private void startReading(ColdPartition from) {
     at = input;
     end = input;
-    source = from;
-    sourceEnd = from + (long) records * recordBytes;
+    source = from.offset();
+    sourceEnd = source + (long) from.count() * recordBytes;
   }
 
   /**
-   * Merges rows with the {@code records} records at {@code from} in the file, to where the merge
-   * has its place, and writes its summary.
+   * Merges rows with the records that their partition had {@code before}, and writes records and
+   * summary of the new partition.
    *
    * @throws IllegalStateException if that makes other than the expected number of records
    */
-  void run(ColdMerge merge, long from, int records) {
-    summarize(merge.summary(), merge.filter(), merge.words(), merge.after());
-    startReading(from, records);
+  void run(ColdMerge merge, ColdPartition before) {
+    merged = merge.merged();
+    written = 0;
+    fence = merged.fences();
+    untilBlock = 0;
+    Memory.zero(merged.filter(), 8L * merged.words());
+    startReading(before);
     to = output;
-    target = merge.offset();
+    target = merged.offset();
     for (int i = 0; i < merge.count(); i++) {
-      long hash = merge.hash(i);
+      long hash = merge.rows().hashes()[i];
       copyBelow(hash, false);
       if (hasRecord() && hashAt(at) == hash) {
         at += recordBytes;
@@ -114,7 +106,7 @@ final class PartitionMerge {
     }
     copyBelow(0, true);
     flush();
-    if (written != expected) {
+    if (written != merged.count()) {
       throw damaged();
     }
   }
@@ -122,7 +114,7 @@ final class PartitionMerge {
   private IllegalStateException damaged() {
     return new IllegalStateException(
         "file tier: got %d rows of a partition or more, expected %d; its file was damaged"
-            .formatted(written, expected));
+            .formatted(written, merged.count()));
   }
 
   /** Whether a record is left, which then is in the input. */
@@ -162,7 +154,7 @@ final class PartitionMerge {
 
   /** Puts the next record into the summary. */
   private void note(long hash) {
-    if (written == expected) {
+    if (written == merged.count()) {
       throw damaged();
     }
     if (untilBlock == 0) {
@@ -171,8 +163,8 @@ final class PartitionMerge {
       untilBlock = blockRecords;
     }
     untilBlock--;
-    if (words > 0) {
-      long word = filter + 8 * ColdRows.word(hash, words);
+    if (merged.words() > 0) {
+      long word = merged.filter() + 8 * ColdRows.word(hash, merged.words());
       Memory.setLong(word, Memory.getLong(word) | ColdRows.filterBits(hash));
     }
     written++;
@@ -196,9 +188,9 @@ final class PartitionMerge {
     to = output;
   }
 
-  /** Gives the ids of {@code records} records at {@code from} in the file. */
-  void read(long from, int records, IdIndex.IdSink sink) {
-    startReading(from, records);
+  /** Gives the ids of all records. */
+  void read(ColdPartition from, IdIndex.IdSink sink) {
+    startReading(from);
     while (hasRecord()) {
       for (; at < end; at += recordBytes) {
         sink.accept(Memory.getLong(at + idOffset));
