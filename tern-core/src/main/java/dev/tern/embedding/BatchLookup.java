@@ -12,27 +12,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up batches in the tables of a model and applies their gradients. Several compute threads
- * work at once, each on whole tables, so results do not depend on the number of threads. While one
- * batch is computed, a thread of its own may look up the next. Allocates nothing once it has seen
- * the largest batch. For one thread at a time.
+ * Looks batches up in the tables of a model and applies their gradients. Compute threads work side
+ * by side, each on whole tables, so results do not depend on the number of threads. While one batch
+ * is computed, another thread may look up the next. Allocates nothing once it has seen the largest
+ * batch. For one thread at a time.
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> widths;
   private final int slotCount;
-  private final LookAhead ahead;
+  final LookAhead ahead;
 
-  /** Whether what a table does depends on labels. */
+  /** Whether some table's policy needs to know which samples were clicked. */
   private final boolean weighsClicks;
 
-  /** Per table. */
+  // Per table.
   private final TableBatch[] parts;
-
-  /** Per table. */
   private final PooledBags[] bags;
 
-  /** Per part, where the vectors or gradients of a call lie. */
+  /** Per part of rows, where the vectors or gradients of a call lie. */
   private final long[] addresses;
 
   /** Per table and slot of it, where its vectors go. */
@@ -45,12 +43,9 @@ public final class BatchLookup implements AutoCloseable {
   private final Workers.Task finding = (table, worker) -> find(table);
   private final Workers.Task applying = (table, worker) -> apply(table);
 
-  // The batch at hand.
+  // The arguments of the call at hand.
   private @Nullable Batch batch;
-
-  /** Whether it was looked up ahead. */
   private boolean wasAhead;
-
   private boolean insert;
   private float lr;
   private long step;
@@ -134,11 +129,6 @@ public final class BatchLookup implements AutoCloseable {
     ahead.begin(next);
   }
 
-  /** The thread that looks ahead. For tests. */
-  LookAhead ahead() {
-    return ahead;
-  }
-
   /** Forgets what was looked up ahead, and stops reading its batch. */
   public void forgetAhead() {
     ahead.end();
@@ -168,7 +158,6 @@ public final class BatchLookup implements AutoCloseable {
     }
     TableBatch part = parts[table];
     if (insert && tables.get(table).config().rows().weighsClicks()) {
-      // Now, as they are of this batch whether or not it was looked up ahead.
       part.countClicks(rows);
     }
     tables.get(table).findAndPool(part.lookup(), insert, bags(table), targets[table]);
@@ -186,8 +175,7 @@ public final class BatchLookup implements AutoCloseable {
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toRead("lookup gradients", gradients.get(p), floats(of, p));
     }
-    // Else it would wait for the changes, and they for it.
-    ahead.stop();
+    ahead.stop(); // Otherwise it and these changes would wait for each other.
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots();
       if (slots.length == 1) {

@@ -12,12 +12,12 @@ import dev.tern.internal.table.rows.RowLookup;
 public final class Lookup {
   final RowLookup found = new RowLookup();
 
-  /** Positions of the batch, {@code N}. */
+  /** Number of positions in the batch, {@code N}. */
   public int count() {
     return found.count();
   }
 
-  /** Distinct ids, {@code U}. */
+  /** Number of distinct ids, {@code U}. */
   public int unique() {
     return found.unique();
   }

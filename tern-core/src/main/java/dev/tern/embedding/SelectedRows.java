@@ -37,9 +37,7 @@ public final class SelectedRows {
   /** {@code [rows.length, width]}. */
   private final float[] values;
 
-  /**
-   * What {@link #scatter} puts in the place of element {@code d} of a matrix for a value {@code v}.
-   */
+  /** What {@link #scatter} makes of element {@code d} of a matrix and value {@code v} of a row. */
   public enum Scatter {
     /** {@code v}. */
     ASSIGN,
@@ -115,40 +113,27 @@ public final class SelectedRows {
   }
 
   /**
-   * The gradient of a pooled lookup, of {@link #UNBOUNDED} height: for each position its id and the
-   * gradient of its bag times the factor that {@link Combiner} gives the position.
+   * The gradient of a pooled lookup, of {@link #UNBOUNDED} height. Each position has a row: its
+   * number is the position's id, its values are the gradient of its bag times the position's weight
+   * in the bag's vector. For {@link Combiner#SUM} without weights, that weight is 1. Weights
+   * themselves get no gradient.
    *
    * @param ids the ids that were looked up
-   * @param offsets bag {@code b} holds positions {@code offsets[b]} to {@code offsets[b + 1] - 1};
-   *     {@code B + 1} numbers from 0
+   * @param bags all of these positions, from 0 on; as many weights as ids, or none
    * @param width columns, {@code W}
    * @param gradients of the bags, {@code [B, W]} row-major
    */
-  public static SelectedRows ofBags(
-      long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
-    Objects.requireNonNull(combiner, "combiner");
-    return gradient(ids, PooledBags.of(offsets, offsets.length - 1, combiner), width, gradients);
-  }
-
-  /**
-   * The gradient of a lookup that was pooled with weights. The weights themselves get no gradient.
-   *
-   * @param weights one for each id
-   */
-  public static SelectedRows ofBags(
-      long[] ids, int[] offsets, float[] weights, Combiner combiner, int width, float[] gradients) {
-    if (weights.length != ids.length) {
+  public static SelectedRows ofBags(long[] ids, Bags bags, int width, float[] gradients) {
+    if (bags.weights().length > 0 && bags.weights().length != ids.length) {
       throw new IllegalArgumentException(
           "selected rows: got %d weights for %d ids, expected one for each"
-              .formatted(weights.length, ids.length));
+              .formatted(bags.weights().length, ids.length));
     }
-    Objects.requireNonNull(combiner, "combiner");
-    PooledBags bags = new PooledBags(combiner).set(offsets, weights, offsets.length - 1);
-    return gradient(ids, bags, width, gradients);
+    return gradient(ids, bags.pooled("selected rows", ids.length), width, gradients);
   }
 
   private static SelectedRows gradient(long[] ids, PooledBags bags, int width, float[] gradients) {
-    boolean valid = bags.count >= 0 && bags.begin(0) == 0 && bags.begin(bags.count) <= ids.length;
+    boolean valid = bags.begin(0) == 0 && bags.begin(bags.count) <= ids.length;
     for (int b = 0; b < bags.count; b++) {
       valid &= bags.begin(b) <= bags.end(b);
     }
@@ -245,7 +230,7 @@ public final class SelectedRows {
     return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
   }
 
-  /** The distinct numbers, and which of them each row has. */
+  /** The distinct numbers, and for each row which of them it has. */
   private RowLookup distinct() {
     RowLookup lookup = new RowLookup();
     lookup.fill(rows, rows.length);
@@ -343,16 +328,16 @@ public final class SelectedRows {
     long gradients = allocator.allocate(Math.max(4, 4L * values.length), "selected rows");
     try {
       Memory.copyIn(values, 0, gradients, values.length);
-      RowLookup lookup = new RowLookup();
+      Lookup lookup = new Lookup();
       table.find(rows, rows.length, lookup, false);
       PooledBags bags = Bags.single(rows.length).pooled(table.config().name(), rows.length);
-      table.apply(lookup, bags, RowParts.whole(width, gradients, width), lr, step);
+      table.apply(lookup.found, bags, RowParts.whole(width, gradients, width), lr, step);
     } finally {
       allocator.free(gradients);
     }
   }
 
-  /** Writes these rows in PaddlePaddle's format; see {@link SelectedRowsStream}. */
+  /** Writes these rows in PaddlePaddle's format. */
   public void writeTo(OutputStream out) throws IOException {
     SelectedRowsStream.write(height, width, rows, values, out);
   }

@@ -40,7 +40,6 @@ public final class SlotTables implements AutoCloseable {
     return tables;
   }
 
-  /** Slots. */
   int slotCount() {
     return ofSlots.size();
   }
@@ -50,7 +49,7 @@ public final class SlotTables implements AutoCloseable {
     return IntStream.range(0, ofSlots.size()).filter(s -> ofSlots.get(s) == table).toArray();
   }
 
-  /** For each table what takes its part of a batch. */
+  /** For each table, an object that takes its part of a batch. */
   TableBatch[] newBatch() {
     return IntStream.range(0, tables.size())
         .mapToObj(table -> new TableBatch(slotsOf(table)))
@@ -71,7 +70,7 @@ public final class SlotTables implements AutoCloseable {
     return tables.stream().mapToLong(EmbeddingTable::size).sum();
   }
 
-  /** What each table holds, and what became of the ids that training looked up in it. */
+  /** {@link EmbeddingTable#statistics} of each table. */
   public List<TableStatistics> statistics() {
     return tables.stream().map(EmbeddingTable::statistics).toList();
   }

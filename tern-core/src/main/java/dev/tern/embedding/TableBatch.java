@@ -4,11 +4,10 @@ import dev.tern.data.Batch;
 import dev.tern.internal.table.rows.RowLookup;
 
 /**
- * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are
- * several slots their ids stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k
- * + 1) B - 1} are those of the table's slot {@code k}. So an id that occurs in several slots has
- * one row, one gradient and one step. The ids of a single slot are read from the batch without a
- * copy.
+ * What a batch holds for one table: the ids of its slots, found as one lookup. The ids of several
+ * slots stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k + 1) B - 1}
+ * belong to the table's slot {@code k}. So an id that occurs in several slots has one row, one
+ * gradient and one step. The ids of a single slot are read from the batch without a copy.
  */
 final class TableBatch {
   private final int[] slots;
@@ -30,7 +29,6 @@ final class TableBatch {
     return lookup;
   }
 
-  /** The table's slots. */
   int[] slots() {
     return slots;
   }
@@ -40,7 +38,7 @@ final class TableBatch {
     return rows;
   }
 
-  /** Bags, as many as rows of each slot. */
+  /** Bags: one for each row and slot. */
   int bags() {
     return slots.length * rows;
   }

@@ -1,6 +1,7 @@
 package dev.tern.embedding;
 
 import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Call;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
 import java.util.Optional;
@@ -19,14 +20,12 @@ final class TableSnapshots {
   }
 
   /**
-   * The table as it is now, whatever becomes of it later; where it cannot do that, as {@link
-   * #hold}.
+   * The table as it is now, while others change it later; if that cannot be, as {@link #hold}.
    *
-   * @param changes whether it is to hold no more than what changed, where that is listed
+   * @param changes whether to take only what changed, if that is listed
    */
   TableSnapshot take(boolean changes) {
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       rows.requireExportable();
       Optional<TableSnapshot> made =
           TableSnapshot.detached(rows, changes, ended -> open.compareAndSet(ended, null));
@@ -34,20 +33,18 @@ final class TableSnapshots {
         open.set(made.get());
         return made.get();
       }
-    } finally {
-      lock.end(Use.CHANGE);
     }
     return hold(changes);
   }
 
   /** A snapshot during which changes of the table wait. */
   TableSnapshot hold(boolean changes) {
-    lock.begin(Use.SNAPSHOT);
+    Call call = lock.begin(Use.SNAPSHOT);
     try {
       rows.requireExportable();
-      return TableSnapshot.holding(rows, changes, () -> lock.end(Use.SNAPSHOT));
+      return TableSnapshot.holding(rows, changes, call::close);
     } catch (RuntimeException | Error e) {
-      lock.end(Use.SNAPSHOT);
+      call.close();
       throw e;
     }
   }

@@ -3,6 +3,7 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DataException;
 import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
 import java.lang.foreign.MemorySegment;
@@ -220,7 +221,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return files.getLast().file().names().contains(TableFile.HISTORY);
   }
 
-  /** The numbers of {@link TableHistory#counters()}. */
+  /** The numbers of {@link TableSnapshot#counters()}. */
   public long[] counters() {
     TableReader last = files.getLast();
     LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
