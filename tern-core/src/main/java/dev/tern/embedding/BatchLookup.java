@@ -2,7 +2,6 @@ package dev.tern.embedding;
 
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowParts;
@@ -64,7 +63,7 @@ public final class BatchLookup implements AutoCloseable {
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
     for (int t = 0; t < parts.length; t++) {
-      targets[t] = new RowParts[parts[t].slots().length];
+      targets[t] = new RowParts[parts[t].slots.length];
       Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
       gradients[t] = new RowParts(this.widths);
     }
@@ -84,8 +83,8 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   /**
-   * Writes the pooled row of each slot. In training the first label of a row of the batch says
-   * whether it was clicked, where tables {@link RowPolicy#weighsClicks ask for that}.
+   * Writes the pooled row of each slot. In training, the first label of a row of the batch says
+   * whether it was clicked, for tables whose row policy weighs clicks.
    *
    * @param insert whether ids without a row get one (training)
    * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width
@@ -102,7 +101,7 @@ public final class BatchLookup implements AutoCloseable {
     this.insert = insert;
     wasAhead = ahead.end(batch);
     for (int t = 0; t < parts.length; t++) {
-      int[] slots = parts[t].slots();
+      int[] slots = parts[t].slots;
       for (int k = 0; k < slots.length; k++) {
         // The bags of a table's slot follow those of the slots before it.
         place(targets[t][k], slots[k] - (long) k * batch.size() * slotCount, slotCount);
@@ -139,10 +138,7 @@ public final class BatchLookup implements AutoCloseable {
     return (long) of.size() * slotCount * widths.get(p);
   }
 
-  /**
-   * Places bag 0 at vector {@code first} of {@code [B, S, D]}, and each next bag {@code every}
-   * vectors on.
-   */
+  /** Places bag {@code b} at vector {@code first + b * every} of {@code [B, S, D]}. */
   private void place(RowParts part, long first, long every) {
     for (int p = 0; p < addresses.length; p++) {
       long width = widths.get(p);
@@ -154,21 +150,21 @@ public final class BatchLookup implements AutoCloseable {
     Batch rows = current();
     if (!wasAhead || !ahead.take(table, parts)) {
       parts[table].take(rows);
-      parts[table].lookup().fill(parts[table].ids(), parts[table].count());
+      parts[table].lookup.fill(parts[table].ids, parts[table].count());
     }
     TableBatch part = parts[table];
     if (insert && tables.get(table).config().rows().weighsClicks()) {
       part.countClicks(rows);
     }
-    tables.get(table).findAndPool(part.lookup(), insert, bags(table), targets[table]);
+    tables.get(table).findAndPool(part.lookup, insert, bags(table), targets[table]);
   }
 
   /**
    * Applies the gradients of what {@link #find} wrote last.
    *
    * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width
-   * @param lr learning rate of this step
-   * @param step the step, counted from 1
+   * @param lr learning rate
+   * @param step counted from 1
    */
   public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
     Batch of = current();
@@ -177,12 +173,12 @@ public final class BatchLookup implements AutoCloseable {
     }
     ahead.stop(); // Otherwise it and these changes would wait for each other.
     for (int t = 0; t < parts.length; t++) {
-      int[] slots = parts[t].slots();
+      int[] slots = parts[t].slots;
       if (slots.length == 1) {
         place(this.gradients[t], slots[0], slotCount);
       } else {
         place(this.gradients[t], 0, 1);
-        this.gradients[t].interleave(slots, parts[t].rows(), slotCount);
+        this.gradients[t].interleave(slots, parts[t].rows, slotCount);
       }
     }
     this.lr = lr;
@@ -191,14 +187,13 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   private void apply(int table) {
-    current();
     TableBatch part = parts[table];
-    tables.get(table).apply(part.lookup(), bags(table), gradients[table], lr, step);
+    tables.get(table).apply(part.lookup, bags(table), gradients[table], lr, step);
   }
 
   private PooledBags bags(int table) {
     TableBatch part = parts[table];
-    return bags[table].set(part.offsets(), PooledBags.UNWEIGHTED, part.bags());
+    return bags[table].set(part.offsets, PooledBags.UNWEIGHTED, part.bags());
   }
 
   private Batch current() {

@@ -13,14 +13,17 @@ import dev.tern.internal.table.TableLock;
 import dev.tern.internal.table.TableLock.Call;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.policy.CountingFilter;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
 import dev.tern.tensor.Device;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table of embedding rows by 64-bit id; every id is legal. A row appears when training first
@@ -44,7 +47,7 @@ import java.util.function.Consumer;
  *   <li>a lookup stands for the rows as they were found. {@link #pool} and {@link #ragged} refuse
  *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
  *       it, and what unknown ids read as stays;
- *   <li>when a row was evicted, its old id never reads or updates the id that has its place;
+ *   <li>an id whose row was evicted never reads or updates the row that took its place;
  *   <li>{@link #exportTo} and {@link #snapshot} give the table as it was at one moment;
  *   <li>{@link #statistics} are taken at one moment, so that they add up;
  *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
@@ -66,16 +69,20 @@ import java.util.function.Consumer;
  * is for one thread at a time.
  */
 public final class EmbeddingTable implements AutoCloseable {
+  /** Words of a filter that are restored at once. */
+  private static final int HISTORY_BLOCK = 1 << 13;
+
   private final TableRows rows;
   private final TableLock lock;
   private final TableConfig config;
-  private final TableSnapshots snapshots;
+
+  /** The open snapshot during which others change the table. */
+  private final AtomicReference<@Nullable TableSnapshot> open = new AtomicReference<>();
 
   private EmbeddingTable(TableRows rows) {
     this.rows = rows;
     config = rows.config();
     lock = new TableLock(config.name());
-    snapshots = new TableSnapshots(rows, lock);
   }
 
   /** An empty table whose memory counts against the budget of {@code device}. */
@@ -137,14 +144,9 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  /** For a new table: gives it what another one remembered beside its rows. */
-  public TableHistory history() {
-    return new TableHistory(rows, lock);
-  }
-
   /**
-   * The number of changes to rows that exist. Values read from a lookup are current while this
-   * number stays the same; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
+   * The number of changes to existing rows. When it has changed, {@link #pool} refuses lookups from
+   * before until {@link #refresh}.
    */
   public long version() {
     try (Call _ = lock.begin(Use.READ)) {
@@ -157,8 +159,8 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param into takes the result
    * @param insert true, in training: ids without a row get one, or are counted, as {@link
-   *     TableConfig#rows} says; false: the table does not change. Ids that have no row then read as
-   *     {@link TableConfig#unknown()}; where that is the mean of rows, finding it walks all of them
+   *     TableConfig#rows} says. False: the table does not change, and ids without a row read as
+   *     {@link TableConfig#unknown()}; if that is the mean of rows, this walks over all of them
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
@@ -266,8 +268,7 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Makes a lookup current after another one was {@link #apply applied}: it reads the rows as they
-   * are now. Ids whose rows went read as unknown.
+   * Makes a lookup current: it reads the rows as they are now. Ids whose rows went read as unknown.
    */
   public void refresh(Lookup lookup) {
     try (Call _ = lock.begin(Use.READ)) {
@@ -320,8 +321,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param bags as given to {@link #pool}
    * @param gradients gradient {@code b} lies in the {@code W} floats from {@code b * stride} on
    * @param stride floats from one gradient to the next, 0 or more
-   * @param lr learning rate of this step, 0 or more; with FTRL 0 changes nothing
-   * @param step the step, counted from 1
+   * @param lr learning rate, 0 or more; with FTRL 0 changes nothing
+   * @param step counted from 1
    */
   public void apply(
       Lookup lookup, Bags bags, MemorySegment gradients, long stride, float lr, long step) {
@@ -339,10 +340,10 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * Removes the rows of {@code ids[0 .. count)}, whatever the policy says, for example when people
-   * ask to be forgotten. An id that training meets later starts with initial weights. Lookups found
-   * before behave as after an eviction, and checkpoints of changes list the ids as gone. Walks over
-   * all rows if the policy evicts rows.
+   * Removes the rows of {@code ids[0 .. count)}, for example when people ask to be forgotten. If
+   * training meets such an id later, it starts with initial weights. Lookups found before behave as
+   * after an eviction, and checkpoints of changes list the ids as gone. Walks over all rows if the
+   * policy evicts rows.
    *
    * @return the number of different ids that had a row
    * @throws IllegalStateException if the table has a file tier
@@ -368,7 +369,7 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param sink takes block after block, each of use during the call
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
-    try (TableSnapshot all = snapshots.hold(false)) {
+    try (TableSnapshot all = hold(false)) {
       all.exportBlocks(sink);
     }
   }
@@ -380,13 +381,13 @@ public final class EmbeddingTable implements AutoCloseable {
    * the snapshot is closed, and other calls wait for them. So the thread that closes it, and the
    * sink of its rows, must not call the table before. Three kinds of table are held instead, and
    * changes wait until this thread closes the snapshot: a table with a {@link FileTier}, one whose
-   * optimizer changes all rows in each step, and one whose {@link TableHistory} does not fit into
-   * free memory a second time.
+   * optimizer changes all rows in each step, and one whose counting filter does not fit into free
+   * memory a second time.
    *
    * @throws IllegalStateException if another one is open; one at a time
    */
   public TableSnapshot snapshot() {
-    return snapshots.take(false);
+    return snapshot(false);
   }
 
   /**
@@ -394,7 +395,32 @@ public final class EmbeddingTable implements AutoCloseable {
    * called. It has the whole table if too much changed to be listed.
    */
   public TableSnapshot snapshotOfChanges() {
-    return snapshots.take(true);
+    return snapshot(true);
+  }
+
+  private TableSnapshot snapshot(boolean changes) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireExportable();
+      Optional<TableSnapshot> made =
+          TableSnapshot.detached(rows, changes, ended -> open.compareAndSet(ended, null));
+      if (made.isPresent()) {
+        open.set(made.get());
+        return made.get();
+      }
+    }
+    return hold(changes);
+  }
+
+  /** A snapshot during which changes of the table wait. */
+  private TableSnapshot hold(boolean changes) {
+    Call call = lock.begin(Use.SNAPSHOT);
+    try {
+      rows.requireExportable();
+      return TableSnapshot.holding(rows, changes, call::close);
+    } catch (RuntimeException | Error e) {
+      call.close();
+      throw e;
+    }
   }
 
   /**
@@ -442,6 +468,51 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
+  /**
+   * Gives a new table, before its rows are imported, {@link TableSnapshot#counters} and {@link
+   * TableSnapshot#readFilter filter} of another table.
+   *
+   * @param words words of the filter, which {@code source} gives
+   * @throws IllegalArgumentException if the table cannot have this history
+   */
+  public void restoreHistory(long[] counters, long words, TableSnapshot.Words source) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireOpen("history");
+      Optional<CountingFilter> filter = rows.residents().filter();
+      boolean sized = filter.map(f -> f.resize(words)).orElse(words == 0);
+      long[] block = new long[HISTORY_BLOCK];
+      for (long from = 0; from < words && sized; from += HISTORY_BLOCK) {
+        int count = (int) Math.min(HISTORY_BLOCK, words - from);
+        source.next(block, count);
+        filter.orElseThrow().write(from, block, count);
+      }
+      if (!sized || !rows.residents().restore(counters)) {
+        throw new IllegalArgumentException(
+            "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
+                    .formatted(config.name(), counters.length, words)
+                + " expected one that a table of this row policy left; the source is damaged");
+      }
+    }
+  }
+
+  /**
+   * Gives a new table, before its rows are imported, the bucket rows ({@link UnknownRow.Hashed}) of
+   * another table.
+   *
+   * @param source gives all, as {@link TableSnapshot#exportBuckets} does
+   * @throws IllegalArgumentException if they are not as many as the table has
+   */
+  public void restoreBuckets(RowBlock.Source source) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireOpen("history");
+      if (!rows.restoreBuckets(source)) {
+        throw new IllegalArgumentException(
+            "table %s: got other bucket rows than it has, expected %d; the source is damaged"
+                .formatted(config.name(), config.unknown().buckets()));
+      }
+    }
+  }
+
   /** Checks what every call keeps true. For tests. */
   void requireSound() {
     try (Call _ = lock.begin(Use.SNAPSHOT)) {
@@ -452,10 +523,17 @@ public final class EmbeddingTable implements AutoCloseable {
   /** Gives the table's memory back, and the file; closes a snapshot that is open. */
   @Override
   public void close() {
-    snapshots.close(); // First, because changes may wait until it is closed.
+    closeSnapshot(); // First, because changes may wait until it is closed.
     try (Call _ = lock.begin(Use.CHANGE)) {
-      snapshots.close(); // One may have been made meanwhile.
+      closeSnapshot(); // One may have been made meanwhile.
       rows.close();
+    }
+  }
+
+  private void closeSnapshot() {
+    TableSnapshot last = open.get();
+    if (last != null) {
+      last.close();
     }
   }
 }

@@ -134,7 +134,7 @@ final class LookAhead implements AutoCloseable {
       try {
         TableBatch part = parts[table];
         part.take(Objects.requireNonNull(batch));
-        tables.get(table).lookAhead(part.ids(), part.count(), part.lookup(), goOn);
+        tables.get(table).lookAhead(part.ids, part.count(), part.lookup, goOn);
       } catch (Throwable e) {
         failure = e;
       }

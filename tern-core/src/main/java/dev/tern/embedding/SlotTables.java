@@ -44,15 +44,11 @@ public final class SlotTables implements AutoCloseable {
     return ofSlots.size();
   }
 
-  /** The slots of a table, in order. */
-  private int[] slotsOf(int table) {
-    return IntStream.range(0, ofSlots.size()).filter(s -> ofSlots.get(s) == table).toArray();
-  }
-
   /** For each table, an object that takes its part of a batch. */
   TableBatch[] newBatch() {
     return IntStream.range(0, tables.size())
-        .mapToObj(table -> new TableBatch(slotsOf(table)))
+        .mapToObj(table -> IntStream.range(0, slotCount()).filter(s -> ofSlots.get(s) == table))
+        .map(slots -> new TableBatch(slots.toArray()))
         .toArray(TableBatch[]::new);
   }
 

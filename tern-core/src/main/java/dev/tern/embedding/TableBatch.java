@@ -10,11 +10,19 @@ import dev.tern.internal.table.rows.RowLookup;
  * gradient and one step. The ids of a single slot are read from the batch without a copy.
  */
 final class TableBatch {
-  private final int[] slots;
-  private final RowLookup lookup = new RowLookup();
-  private int rows;
-  private long[] ids = new long[0];
-  private int[] offsets = new int[1];
+  /** The table's slots. */
+  final int[] slots;
+
+  final RowLookup lookup = new RowLookup();
+
+  /** Rows of the batch, {@code B}. */
+  int rows;
+
+  /** The ids of all positions, {@link #count} of them. */
+  long[] ids = new long[0];
+
+  /** Where each bag begins and ends among the positions. */
+  int[] offsets = new int[1];
 
   /** For ids and offsets of several slots. */
   private long[] joinedIds = new long[0];
@@ -25,36 +33,13 @@ final class TableBatch {
     this.slots = slots;
   }
 
-  RowLookup lookup() {
-    return lookup;
-  }
-
-  int[] slots() {
-    return slots;
-  }
-
-  /** Rows of the batch, {@code B}. */
-  int rows() {
-    return rows;
-  }
-
   /** Bags: one for each row and slot. */
   int bags() {
     return slots.length * rows;
   }
 
-  /** The ids of all positions, {@link #count} of them. */
-  long[] ids() {
-    return ids;
-  }
-
   int count() {
     return offsets[bags()];
-  }
-
-  /** Where each bag begins and ends among the positions. */
-  int[] offsets() {
-    return offsets;
   }
 
   /** Takes the ids of a batch, which stays as it is while this is in use. */

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.UnknownRow;
@@ -24,6 +23,13 @@ import java.util.function.Consumer;
  */
 public final class TableSnapshot implements AutoCloseable {
   private static final long[] NO_IDS = {};
+
+  /** Takes or gives words of a counting filter, in order. */
+  @FunctionalInterface
+  public interface Words {
+    /** The next {@code count} words, in {@code values[0 .. count)}. */
+    void next(long[] values, int count);
+  }
 
   /** A copy of the filter takes at most 1 / FILTER_SHARE of the free memory. */
   private static final int FILTER_SHARE = 4;
@@ -169,7 +175,7 @@ public final class TableSnapshot implements AutoCloseable {
    * Gives its rows as they are stored, in ascending (signed) order of id.
    *
    * @param sink takes block after block, each of use during the call
-   * @throws IllegalStateException if it is closed, also by another thread meanwhile
+   * @throws IllegalStateException if it is closed, perhaps by another thread between two blocks
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
     whileOpen(sink, open -> table.exportBlocks(sorted(), copies, open));
@@ -179,14 +185,12 @@ public final class TableSnapshot implements AutoCloseable {
    * Gives the rows of {@link UnknownRow.Hashed} as they are stored, without metadata, by their
    * numbers from 0 on. A snapshot of changes, too, gives all of them.
    *
-   * @param sink takes block after block, each of use during the call
-   * @throws IllegalStateException if it is closed, also by another thread meanwhile
+   * @param sink as for {@link #exportBlocks}
    */
   public void exportBuckets(Consumer<RowBlock> sink) {
     whileOpen(sink, open -> table.exportBuckets(copies, open));
   }
 
-  /** Gives blocks to {@code sink}; another thread may close this between two of them. */
   private void whileOpen(Consumer<RowBlock> sink, Consumer<Consumer<RowBlock>> export) {
     use.lock();
     try {
@@ -201,8 +205,8 @@ public final class TableSnapshot implements AutoCloseable {
   }
 
   /**
-   * The last step, and counts. If rows go by time ({@link Eviction.UnseenFor}), then up to 256
-   * steps follow, each with the time at which it ended, in milliseconds since 1970.
+   * The last step, and counts. If rows go by time, then up to 256 steps follow, each with the time
+   * at which it ended, in milliseconds since 1970.
    */
   public long[] counters() {
     return counters.clone();
@@ -221,7 +225,7 @@ public final class TableSnapshot implements AutoCloseable {
   /**
    * Gives all words of the filter in order; in a snapshot of changes, only {@link #filterNumbers}.
    */
-  public void readFilter(TableHistory.Words sink) {
+  public void readFilter(Words sink) {
     use.lock();
     try {
       requireOpen();

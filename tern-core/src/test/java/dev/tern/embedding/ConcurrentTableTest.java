@@ -279,7 +279,7 @@ final class ConcurrentTableTest {
     export.get();
     closer.join();
     assertThatThrownBy(() -> pooledNow(table)).hasMessageContaining("after close");
-    assertThatThrownBy(() -> table.history().restore(new long[0], 0, (_, _) -> {}))
+    assertThatThrownBy(() -> table.restoreHistory(new long[0], 0, (_, _) -> {}))
         .hasMessageContaining("after close");
     assertThat(table.size()).isZero();
     table.close();

@@ -557,7 +557,7 @@ final class RowPolicyTest {
     RowPolicy policy = RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastFrequent(), 3);
     for (int[] marks : new int[][] {{0, 1}, {-1, 1}, {3, 1}, {1, 0}, {1, -5}}) {
       EmbeddingTable table = table(policy, UnknownRow.ZEROS, Optimizer.sgd(1), DType.F32);
-      table.history().restore(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
+      table.restoreHistory(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
       int[] left = {1};
       assertThatThrownBy(() ->
               table.importFrom((ids, segment) -> {
@@ -573,9 +573,9 @@ final class RowPolicyTest {
     for (long[] counters :
         new long[][] {{}, {1, 0, 1, 1, 0, 0}, {-1, 0, 1, 1, 0, 0, 0}, {1, 0, 2, 1, 0, 0, 0}}) {
       EmbeddingTable table = table(policy, UnknownRow.ZEROS);
-      assertThatThrownBy(() -> table.history().restore(counters, 0, (values, count) -> {}))
+      assertThatThrownBy(() -> table.restoreHistory(counters, 0, (values, count) -> {}))
           .hasMessageContaining("table t: got a history");
-      assertThatThrownBy(() -> table.history().restore(new long[7], 5, (values, count) -> {}))
+      assertThatThrownBy(() -> table.restoreHistory(new long[7], 5, (values, count) -> {}))
           .hasMessageContaining("filter of 5 words");
     }
   }

@@ -59,10 +59,9 @@ final class TableCopy {
           (values, count) -> IntStream.range(0, count).forEach(i -> words.add(values[i])));
     }
     Iterator<Long> word = words.iterator();
-    into.history()
-        .restore(
-            counters(table),
-            words.size(),
-            (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
+    into.restoreHistory(
+        counters(table),
+        words.size(),
+        (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
   }
 }

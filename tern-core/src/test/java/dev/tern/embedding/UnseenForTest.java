@@ -241,7 +241,7 @@ final class UnseenForTest {
     assertRefused(unseenFor(1024), history(pairs));
     EmbeddingTable table = unseenFor(1024);
     long[] sound = history(1, 100, 1, 100, 2, 108, 5, 1123);
-    table.history().restore(sound, 0, (_, _) -> {});
+    table.restoreHistory(sound, 0, (_, _) -> {});
     assertThat(TableCopy.counters(table)).isEqualTo(sound);
     table.close();
   }
@@ -251,7 +251,7 @@ final class UnseenForTest {
   }
 
   private static void assertRefused(EmbeddingTable table, long[] history) {
-    assertThatThrownBy(() -> table.history().restore(history, 0, (_, _) -> {}))
+    assertThatThrownBy(() -> table.restoreHistory(history, 0, (_, _) -> {}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a history of " + history.length + " counters");
     table.close();

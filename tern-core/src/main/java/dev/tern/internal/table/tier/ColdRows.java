@@ -46,26 +46,23 @@ public final class ColdRows {
   private final int blockRecords;
   private final int shift;
 
-  /** For the thread that runs merges, or while none runs. */
+  /** For the thread that runs merges; for others while none runs. */
   private final PartitionMerge merger;
 
-  /** Room for a block, of the thread that changes the table. */
   private final long scratch;
 
   private final ColdPartition[] partitions;
 
-  /** Per partition: the merge that has begun. */
+  // Per partition: the merge that has begun, and how often one began.
   private final @Nullable ColdMerge[] merges;
-
-  /** Per partition: times that a merge began. */
   private final long[] writes;
 
   private long records;
 
-  /** Records of the partitions in which merges have begun: each of these has two summaries. */
+  /** Records of the partitions under merge, each of which has two summaries. */
   private long twice;
 
-  /** Bytes written to the file, including merges that have begun. */
+  /** Bytes of the file that merges wrote or are about to. */
   private long written;
 
   private long fenceBytes;
@@ -113,17 +110,15 @@ public final class ColdRows {
     return records;
   }
 
-  /** Records that a partition has in the file. */
+  /** Records of a partition. */
   int records(int p) {
     return partitions[p].count();
   }
 
-  /** Records of the partitions under merge, which have two summaries. */
   long twice() {
     return twice;
   }
 
-  /** Bytes of the file that merges wrote or are about to. */
   long written() {
     return written;
   }
@@ -145,7 +140,6 @@ public final class ColdRows {
     return writes[partition(hash)];
   }
 
-  /** Records of a block. */
   int blockRecords() {
     return blockRecords;
   }
@@ -166,7 +160,7 @@ public final class ColdRows {
     return blockRecords * recordBytes;
   }
 
-  /** Such room, for the thread that changes the table. */
+  /** A buffer for {@link #find}, of the thread that changes the table. */
   public long scratch() {
     return scratch;
   }

@@ -82,9 +82,7 @@ public final class RowSpiller {
   /** Rows that they are enough for. */
   private int most;
 
-  /** The file's rows, and what writes them; none while all rows are in memory. */
-  private Optional<ColdRows> cold = Optional.empty();
-
+  /** Writes rows to the file; none while all rows are in memory. */
   private Optional<WriteBehind> behind = Optional.empty();
 
   /** Counts lookups in training. */
@@ -191,21 +189,21 @@ public final class RowSpiller {
 
   /** Bytes of memory, without rows and index. */
   public long bytes() {
-    return cold.map(ColdRows::bytes).orElse(0L);
+    return behind.map(writes -> writes.records().bytes()).orElse(0L);
   }
 
   /** Rows that are not in memory. */
   public long size() {
-    return cold.isPresent() ? cold.get().records() - old : 0;
+    return behind.isPresent() ? behind.get().records().records() - old : 0;
   }
 
-  /** Times that a row left memory. */
+  /** How often a row left memory. */
   public long spilled() {
     return spilled;
   }
 
   public FileStatistics statistics() {
-    long written = cold.map(ColdRows::written).orElse(0L);
+    long written = behind.map(writes -> writes.records().written()).orElse(0L);
     return new FileStatistics(size(), file.bytes(), spilled, fetched, written, file.read());
   }
 
@@ -239,10 +237,10 @@ public final class RowSpiller {
    * @return how many ids are still missing; they come first among the missing
    */
   public int fetch(RowLookup lookup, int missing, IntConsumer gone) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return missing;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     int still = 0;
     for (int i = 0; i < missing; i++) {
       int u = lookup.missing[i];
@@ -251,7 +249,16 @@ public final class RowSpiller {
       if (record == ColdRows.NONE) {
         lookup.missing[still++] = u;
       } else {
-        bring(lookup, u, record, records.recordBytes());
+        index.reserve(lookup.hashes[u]);
+        int row = rows.add();
+        long address = rows.address(row);
+        Memory.copy(record, address, records.recordBytes());
+        Memory.setInt(address + seenOffset, now << 1 | IN_FILE);
+        index.insert(lookup.hashes[u], lookup.ids[u], row);
+        lookup.rows[u] = row;
+        lookup.addresses[u] = address;
+        old++;
+        fetched++;
       }
     }
     return still;
@@ -272,10 +279,10 @@ public final class RowSpiller {
    * @return whether there are more
    */
   public boolean readAhead(RowLookup lookup) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return false;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     PrefetchedRows ahead = lookup.ahead;
     int bytes = records.recordBytes();
     int stride = (bytes + 15) & -16;
@@ -304,28 +311,15 @@ public final class RowSpiller {
     return to < most;
   }
 
-  private void bring(RowLookup lookup, int u, long record, int bytes) {
-    index.reserve(lookup.hashes[u]);
-    int row = rows.add();
-    long address = rows.address(row);
-    Memory.copy(record, address, bytes);
-    Memory.setInt(address + seenOffset, now << 1 | IN_FILE);
-    index.insert(lookup.hashes[u], lookup.ids[u], row);
-    lookup.rows[u] = row;
-    lookup.addresses[u] = address;
-    old++;
-    fetched++;
-  }
-
   /**
    * As {@link #fetch}, but the lookup gets copies of the rows and nothing else changes. Several
    * threads may do so, each with its own lookup.
    */
   public int copy(RowLookup lookup, int missing) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return missing;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     int still = 0;
     int copies = 0;
     int stride = (records.recordBytes() + 15) & -16;
@@ -352,7 +346,7 @@ public final class RowSpiller {
    * @param gone takes the numbers of rows that leave to make room
    */
   public void makeRoom(int wanted, IntConsumer gone) {
-    while (index.size() + wanted > most - reserve() && (grow() || spill(cold(), gone))) {}
+    while (index.size() + wanted > most - reserve() && (grow() || spill(gone))) {}
     while (index.size() + leaving() + wanted > most) {
       if (leaving() == 0) {
         throw new IllegalStateException(
@@ -371,7 +365,7 @@ public final class RowSpiller {
 
   /** Rows that room is reserved for while they leave. */
   private int reserve() {
-    return cold.isPresent() ? Math.min(MOST_LEAVING, most / LEAVING_SHARE) : 0;
+    return behind.isPresent() ? Math.min(MOST_LEAVING, most / LEAVING_SHARE) : 0;
   }
 
   /** Takes more memory, if there is any left. */
@@ -382,22 +376,22 @@ public final class RowSpiller {
     return more > 0;
   }
 
-  private ColdRows cold() {
-    if (cold.isEmpty()) {
+  private WriteBehind writes() {
+    if (behind.isEmpty()) {
       int bits = 31 - Integer.numberOfLeadingZeros(Math.max(1, most / PARTITION_ROWS));
       bits = Math.min(bits, IdIndex.BUCKET_BITS);
       long buffers = memory / SHARE / 4;
       ColdRows records = new ColdRows(idOffset, bits, buffers, file, allocator, holder);
-      cold = Optional.of(records);
       behind = Optional.of(new WriteBehind(records, tier.writer()));
     }
-    return cold.get();
+    return behind.get();
   }
 
   /** Spills from the next partition that has rows to spare; returns whether there was one. */
-  private boolean spill(ColdRows records, IntConsumer gone) {
-    for (int tried = 0; !stuck && tried < records.partitions(); tried++) {
-      if (spillNext(records, gone)) {
+  private boolean spill(IntConsumer gone) {
+    WriteBehind writes = writes();
+    for (int tried = 0; !stuck && tried < writes.records().partitions(); tried++) {
+      if (spillNext(writes, gone)) {
         return true;
       }
     }
@@ -411,7 +405,8 @@ public final class RowSpiller {
    * just before its visit, and full partitions side by side would overflow buckets of the index
    * that lie side by side.
    */
-  private boolean spillNext(ColdRows records, IntConsumer gone) {
+  private boolean spillNext(WriteBehind writes, IntConsumer gone) {
+    ColdRows records = writes.records();
     int partitions = records.partitions();
     int partition = (int) ((Integer.reverse(hand) & 0xFFFFFFFFL) * partitions >>> 32);
     int width = (1 << IdIndex.BUCKET_BITS) / partitions;
@@ -420,12 +415,15 @@ public final class RowSpiller {
     index.forEachRow(partition * width, width, collector);
     int leaving = Math.min(movable, (count + 1) / 2);
     if (leaving > 0) {
-      endMerges(records, partition, leaving);
+      endMerges(writes, partition, leaving);
       Arrays.sort(order, 0, movable);
       ColdMerge.Rows oldest = sortedByHash(movable - leaving);
-      int replaced = withRecord(oldest);
+      int replaced = 0;
+      for (long address : oldest.addresses()) {
+        replaced += Memory.getInt(address + seenOffset) & IN_FILE;
+      }
       int bits = filterBits(records, partition, leaving);
-      behind.orElseThrow().add(records.begin(partition, oldest, replaced, bits));
+      writes.add(records.begin(partition, oldest, replaced, bits));
       old -= replaced;
       for (int i = 0; i < leaving; i++) {
         index.erase(oldest.hashes()[i], Memory.getLong(oldest.addresses()[i] + idOffset));
@@ -438,8 +436,8 @@ public final class RowSpiller {
   }
 
   /** Ends merges until one may begin of {@code leaving} rows of a partition. */
-  private void endMerges(ColdRows records, int partition, int leaving) {
-    WriteBehind writes = behind.orElseThrow();
+  private void endMerges(WriteBehind writes, int partition, int leaving) {
+    ColdRows records = writes.records();
     while (records.merge(partition).isPresent()
         || (writes.rows() > 0
             && (writes.rows() + leaving > reserve()
@@ -463,14 +461,6 @@ public final class RowSpiller {
       order[movable++] = (long) age << 32 | count;
     }
     count++;
-  }
-
-  private int withRecord(ColdMerge.Rows leaving) {
-    int sum = 0;
-    for (long address : leaving.addresses()) {
-      sum += Memory.getInt(address + seenOffset) & IN_FILE;
-    }
-    return sum;
   }
 
   /** The rows that {@code order} has from one place on, by their hashes. */
@@ -516,25 +506,28 @@ public final class RowSpiller {
 
   /** Gives the ids whose rows are not in memory, in no useful order. */
   public void forEachId(IdIndex.IdSink sink) {
-    await();
-    cold.ifPresent(records ->
-        records.forEachId(id -> {
-          if (index.find(Hashing.mix(id), id) < 0) {
-            sink.accept(id);
-          }
-        }));
+    if (behind.isPresent()) {
+      await();
+      behind
+          .get()
+          .records()
+          .forEachId(id -> {
+            if (index.find(Hashing.mix(id), id) < 0) {
+              sink.accept(id);
+            }
+          });
+    }
   }
 
-  /** Waits until no other thread reads rows; before, none may be freed. */
+  /** Waits until no other thread reads rows, so that they may be freed. */
   public void await() {
     behind.ifPresent(WriteBehind::await);
   }
 
   /** Gives memory and file back; after {@link #await}. */
   public void free() {
-    cold.ifPresent(ColdRows::free);
+    behind.ifPresent(writes -> writes.records().free());
     behind = Optional.empty();
-    cold = Optional.empty();
     file.close();
     tier.giveBack(memory);
   }

@@ -33,6 +33,10 @@ public final class WriteBehind {
     this.thread = thread;
   }
 
+  ColdRows records() {
+    return records;
+  }
+
   /** Rows that are in memory until their merges end. */
   public int rows() {
     return rows;
