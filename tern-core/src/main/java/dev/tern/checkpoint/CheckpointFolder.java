@@ -32,34 +32,17 @@ final class CheckpointFolder {
   }
 
   /**
-   * Lets {@code save} write the full checkpoint of {@code state}, then removes all earlier ones.
+   * Lets {@code save} write checkpoint {@code name}, then removes all others of steps, such as what
+   * a crash left. Those in {@code keep} stay.
    *
    * @return its folder
    */
-  Path write(Consumer<Path> save, RunState state) {
-    Path latest = folder.resolve(PREFIX + state.step());
+  Path write(String name, Consumer<Path> save, List<Path> keep) {
+    Path latest = folder.resolve(name);
     save.accept(latest);
-    removeAllBut(List.of(), latest);
-    return latest;
-  }
-
-  /**
-   * Lets {@code save} write what changed since the last part of {@code chain}, then removes all
-   * that is not in that chain, such as the rest of a checkpoint that a crash left.
-   *
-   * @return its folder
-   */
-  Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
-    Path latest = folder.resolve(deltaName(state.step()));
-    save.accept(latest);
-    removeAllBut(chain, latest);
-    return latest;
-  }
-
-  private void removeAllBut(List<Path> chain, Path latest) {
     for (Path other : AtomicFolder.children(folder)) {
       if (!other.equals(latest)
-          && !chain.contains(other)
+          && !keep.contains(other)
           && order(AtomicFolder.nameOf(other)) >= 0) {
         try {
           AtomicFolder.delete(other);
@@ -69,6 +52,7 @@ final class CheckpointFolder {
         }
       }
     }
+    return latest;
   }
 
   void writeBest(Consumer<Path> save) {
@@ -106,17 +90,22 @@ final class CheckpointFolder {
     return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
   }
 
+  /** The name of the full checkpoint of {@code step}. */
+  static String fullName(long step) {
+    return PREFIX + step;
+  }
+
   /** The name of the delta of {@code step}. */
   static String deltaName(long step) {
     return PREFIX + step + DELTA;
   }
 
-  /** Whether {@code name} is that of a full checkpoint or a delta. */
+  /** Whether {@code name} names a full checkpoint or a delta. */
   static boolean isName(String name) {
     return order(name) >= 0;
   }
 
-  /** A number that grows from one checkpoint of a run to the next; -1 for any other name. */
+  /** A number that grows from one checkpoint of a run to the next; -1 for other names. */
   private static long order(String name) {
     boolean delta = name.endsWith(DELTA);
     String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;

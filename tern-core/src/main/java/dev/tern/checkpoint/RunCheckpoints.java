@@ -77,7 +77,11 @@ public final class RunCheckpoints {
         image,
         !schedule.isNever(),
         () -> {
-          Path target = folder.write(path -> image.write(path, Optional.empty()), state);
+          Path target =
+              folder.write(
+                  CheckpointFolder.fullName(state.step()),
+                  path -> image.write(path, Optional.empty()),
+                  List.of());
           chain.clear();
           deltaBytes = 0;
           if (!schedule.isNever()) {
@@ -128,7 +132,8 @@ public final class RunCheckpoints {
         true,
         () -> {
           Manifest.Previous previous = Manifest.Previous.of(chain.getLast());
-          add(folder.writeDelta(path -> image.write(path, Optional.of(previous)), state, chain));
+          String name = CheckpointFolder.deltaName(state.step());
+          add(folder.write(name, path -> image.write(path, Optional.of(previous)), chain));
         });
   }
 

@@ -3,7 +3,7 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DataException;
 import java.nio.file.Path;
 
-/** Walks over an array of ascending ids of a file, which it reads a block at a time. */
+/** Walks over an array of ascending ids of a file, and reads a block at a time. */
 final class IdCursor {
   private final Path path;
   private final LongColumn column;

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 
-/** An I64 array of a file: read at any place, or written from its beginning. */
+/** An I64 array of a file, to be read at any place or written from its beginning. */
 public final class LongColumn {
   private final SafeTensors file;
   private final String name;

@@ -66,10 +66,8 @@ public final class RowWriter {
   }
 
   /**
-   * Checks that all rows were written.
-   *
-   * @throws IllegalStateException if there were fewer; {@link #append} throws it for too many. A
-   *     table that changes while it is saved must not leave a file that looks whole
+   * Throws if rows are missing; {@link #append} throws for too many. A table that changes while it
+   * is saved must not leave a file that looks whole.
    */
   void requireAll() {
     if (row != rows) {
