@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The checkpoints of a run, found by their names. {@code step-N} is a full checkpoint, {@code
@@ -20,6 +22,7 @@ final class CheckpointFolder {
   private static final String PREFIX = "step-";
   private static final String DELTA = ".delta";
   private static final String BEST = "best";
+  private static final Pattern NAME = Pattern.compile("step-([0-9]{1,18})([.]delta)?");
 
   private final Path folder;
 
@@ -107,14 +110,10 @@ final class CheckpointFolder {
 
   /** A number that grows from one checkpoint of a run to the next; -1 for other names. */
   private static long order(String name) {
-    boolean delta = name.endsWith(DELTA);
-    String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;
-    String digits = step.startsWith(PREFIX) ? step.substring(PREFIX.length()) : "";
-    boolean number =
-        !digits.isEmpty()
-            && digits.length() <= 18
-            && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+    Matcher match = NAME.matcher(name);
     // One step has at most one delta; a full checkpoint of the same step comes after it.
-    return number ? 2 * Long.parseLong(digits) + (delta ? 0 : 1) : -1;
+    return match.matches()
+        ? 2 * Long.parseLong(match.group(1)) + (match.group(2) == null ? 1 : 0)
+        : -1;
   }
 }

@@ -65,7 +65,6 @@ record Manifest(Path folder, Json.Obj json, String hash) {
               .formatted(file, json.fields().get("format"), FIRST_FORMAT, FORMAT));
     }
     String hash = text(folder.resolve(HASH)).strip();
-    requireFile(file);
     requireSame(file, "SHA-256", sha256(file), hash);
     Manifest manifest = new Manifest(folder, json, hash);
     manifest.requireFields();
@@ -117,14 +116,12 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     Json.Obj files = Json.object();
     digests.forEach(files::put);
     Json.Obj json = Json.object().put("format", FORMAT);
-    for (Map.Entry<String, Json> fact : facts.fields().entrySet()) {
-      json.put(fact.getKey(), fact.getValue());
-    }
+    facts.fields().forEach(json::put);
     previous.ifPresent(before ->
         json.put(
             "previous", Json.object().put("folder", before.name()).put("sha256", before.hash())));
     if (shards > 1) {
-      json.put("shards", (long) shards);
+      json.put("shards", shards);
     }
     json.put("files", files);
     Files.writeString(folder.resolve(NAME), json.toString());

@@ -53,7 +53,16 @@ public final class BatchLookup implements AutoCloseable {
     tables = slots.tables();
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
-    requireWidths();
+    int sum = widths.stream().mapToInt(Integer::intValue).sum();
+    boolean valid = widths.stream().allMatch(w -> w > 0);
+    for (EmbeddingTable table : tables) {
+      int width = table.config().width();
+      if (!valid || sum != width) {
+        throw new IllegalArgumentException(
+            "table %s: got rows in parts of widths %s, expected 1 or more each and %d in all"
+                .formatted(table.config().name(), widths, width));
+      }
+    }
     addresses = new long[widths.size()];
     ahead = new LookAhead(slots);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
@@ -66,19 +75,6 @@ public final class BatchLookup implements AutoCloseable {
       targets[t] = new RowParts[parts[t].slots.length];
       Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
       gradients[t] = new RowParts(this.widths);
-    }
-  }
-
-  private void requireWidths() {
-    int sum = widths.stream().mapToInt(Integer::intValue).sum();
-    boolean valid = widths.stream().allMatch(w -> w > 0);
-    for (EmbeddingTable table : tables) {
-      int width = table.config().width();
-      if (!valid || sum != width) {
-        throw new IllegalArgumentException(
-            "table %s: got rows in parts of widths %s, expected 1 or more each and %d in all"
-                .formatted(table.config().name(), widths, width));
-      }
     }
   }
 

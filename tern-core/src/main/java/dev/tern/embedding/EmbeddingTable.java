@@ -8,6 +8,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.table.TableLock;
 import dev.tern.internal.table.TableLock.Call;
@@ -401,12 +402,14 @@ public final class EmbeddingTable implements AutoCloseable {
   private TableSnapshot snapshot(boolean changes) {
     try (Call _ = lock.begin(Use.CHANGE)) {
       rows.requireExportable();
-      Optional<TableSnapshot> made =
-          TableSnapshot.detached(rows, changes, ended -> open.compareAndSet(ended, null));
-      if (made.isPresent()) {
-        open.set(made.get());
-        return made.get();
+      if (rows.canKeepRows()) {
+        TableSnapshot made =
+            new TableSnapshot(rows, changes, false, ended -> open.compareAndSet(ended, null));
+        open.set(made);
+        return made;
       }
+    } catch (OutOfBudgetException _) {
+      // There is no memory to keep rows as they were: the table is held instead.
     }
     return hold(changes);
   }
@@ -416,7 +419,7 @@ public final class EmbeddingTable implements AutoCloseable {
     Call call = lock.begin(Use.SNAPSHOT);
     try {
       rows.requireExportable();
-      return TableSnapshot.holding(rows, changes, call::close);
+      return new TableSnapshot(rows, changes, true, _ -> call.close());
     } catch (RuntimeException | Error e) {
       call.close();
       throw e;

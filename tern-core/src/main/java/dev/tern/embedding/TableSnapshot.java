@@ -56,8 +56,15 @@ public final class TableSnapshot implements AutoCloseable {
 
   private boolean closed;
 
-  private TableSnapshot(
-      TableRows table, boolean changes, boolean hold, Consumer<TableSnapshot> release) {
+  /**
+   * The table as it is now. Nothing may change it during this call; with {@code hold}, not until
+   * {@code release} is called.
+   *
+   * @param changes whether to take only what changed, if that is listed
+   * @param release takes this when it is closed
+   * @throws OutOfBudgetException if there is no memory to let the table change
+   */
+  TableSnapshot(TableRows table, boolean changes, boolean hold, Consumer<TableSnapshot> release) {
     this.table = table;
     this.release = release;
     boolean listed = changes && !table.watch().changes().all();
@@ -94,34 +101,6 @@ public final class TableSnapshot implements AutoCloseable {
               .formatted(holder, words.bytes(), FILTER_SHARE));
     }
     return FilterWords.copy(words, allocator, holder);
-  }
-
-  /**
-   * The table as it is now. Nothing may change the table until {@code release} is called.
-   *
-   * @param changes whether to take only what changed, if that is listed
-   */
-  static TableSnapshot holding(TableRows table, boolean changes, Runnable release) {
-    return new TableSnapshot(table, changes, true, _ -> release.run());
-  }
-
-  /**
-   * The table as it is now. Nothing may change the table during this call.
-   *
-   * @param changes whether to take only what changed, if that is listed
-   * @param release takes it when it is closed
-   * @return empty if the table cannot keep rows, or has no memory for it
-   */
-  static Optional<TableSnapshot> detached(
-      TableRows table, boolean changes, Consumer<TableSnapshot> release) {
-    if (!table.canKeepRows()) {
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(new TableSnapshot(table, changes, false, release));
-    } catch (OutOfBudgetException _) {
-      return Optional.empty();
-    }
   }
 
   public TableConfig config() {

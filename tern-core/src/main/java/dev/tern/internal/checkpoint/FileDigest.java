@@ -2,6 +2,7 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DataException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -124,10 +125,7 @@ public final class FileDigest {
   /** The SHA-256 of all bytes of a file, in hexadecimal. */
   public static String sha256(Path file) throws IOException {
     try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), sha256())) {
-      byte[] buffer = new byte[1 << 16];
-      while (in.read(buffer) >= 0) {
-        // Reading feeds the digest.
-      }
+      in.transferTo(OutputStream.nullOutputStream()); // Reading feeds the digest.
       return HexFormat.of().formatHex(in.getMessageDigest().digest());
     }
   }

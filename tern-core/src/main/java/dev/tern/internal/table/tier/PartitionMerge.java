@@ -33,21 +33,15 @@ final class PartitionMerge {
   private long source;
   private long sourceEnd;
 
-  /** Where the next record goes in the output, and where in the file that goes. */
+  // Where the next record goes in the output, and where in the file the output goes.
   private long to;
-
   private long target;
 
-  /** What is written. */
+  // What is written, how many records of it were, where its next fence goes, and how many records
+  // come before the next block.
   private ColdPartition merged = ColdPartition.EMPTY;
-
-  /** Its records so far. */
   private int written;
-
-  /** Where its next fence goes. */
   private long fence;
-
-  /** Records until a block begins. */
   private int untilBlock;
 
   /** With about {@code buffers} bytes of memory. */
