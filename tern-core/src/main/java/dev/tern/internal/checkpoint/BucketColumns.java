@@ -55,13 +55,11 @@ public final class BucketColumns {
     return (int) count;
   }
 
-  /** Appends the rows of a block. */
   void append(RowBlock block) {
     columns.write(row, block);
     row += block.count();
   }
 
-  /** Appends all rows of {@code source}. */
   void appendAll(BucketColumns source) {
     try (RowBlock block = new RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
       while (source.next(block)) {

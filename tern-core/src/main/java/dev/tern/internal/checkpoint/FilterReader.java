@@ -55,7 +55,7 @@ final class FilterReader {
     }
   }
 
-  /** Puts those of words {@code [from, from + count)} that it has into {@code into[0 .. count)}. */
+  /** Puts the words that it has of {@code [from, from + count)} into {@code into[0 .. count)}. */
   void overlay(long from, long[] into, int count) {
     if (numbers.isEmpty()) {
       int here = (int) Math.clamp(size - from, 0, count);

@@ -32,7 +32,6 @@ final class IdCursor {
     return at == size;
   }
 
-  /** The current id. */
   long id() {
     return block[at];
   }
@@ -62,7 +61,6 @@ final class IdCursor {
     }
   }
 
-  /** The error of ids that do not ascend. */
   static DataException outOfOrder(Path path, long id, long before) {
     return new DataException(
         "%s: got id %d after %d, expected ascending ids; the file is damaged, use another checkpoint"

@@ -34,7 +34,6 @@ public final class LongColumn {
     return size;
   }
 
-  /** Appends {@code values[0 .. count)}. */
   public void append(long[] values, int count) {
     prepare(count);
     bytes.asLongBuffer().put(values, 0, count);

@@ -48,7 +48,6 @@ public record RowShape(DType storage, int width, int state, int metadata) {
     return entry.shape().get(1).intValue();
   }
 
-  /** Bytes of a packed row. */
   public long packedBytes() {
     return 4L * (width + state + metadata);
   }

@@ -231,17 +231,14 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return counters;
   }
 
-  /** Number of bucket rows. */
   public int buckets() {
     return files.getLast().buckets;
   }
 
-  /** A walk over the bucket rows. */
   public BucketColumns bucketRows() {
     return new BucketColumns(shape, files.getLast().file, buckets());
   }
 
-  /** A walk over the words of the filter. */
   Filter filter() {
     List<FilterReader> parts =
         files.stream().filter(file -> file.shard.isLast()).map(FilterReader::new).toList();

@@ -19,10 +19,6 @@ import org.jspecify.annotations.Nullable;
  * does not. So reads wait for a batch that is changed, never for a snapshot or what waits for one,
  * nor for each other's cache lines. All locks are taken in this order. Beginning and ending
  * allocate nothing where nobody waits.
- *
- * <pre>{@code
- * try (TableLock.Call _ = lock.begin(Use.READ)) { ... }
- * }</pre>
  */
 public final class TableLock {
   /** What a call does with the table. */

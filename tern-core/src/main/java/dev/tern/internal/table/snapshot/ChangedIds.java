@@ -30,7 +30,6 @@ public final class ChangedIds {
     everyRow = config.rule().updatesAllRows();
   }
 
-  /** Forgets what changed so far. */
   void clear() {
     count = 0;
     all = false;

@@ -52,7 +52,6 @@ public record FilterWords(long size, long count, LongUnaryOperator at, Runnable 
     };
   }
 
-  /** Gives the words, in order. */
   public void read(ObjIntConsumer<long[]> sink) {
     long[] block = new long[(int) Math.min(BLOCK, count)];
     for (long from = 0; from < count; from += BLOCK) {

@@ -38,7 +38,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class RowCopies implements AutoCloseable {
   private static final int NEW = Integer.MIN_VALUE;
 
-  /** Rows whose numbers lie together, in memory taken when the first of them changes. */
+  /** Numbers of 2^14 rows lie together, in memory taken when the first of the rows changes. */
   private static final int UNIT_SHIFT = 14;
 
   private static final int CHUNK_BYTES = 1 << 20;
@@ -53,7 +53,7 @@ public final class RowCopies implements AutoCloseable {
   private final Condition ended = walk.newCondition();
   private final long unitBytes;
 
-  /** Whether a row may belong to another id than at the moment, or to one where it had none. */
+  /** Whether some row may have another id than at the moment, or one although it had none. */
   private boolean rowsGo;
 
   /** Per row, whether it has a number. */
@@ -196,7 +196,7 @@ public final class RowCopies implements AutoCloseable {
     }
   }
 
-  /** Where the number of a row lies; 0 where nobody needs it any more. */
+  /** Where the number of a row lies; 0 if the snapshot was closed meanwhile. */
   private long number(int row) {
     int unit = row >>> UNIT_SHIFT;
     if (units[unit] == 0) {
@@ -209,7 +209,9 @@ public final class RowCopies implements AutoCloseable {
     return units[unit] + 4L * (row & (1 << UNIT_SHIFT) - 1);
   }
 
-  /** The record that a row was copied to; negative where nobody needs it any more. */
+  /**
+   * Copies a row to a record; returns its number, negative if the snapshot was closed meanwhile.
+   */
   private int append(int row) {
     int chunk = records >>> chunkShift;
     if (chunks[chunk] == 0) {
@@ -236,7 +238,7 @@ public final class RowCopies implements AutoCloseable {
     return chunks[number >>> chunkShift] + (long) (number & (1 << chunkShift) - 1) * stride;
   }
 
-  /** Allocates memory. Where there is none, waits until the snapshot is closed, and returns 0. */
+  /** Allocates memory. If there is none, waits until the snapshot is closed, and returns 0. */
   private long allocate(long bytes) {
     if (free() - bytes >= reserve) {
       try {

@@ -17,7 +17,6 @@ public record ColdMerge(int partition, Rows rows, ColdPartition merged) {
    */
   public record Rows(long[] hashes, long[] addresses, int[] numbers) {}
 
-  /** Rows. */
   int count() {
     return rows.hashes.length;
   }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * they are in memory. Any number of threads may {@link #find} while no merge begins or ends.
  */
 public final class ColdRows {
-  /** Bits of the filter for each id, where there is memory. */
+  /** Bits of the filter for each id, if there is memory. */
   public static final int FILTER_BITS = 8;
 
   /** No record. */
@@ -110,7 +110,6 @@ public final class ColdRows {
     return records;
   }
 
-  /** Records of a partition. */
   int records(int p) {
     return partitions[p].count();
   }
@@ -150,7 +149,6 @@ public final class ColdRows {
     return FILTER_BITS * count / 8 + 4 * count / blockRecords + 4 * Long.BYTES;
   }
 
-  /** Bytes of memory of the filters. */
   long filterBytes() {
     return filterBytes;
   }
@@ -216,7 +214,7 @@ public final class ColdRows {
     return Memory.getInt(part.fences() + 4L * block);
   }
 
-  /** The last block that begins below a key; the first one where none does. */
+  /** The last block that begins below a key; the first one if none does. */
   private static int lastBefore(ColdPartition part, int blocks, int key) {
     int low = 0;
     int high = blocks;

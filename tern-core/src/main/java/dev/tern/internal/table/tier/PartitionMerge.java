@@ -111,7 +111,7 @@ final class PartitionMerge {
             .formatted(written, merged.count()));
   }
 
-  /** Whether a record is left, which then is in the input. */
+  /** Whether a record is left; if so, reads it into the input. */
   private boolean hasRecord() {
     if (at == end && source < sourceEnd) {
       long bytes = Math.min(buffer, sourceEnd - source);
@@ -127,7 +127,7 @@ final class PartitionMerge {
     return Hashing.mix(Memory.getLong(record + idOffset));
   }
 
-  /** Copies the records of hashes below one, or all. */
+  /** Copies the records whose hashes are below one, or all records. */
   private void copyBelow(long hash, boolean all) {
     while (hasRecord()) {
       long from = at;
@@ -182,7 +182,6 @@ final class PartitionMerge {
     to = output;
   }
 
-  /** Gives the ids of all records. */
   void read(ColdPartition from, IdIndex.IdSink sink) {
     startReading(from);
     while (hasRecord()) {

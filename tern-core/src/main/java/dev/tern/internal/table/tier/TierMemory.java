@@ -47,7 +47,6 @@ public final class TierMemory {
     return new TierMemory(folder, memory, writer);
   }
 
-  /** The folder of the files. */
   public Path folder() {
     return folder;
   }
@@ -62,13 +61,12 @@ public final class TierMemory {
     return left.get();
   }
 
-  /** Takes up to {@code most} bytes; 0 where less than {@code least} is left. */
+  /** Takes up to {@code most} bytes; none, and returns 0, if less than {@code least} is left. */
   public long take(long least, long most) {
     long before = left.getAndUpdate(bytes -> bytes < least ? bytes : bytes - Math.min(bytes, most));
     return before < least ? 0 : Math.min(before, most);
   }
 
-  /** The thread that writes files. */
   Executor writer() {
     return writer;
   }
