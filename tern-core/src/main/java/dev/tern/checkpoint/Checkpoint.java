@@ -1,12 +1,10 @@
 package dev.tern.checkpoint;
 
-import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableShard;
-import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableOptions;
@@ -31,16 +29,15 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A saved model: a folder with these files, all of which are checked on opening.
+ * A saved model: a folder of files, all of which are checked on opening. {@code manifest.json}
+ * holds the version of the format, the model, settings and state of the run, and a digest of each
+ * file:
  *
  * <ul>
  *   <li>{@code dense.safetensors}: parameters, and statistics of layers;
  *   <li>{@code optimizer.safetensors}: optimizer state of the parameters;
  *   <li>{@code tables/N.safetensors}: table {@code N};
- *   <li>{@code encoders.json}: the {@link FeatureEncoder};
- *   <li>{@code manifest.json}: version of the format, model, settings and state of the run, and a
- *       digest of each file above;
- *   <li>{@code manifest.sha256}: SHA-256 of the manifest.
+ *   <li>{@code encoders.json}: the {@link FeatureEncoder}.
  * </ul>
  *
  * <p>A delta checkpoint holds only the table rows that changed since the checkpoint that it
@@ -60,19 +57,19 @@ public final class Checkpoint {
   }
 
   /**
-   * Opens a checkpoint and checks the digest of every file. In a folder of checkpoints (that of a
-   * run, or its {@code checkpoints}) it opens the best one.
+   * Opens a checkpoint and checks the digest of every file. In a run's folder, or its folder {@code
+   * checkpoints}, it opens the best one.
    */
   public static Checkpoint open(Path path) {
-    return read(locate(path, false));
+    return open(path, false);
   }
 
   /**
-   * As {@link #open}, but in a folder of checkpoints it opens the latest one, from which a run
-   * resumes; the best one only if there is no other.
+   * As {@link #open}, but in a run's folder it opens the latest checkpoint, from which a run
+   * resumes. Opens the best one only if there is no other.
    */
   public static Checkpoint openLatest(Path path) {
-    return read(locate(path, true));
+    return open(path, true);
   }
 
   /** Whether there is a checkpoint to open at {@code path}. */
@@ -80,12 +77,17 @@ public final class Checkpoint {
     return find(path, true).isPresent();
   }
 
-  private static Path locate(Path path, boolean latest) {
-    return find(path, latest)
-        .orElseThrow(() ->
-            new DataException(
-                "%s: got no checkpoint, expected a folder with %s or a run's folder; give the folder that training wrote"
-                    .formatted(path, Manifest.NAME)));
+  private static Checkpoint open(Path path, boolean latest) {
+    Path folder =
+        find(path, latest)
+            .orElseThrow(() ->
+                new DataException(
+                    "%s: got no checkpoint, expected a folder with %s or a run's folder; give the folder that training wrote"
+                        .formatted(path, Manifest.NAME)));
+    CheckpointChain chain = CheckpointChain.read(folder);
+    Path encoders = chain.base().file(ENCODERS);
+    return new Checkpoint(
+        chain, FeatureEncoder.fromJson(Manifest.text(encoders), encoders.toString()));
   }
 
   private static Optional<Path> find(Path path, boolean latest) {
@@ -96,13 +98,6 @@ public final class Checkpoint {
     Path inside = path.resolve("checkpoints");
     Path parent = Files.isDirectory(inside) ? inside : path;
     return latest ? CheckpointFolder.latest(parent) : CheckpointFolder.best(parent);
-  }
-
-  private static Checkpoint read(Path folder) {
-    CheckpointChain chain = CheckpointChain.read(folder);
-    Path encoders = chain.base().file(ENCODERS);
-    return new Checkpoint(
-        chain, FeatureEncoder.fromJson(Manifest.text(encoders), encoders.toString()));
   }
 
   /** The encoder that turns raw rows into the features of the model. */
@@ -167,11 +162,6 @@ public final class Checkpoint {
         format);
   }
 
-  /** A model of another factory with its weights, for scoring. */
-  public Network load(Device device, Model.Factory factory) {
-    return load(device, factory, RowFormat.STORED);
-  }
-
   /**
    * A model of another factory with its weights, for scoring.
    *
@@ -179,17 +169,7 @@ public final class Checkpoint {
    */
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
-    Json.Obj tables = manifest.object("tables");
-    // Scoring inserts, evicts and updates nothing: it needs no row policy and no limits.
-    TableOptions plain =
-        TableOptions.of(OptimizerJson.read(tables.object("optimizer")))
-            .initRange((float) tables.number("initRange"))
-            .l2((float) tables.number("l2"))
-            .combiner(Combiner.valueOf(tables.text("combiner")))
-            .unknown(UnknownRowJson.read(tables))
-            .storage(storage(tables))
-            .format(format);
-    TableOptions options = firstPart(tables).map(plain::firstPart).orElse(plain);
+    TableOptions options = TableOptionsJson.read(manifest.object("tables")).format(format);
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
@@ -200,10 +180,6 @@ public final class Checkpoint {
       throw e;
     }
     return network;
-  }
-
-  private static DType storage(Json.Obj tables) {
-    return tables.has(RunFacts.STORAGE) ? DType.valueOf(tables.text(RunFacts.STORAGE)) : DType.F32;
   }
 
   /**
@@ -231,7 +207,7 @@ public final class Checkpoint {
     return encoder.schema().tables();
   }
 
-  /** Numbers of the slots that use a table; the slot that owns the table comes first. */
+  /** Numbers of the slots that use a table. The slot that owns the table comes first. */
   public List<Integer> slotsOf(int table) {
     List<Slot> slots = encoder.schema().slots();
     String name = tables().get(table);
@@ -240,12 +216,6 @@ public final class Checkpoint {
         .boxed()
         .sorted(Comparator.comparing(slot -> slots.get(slot).shares()))
         .toList();
-  }
-
-  private static Optional<Optimizer> firstPart(Json.Obj tables) {
-    return tables.has(RunFacts.FIRST_PART)
-        ? Optional.of(OptimizerJson.read(tables.object(RunFacts.FIRST_PART)))
-        : Optional.empty();
   }
 
   /**
@@ -273,8 +243,8 @@ public final class Checkpoint {
   private RowRule rowRule() {
     Json.Obj json = chain.last().json();
     Json.Obj tables = json.object("tables");
-    Optimizer optimizer = OptimizerJson.read(tables.object("optimizer"));
-    return firstPart(tables)
+    Optimizer optimizer = TableOptionsJson.optimizer(tables);
+    return TableOptionsJson.firstPart(tables)
         .map(first -> RowRule.withHead((int) json.integer(RunFacts.FIRST_WIDTH), first, optimizer))
         .orElse(RowRule.of(optimizer));
   }
@@ -291,8 +261,8 @@ public final class Checkpoint {
   }
 
   /**
-   * Fills an empty table with one shard of the rows of table {@code slot}. The tables of the
-   * checkpoint may be split otherwise. Under a row policy the table takes the history of all rows.
+   * Fills an empty table with one shard of the rows of table {@code slot}, whatever shards the
+   * checkpoint's own files are. Under a row policy the table takes the history of all rows.
    *
    * @throws DataException if the checkpoint has a table of another kind
    */
@@ -302,8 +272,8 @@ public final class Checkpoint {
   }
 
   /**
-   * Writes one full checkpoint of a full one and the deltas after it. The bytes are the same as if
-   * the run had written a full checkpoint at this step. Holds no table in memory.
+   * Writes a full checkpoint made of the chain's full one and deltas: the bytes that the run would
+   * have written for a full checkpoint at this step. Holds no table in memory.
    *
    * @param target a new folder
    * @throws DataException if something is there
@@ -313,9 +283,9 @@ public final class Checkpoint {
   }
 
   /**
-   * As {@link #compact}, but splits each table into {@code shards} files by the hash of the id; see
-   * {@link TableShard}. A checkpoint that is already split may be split otherwise. The bytes depend
-   * only on the content of the tables and on {@code shards}.
+   * As {@link #compact}, but splits each table into {@code shards} files, each a {@link
+   * TableShard}. The bytes depend only on the content of the tables and on {@code shards}, not on
+   * how this checkpoint is split.
    *
    * @param target a new folder
    * @param shards a power of two, of at most {@link TableShard#MOST}
@@ -334,7 +304,7 @@ public final class Checkpoint {
     void write(int slot, TableShard shard, Path file);
   }
 
-  /** Writes one full checkpoint of this one; {@code writing} writes the files of its tables. */
+  /** Writes a full checkpoint with the files of this one; {@code writing} writes the tables. */
   public void rewrite(Path target, int shards, TableWriting writing) {
     List<TableShard> all = TableShard.allOf(shards);
     AtomicFolder.writeNew(
@@ -361,14 +331,10 @@ public final class Checkpoint {
         });
   }
 
-  private static String tableName(int slot, TableShard shard) {
-    return shard.count() == 1
-        ? tableName(slot)
-        : "tables/" + slot + "." + shard.number() + ".safetensors";
-  }
-
-  static String tableName(int slot) {
-    return "tables/" + slot + ".safetensors";
+  /** The file of a table: {@code tables/3.safetensors}, or its first shard: {@code 3.0}. */
+  static String tableName(int table, TableShard shard) {
+    String part = shard.count() == 1 ? "" : "." + shard.number();
+    return "tables/" + table + part + ".safetensors";
   }
 
   /**
@@ -381,9 +347,9 @@ public final class Checkpoint {
   }
 
   /**
-   * Checks that no other checkpoint has taken its place since it was opened.
+   * Checks that the folder still holds the checkpoint that was opened.
    *
-   * @throws DataException if one has, or if it is gone
+   * @throws DataException if it holds another one or none
    */
   public void requireUnchanged() {
     chain.requireUnchanged();

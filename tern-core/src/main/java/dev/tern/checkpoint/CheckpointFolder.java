@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The checkpoints of a run, found by their names. {@code step-N} is a full checkpoint, {@code
@@ -20,6 +22,7 @@ final class CheckpointFolder {
   private static final String PREFIX = "step-";
   private static final String DELTA = ".delta";
   private static final String BEST = "best";
+  private static final Pattern NAME = Pattern.compile("step-([0-9]{1,18})([.]delta)?");
 
   private final Path folder;
 
@@ -32,34 +35,17 @@ final class CheckpointFolder {
   }
 
   /**
-   * Lets {@code save} write the full checkpoint of {@code state}, then removes all earlier ones.
+   * Lets {@code save} write checkpoint {@code name}, then removes all others of steps, such as what
+   * a crash left. Those in {@code keep} stay.
    *
    * @return its folder
    */
-  Path write(Consumer<Path> save, RunState state) {
-    Path latest = folder.resolve(PREFIX + state.step());
+  Path write(String name, Consumer<Path> save, List<Path> keep) {
+    Path latest = folder.resolve(name);
     save.accept(latest);
-    removeAllBut(List.of(), latest);
-    return latest;
-  }
-
-  /**
-   * Lets {@code save} write what changed since the last part of {@code chain}, then removes all
-   * that is not in that chain, such as the rest of a checkpoint that a crash left.
-   *
-   * @return its folder
-   */
-  Path writeDelta(Consumer<Path> save, RunState state, List<Path> chain) {
-    Path latest = folder.resolve(deltaName(state.step()));
-    save.accept(latest);
-    removeAllBut(chain, latest);
-    return latest;
-  }
-
-  private void removeAllBut(List<Path> chain, Path latest) {
     for (Path other : AtomicFolder.children(folder)) {
       if (!other.equals(latest)
-          && !chain.contains(other)
+          && !keep.contains(other)
           && order(AtomicFolder.nameOf(other)) >= 0) {
         try {
           AtomicFolder.delete(other);
@@ -69,6 +55,7 @@ final class CheckpointFolder {
         }
       }
     }
+    return latest;
   }
 
   void writeBest(Consumer<Path> save) {
@@ -106,26 +93,27 @@ final class CheckpointFolder {
     return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
   }
 
+  /** The name of the full checkpoint of {@code step}. */
+  static String fullName(long step) {
+    return PREFIX + step;
+  }
+
   /** The name of the delta of {@code step}. */
   static String deltaName(long step) {
     return PREFIX + step + DELTA;
   }
 
-  /** Whether {@code name} is that of a full checkpoint or a delta. */
+  /** Whether {@code name} names a full checkpoint or a delta. */
   static boolean isName(String name) {
     return order(name) >= 0;
   }
 
-  /** A number that grows from one checkpoint of a run to the next; -1 for any other name. */
+  /** A number that grows from one checkpoint of a run to the next; -1 for other names. */
   private static long order(String name) {
-    boolean delta = name.endsWith(DELTA);
-    String step = delta ? name.substring(0, name.length() - DELTA.length()) : name;
-    String digits = step.startsWith(PREFIX) ? step.substring(PREFIX.length()) : "";
-    boolean number =
-        !digits.isEmpty()
-            && digits.length() <= 18
-            && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+    Matcher match = NAME.matcher(name);
     // One step has at most one delta; a full checkpoint of the same step comes after it.
-    return number ? 2 * Long.parseLong(digits) + (delta ? 0 : 1) : -1;
+    return match.matches()
+        ? 2 * Long.parseLong(match.group(1)) + (match.group(2) == null ? 1 : 0)
+        : -1;
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.TableFile;
@@ -15,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The state of a run at one moment. It can be written as a checkpoint while the run goes on.
+ * The state of a run at one moment, to be written as a checkpoint while the run continues.
  *
  * @param facts what the manifest says about the run
  * @param dense parameters, and statistics of layers
@@ -66,7 +67,7 @@ record CheckpointImage(
     Map<String, String> digests = Manifest.digests(folder, names);
     Files.createDirectories(folder.resolve("tables"));
     for (int s = 0; s < tables.size(); s++) {
-      String name = Checkpoint.tableName(s);
+      String name = Checkpoint.tableName(s, TableShard.WHOLE);
       // Closed at once: until then training copies the rows that it changes.
       try (TableSnapshot table = tables.get(s)) {
         digests.put(name, TableFile.write(folder.resolve(name), table));

@@ -15,11 +15,8 @@ import java.util.Optional;
 /**
  * Makes checkpoints of a run: full ones, or deltas of its tables.
  *
- * @param network the model and its tables
- * @param optimizer optimizer state of its parameters, in their order
- * @param factory the factory of the model
- * @param encoder turns rows into features of the model
- * @param options settings of the run
+ * @param optimizer optimizer state of the network's parameters, in their order
+ * @param factory made the model
  */
 public record CheckpointWriter(
     Network network,

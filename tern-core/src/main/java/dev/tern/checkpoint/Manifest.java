@@ -17,11 +17,10 @@ import java.util.Optional;
 /**
  * The description of a checkpoint in its own folder. {@code manifest.json} holds the version of the
  * format, the facts of the run, and the {@link FileDigest} of each other file (in format 1 its
- * SHA-256). {@code manifest.sha256} holds the SHA-256 of the manifest.
+ * SHA-256).
  *
- * @param folder folder of the checkpoint
  * @param json content of {@code manifest.json}
- * @param hash SHA-256 of {@code manifest.json}
+ * @param hash its SHA-256, which {@code manifest.sha256} holds
  */
 record Manifest(Path folder, Json.Obj json, String hash) {
   static final String NAME = "manifest.json";
@@ -66,7 +65,6 @@ record Manifest(Path folder, Json.Obj json, String hash) {
               .formatted(file, json.fields().get("format"), FIRST_FORMAT, FORMAT));
     }
     String hash = text(folder.resolve(HASH)).strip();
-    requireFile(file);
     requireSame(file, "SHA-256", sha256(file), hash);
     Manifest manifest = new Manifest(folder, json, hash);
     manifest.requireFields();
@@ -74,11 +72,8 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     for (String name : files.fields().keySet()) {
       Path each = folder.resolve(name);
       requireFile(each);
-      if (format == FIRST_FORMAT) {
-        requireSame(each, "SHA-256", sha256(each), files.text(name));
-      } else {
-        requireSame(each, "digest", digest(each), files.text(name));
-      }
+      String what = format == FIRST_FORMAT ? "SHA-256" : "digest";
+      requireSame(each, what, digest(each, format), files.text(name));
     }
     return manifest;
   }
@@ -99,7 +94,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   /** The digest of each file {@code names} in {@code folder}, in order. */
   static Map<String, String> digests(Path folder, List<String> names) {
     Map<String, String> digests = new LinkedHashMap<>();
-    names.forEach(name -> digests.put(name, digest(folder.resolve(name))));
+    names.forEach(name -> digests.put(name, digest(folder.resolve(name), FORMAT)));
     return digests;
   }
 
@@ -107,7 +102,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
    * Writes the manifest of a folder whose other files are complete.
    *
    * @param digests digest of each file by its name
-   * @param facts what the manifest says about the run
+   * @param facts as {@link RunFacts#of}
    * @param previous the checkpoint that a delta follows
    * @param shards files of each table
    */
@@ -121,14 +116,12 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     Json.Obj files = Json.object();
     digests.forEach(files::put);
     Json.Obj json = Json.object().put("format", FORMAT);
-    for (Map.Entry<String, Json> fact : facts.fields().entrySet()) {
-      json.put(fact.getKey(), fact.getValue());
-    }
+    facts.fields().forEach(json::put);
     previous.ifPresent(before ->
         json.put(
             "previous", Json.object().put("folder", before.name()).put("sha256", before.hash())));
     if (shards > 1) {
-      json.put("shards", (long) shards);
+      json.put("shards", shards);
     }
     json.put("files", files);
     Files.writeString(folder.resolve(NAME), json.toString());
@@ -173,7 +166,6 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     return facts;
   }
 
-  /** The path of file {@code name} of this checkpoint. */
   Path file(String name) {
     return folder.resolve(name);
   }
@@ -212,24 +204,17 @@ record Manifest(Path folder, Json.Obj json, String hash) {
     }
   }
 
-  private static String digest(Path file) {
-    try {
-      return FileDigest.of(file);
-    } catch (IOException e) {
-      throw unreadable(file, e);
-    }
-  }
-
   static String sha256(Path file) {
-    try {
-      return FileDigest.sha256(file);
-    } catch (IOException e) {
-      throw unreadable(file, e);
-    }
+    return digest(file, FIRST_FORMAT);
   }
 
-  private static UncheckedIOException unreadable(Path file, IOException e) {
-    return new UncheckedIOException(
-        file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
+  /** What a manifest of a format lists for a file. */
+  private static String digest(Path file, long format) {
+    try {
+      return format == FIRST_FORMAT ? FileDigest.sha256(file) : FileDigest.of(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          file + ": cannot be read: " + DataException.reason(e) + "; " + DAMAGED, e);
+    }
   }
 }

@@ -16,7 +16,7 @@ final class ModelJson {
             .put("type", config.type().name())
             .put("embedding", config.embedding())
             .put("hidden", sizes(config.hidden()))
-            .put("dropout", (double) config.style().dropout())
+            .put("dropout", config.style().dropout())
             .put("bottom", sizes(config.bottom()))
             .put("crossLayers", config.cross().layers());
     if (config.cross().rank() > 0) {

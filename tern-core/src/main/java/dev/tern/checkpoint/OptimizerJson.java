@@ -14,32 +14,27 @@ final class OptimizerJson {
 
   static Json.Obj write(Optimizer optimizer) {
     Json.Obj json =
-        Json.object()
-            .put("type", optimizer.getClass().getSimpleName())
-            .put("lr", (double) optimizer.lr());
+        Json.object().put("type", optimizer.getClass().getSimpleName()).put("lr", optimizer.lr());
     switch (optimizer) {
       case Optimizer.Sgd _ -> {}
-      case Optimizer.Momentum momentum -> json.put("momentum", (double) momentum.momentum());
-      case Optimizer.Nesterov nesterov -> json.put("momentum", (double) nesterov.momentum());
+      case Optimizer.Momentum momentum -> json.put("momentum", momentum.momentum());
+      case Optimizer.Nesterov nesterov -> json.put("momentum", nesterov.momentum());
       case Optimizer.Adagrad adagrad ->
-          json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
+          json.put("initial", adagrad.initial()).put("eps", adagrad.eps());
       case Optimizer.RowWiseAdagrad adagrad ->
-          json.put("initial", (double) adagrad.initial()).put("eps", (double) adagrad.eps());
-      case Optimizer.RmsProp rmsProp ->
-          json.put("rho", (double) rmsProp.rho()).put("eps", (double) rmsProp.eps());
+          json.put("initial", adagrad.initial()).put("eps", adagrad.eps());
+      case Optimizer.RmsProp rmsProp -> json.put("rho", rmsProp.rho()).put("eps", rmsProp.eps());
       case Optimizer.Adam adam -> {
-        json.put("beta1", (double) adam.beta1())
-            .put("beta2", (double) adam.beta2())
-            .put("eps", (double) adam.eps())
+        json.put("beta1", adam.beta1())
+            .put("beta2", adam.beta2())
+            .put("eps", adam.eps())
             .put("lazy", adam.lazy());
         if (adam.decays()) {
           json.put(DECAYS, true);
         }
       }
       case Optimizer.Ftrl ftrl ->
-          json.put("beta", (double) ftrl.beta())
-              .put("l1", (double) ftrl.l1())
-              .put("l2", (double) ftrl.l2());
+          json.put("beta", ftrl.beta()).put("l1", ftrl.l1()).put("l2", ftrl.l2());
     }
     return json;
   }

@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The checkpoints of a run: decides when to write one, and whether it is full or a delta. A thread
- * writes one at a time while training continues, if the tables allow it. If the next one is due
- * before that thread ends, training waits.
+ * The checkpoints of a run: decides when to write one, and whether it is full or a delta. Another
+ * thread writes one at a time while training continues, unless the tables must wait. If the next
+ * one is due before that thread ends, training waits.
  *
- * <p>Called by the training thread. A failure to write is thrown by the next call of {@link #check}
- * or {@link #finish}.
+ * <p>For the training thread. If writing fails, the next call of {@link #check} or {@link #finish}
+ * throws the error.
  */
 public final class RunCheckpoints {
   private final CheckpointFolder folder;
@@ -47,8 +47,8 @@ public final class RunCheckpoints {
   }
 
   /**
-   * Continues after the checkpoint that the run resumed from. If it lies in this folder, the next
-   * delta follows it.
+   * Continues after the checkpoint that the run resumed from. If it lies in this run's folder, the
+   * next delta follows it.
    */
   public void goOnFrom(Checkpoint resumed) {
     List<Path> parts = resumed.parts();
@@ -77,7 +77,11 @@ public final class RunCheckpoints {
         image,
         !schedule.isNever(),
         () -> {
-          Path target = folder.write(path -> image.write(path, Optional.empty()), state);
+          Path target =
+              folder.write(
+                  CheckpointFolder.fullName(state.step()),
+                  path -> image.write(path, Optional.empty()),
+                  List.of());
           chain.clear();
           deltaBytes = 0;
           if (!schedule.isNever()) {
@@ -128,7 +132,8 @@ public final class RunCheckpoints {
         true,
         () -> {
           Manifest.Previous previous = Manifest.Previous.of(chain.getLast());
-          add(folder.writeDelta(path -> image.write(path, Optional.of(previous)), state, chain));
+          String name = CheckpointFolder.deltaName(state.step());
+          add(folder.write(name, path -> image.write(path, Optional.of(previous)), chain));
         });
   }
 

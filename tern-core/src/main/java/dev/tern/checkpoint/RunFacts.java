@@ -1,8 +1,5 @@
 package dev.tern.checkpoint;
 
-import dev.tern.base.DType;
-import dev.tern.embedding.config.RowLimits;
-import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
@@ -11,12 +8,7 @@ import java.nio.file.Path;
 
 /** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
 final class RunFacts {
-  /** How tables store weights; absent for F32. */
-  static final String STORAGE = "storage";
-
-  /** The optimizer of the first part of rows, and the width of that part; absent without one. */
-  static final String FIRST_PART = "firstPart";
-
+  /** The width of the first part of rows, if it has an optimizer of its own; else absent. */
   static final String FIRST_WIDTH = "firstPartWidth";
 
   private RunFacts() {}
@@ -31,7 +23,7 @@ final class RunFacts {
     }
     told(options).fields().forEach(facts::put);
     if (options.tables().firstPart().isPresent()) {
-      facts.put(FIRST_WIDTH, (long) network.model().embeddingParts().getFirst());
+      facts.put(FIRST_WIDTH, network.model().embeddingParts().getFirst());
     }
     return facts.put(
         "state",
@@ -60,58 +52,18 @@ final class RunFacts {
   private static Json.Obj told(RunSettings options) {
     Json.Obj optimizer = OptimizerJson.write(options.optimizer());
     if (options.weightDecay() > 0) {
-      optimizer.put("weightDecay", (double) options.weightDecay());
+      optimizer.put("weightDecay", options.weightDecay());
     }
     if (options.clipNorm() > 0) {
-      optimizer.put("clipNorm", (double) options.clipNorm());
+      optimizer.put("clipNorm", options.clipNorm());
     }
     return Json.object()
         .put("seed", options.seed())
         .put("optimizer", optimizer)
-        .put("tables", told(options.tables()))
+        .put("tables", TableOptionsJson.write(options.tables()))
         .put("schedule", options.schedule().toString())
-        .put("batch", (long) options.batch())
-        .put("shuffleRows", (long) options.shuffleRows());
-  }
-
-  private static Json.Obj told(TableOptions options) {
-    Json.Obj tables =
-        Json.object()
-            .put("optimizer", OptimizerJson.write(options.optimizer()))
-            .put("initRange", (double) options.initRange())
-            .put("l2", (double) options.l2())
-            .put("combiner", options.combiner().name());
-    options.firstPart().ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
-    UnknownRowJson.write(options.unknown(), tables);
-    if (options.storage() != DType.F32) {
-      tables.put(STORAGE, options.storage().name());
-    }
-    if (!options.rows().isAll()) {
-      tables.put("rows", RowPolicyJson.write(options.rows()));
-    }
-    if (!options.rowsOf().isEmpty()) {
-      Json.Obj rowsOf = Json.object();
-      options.rowsOf().forEach((table, policy) -> rowsOf.put(table, RowPolicyJson.write(policy)));
-      tables.put("rowsOf", rowsOf);
-    }
-    if (!options.limits().equals(RowLimits.NONE)) {
-      tables.put("limits", limits(options.limits()));
-    }
-    return tables;
-  }
-
-  private static Json.Obj limits(RowLimits limits) {
-    Json.Obj json = Json.object();
-    if (limits.clipNorm() > 0) {
-      json.put("clipNorm", (double) limits.clipNorm());
-    }
-    if (Float.isFinite(limits.low())) {
-      json.put("low", (double) limits.low());
-    }
-    if (Float.isFinite(limits.high())) {
-      json.put("high", (double) limits.high());
-    }
-    return json;
+        .put("batch", options.batch())
+        .put("shuffleRows", options.shuffleRows());
   }
 
   /** Throws if a run of this model and these settings would not continue as {@code facts} say. */

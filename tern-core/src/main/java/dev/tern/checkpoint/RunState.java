@@ -22,12 +22,8 @@ public record RunState(long step, int epoch, long rows, double bestAuc, long bes
     return new RunState(step, epoch + 1, 0, bestAuc, bestStep, stale);
   }
 
-  boolean isBetter(double auc) {
-    return !Double.isNaN(auc) && !(auc <= bestAuc);
-  }
-
   public RunState evaluated(double auc) {
-    return isBetter(auc)
+    return !Double.isNaN(auc) && !(auc <= bestAuc)
         ? new RunState(step, epoch, rows, auc, step, 0)
         : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
   }

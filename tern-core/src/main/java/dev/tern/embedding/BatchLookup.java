@@ -2,7 +2,6 @@ package dev.tern.embedding;
 
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowParts;
@@ -12,27 +11,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up batches in the tables of a model and applies their gradients. Several compute threads
- * work at once, each on whole tables, so results do not depend on the number of threads. While one
- * batch is computed, a thread of its own may look up the next. Allocates nothing once it has seen
- * the largest batch. For one thread at a time.
+ * Looks batches up in the tables of a model and applies their gradients. Compute threads work side
+ * by side, each on whole tables, so results do not depend on the number of threads. While one batch
+ * is computed, another thread may look up the next. Allocates nothing once it has seen the largest
+ * batch. For one thread at a time.
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> widths;
   private final int slotCount;
-  private final LookAhead ahead;
+  final LookAhead ahead;
 
-  /** Whether what a table does depends on labels. */
+  /** Whether some table's policy needs to know which samples were clicked. */
   private final boolean weighsClicks;
 
-  /** Per table. */
+  // Per table.
   private final TableBatch[] parts;
-
-  /** Per table. */
   private final PooledBags[] bags;
 
-  /** Per part, where the vectors or gradients of a call lie. */
+  /** Per part of rows, where the vectors or gradients of a call lie. */
   private final long[] addresses;
 
   /** Per table and slot of it, where its vectors go. */
@@ -45,12 +42,9 @@ public final class BatchLookup implements AutoCloseable {
   private final Workers.Task finding = (table, worker) -> find(table);
   private final Workers.Task applying = (table, worker) -> apply(table);
 
-  // The batch at hand.
+  // The arguments of the call at hand.
   private @Nullable Batch batch;
-
-  /** Whether it was looked up ahead. */
   private boolean wasAhead;
-
   private boolean insert;
   private float lr;
   private long step;
@@ -59,23 +53,6 @@ public final class BatchLookup implements AutoCloseable {
     tables = slots.tables();
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
-    requireWidths();
-    addresses = new long[widths.size()];
-    ahead = new LookAhead(slots);
-    weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
-    parts = slots.newBatch();
-    bags = new PooledBags[parts.length];
-    Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
-    targets = new RowParts[parts.length][];
-    gradients = new RowParts[parts.length];
-    for (int t = 0; t < parts.length; t++) {
-      targets[t] = new RowParts[parts[t].slots().length];
-      Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
-      gradients[t] = new RowParts(this.widths);
-    }
-  }
-
-  private void requireWidths() {
     int sum = widths.stream().mapToInt(Integer::intValue).sum();
     boolean valid = widths.stream().allMatch(w -> w > 0);
     for (EmbeddingTable table : tables) {
@@ -86,11 +63,24 @@ public final class BatchLookup implements AutoCloseable {
                 .formatted(table.config().name(), widths, width));
       }
     }
+    addresses = new long[widths.size()];
+    ahead = new LookAhead(slots);
+    weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
+    parts = slots.newBatch();
+    bags = new PooledBags[parts.length];
+    Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
+    targets = new RowParts[parts.length][];
+    gradients = new RowParts[parts.length];
+    for (int t = 0; t < parts.length; t++) {
+      targets[t] = new RowParts[parts[t].slots.length];
+      Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
+      gradients[t] = new RowParts(this.widths);
+    }
   }
 
   /**
-   * Writes the pooled row of each slot. In training the first label of a row of the batch says
-   * whether it was clicked, where tables {@link RowPolicy#weighsClicks ask for that}.
+   * Writes the pooled row of each slot. In training, the first label of a row of the batch says
+   * whether it was clicked, for tables whose row policy weighs clicks.
    *
    * @param insert whether ids without a row get one (training)
    * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width
@@ -107,7 +97,7 @@ public final class BatchLookup implements AutoCloseable {
     this.insert = insert;
     wasAhead = ahead.end(batch);
     for (int t = 0; t < parts.length; t++) {
-      int[] slots = parts[t].slots();
+      int[] slots = parts[t].slots;
       for (int k = 0; k < slots.length; k++) {
         // The bags of a table's slot follow those of the slots before it.
         place(targets[t][k], slots[k] - (long) k * batch.size() * slotCount, slotCount);
@@ -134,11 +124,6 @@ public final class BatchLookup implements AutoCloseable {
     ahead.begin(next);
   }
 
-  /** The thread that looks ahead. For tests. */
-  LookAhead ahead() {
-    return ahead;
-  }
-
   /** Forgets what was looked up ahead, and stops reading its batch. */
   public void forgetAhead() {
     ahead.end();
@@ -149,10 +134,7 @@ public final class BatchLookup implements AutoCloseable {
     return (long) of.size() * slotCount * widths.get(p);
   }
 
-  /**
-   * Places bag 0 at vector {@code first} of {@code [B, S, D]}, and each next bag {@code every}
-   * vectors on.
-   */
+  /** Places bag {@code b} at vector {@code first + b * every} of {@code [B, S, D]}. */
   private void place(RowParts part, long first, long every) {
     for (int p = 0; p < addresses.length; p++) {
       long width = widths.get(p);
@@ -164,37 +146,35 @@ public final class BatchLookup implements AutoCloseable {
     Batch rows = current();
     if (!wasAhead || !ahead.take(table, parts)) {
       parts[table].take(rows);
-      parts[table].lookup().fill(parts[table].ids(), parts[table].count());
+      parts[table].lookup.fill(parts[table].ids, parts[table].count());
     }
     TableBatch part = parts[table];
     if (insert && tables.get(table).config().rows().weighsClicks()) {
-      // Now, as they are of this batch whether or not it was looked up ahead.
       part.countClicks(rows);
     }
-    tables.get(table).findAndPool(part.lookup(), insert, bags(table), targets[table]);
+    tables.get(table).findAndPool(part.lookup, insert, bags(table), targets[table]);
   }
 
   /**
    * Applies the gradients of what {@link #find} wrote last.
    *
    * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width
-   * @param lr learning rate of this step
-   * @param step the step, counted from 1
+   * @param lr learning rate
+   * @param step counted from 1
    */
   public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
     Batch of = current();
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toRead("lookup gradients", gradients.get(p), floats(of, p));
     }
-    // Else it would wait for the changes, and they for it.
-    ahead.stop();
+    ahead.stop(); // Otherwise it and these changes would wait for each other.
     for (int t = 0; t < parts.length; t++) {
-      int[] slots = parts[t].slots();
+      int[] slots = parts[t].slots;
       if (slots.length == 1) {
         place(this.gradients[t], slots[0], slotCount);
       } else {
         place(this.gradients[t], 0, 1);
-        this.gradients[t].interleave(slots, parts[t].rows(), slotCount);
+        this.gradients[t].interleave(slots, parts[t].rows, slotCount);
       }
     }
     this.lr = lr;
@@ -203,14 +183,13 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   private void apply(int table) {
-    current();
     TableBatch part = parts[table];
-    tables.get(table).apply(part.lookup(), bags(table), gradients[table], lr, step);
+    tables.get(table).apply(part.lookup, bags(table), gradients[table], lr, step);
   }
 
   private PooledBags bags(int table) {
     TableBatch part = parts[table];
-    return bags[table].set(part.offsets(), PooledBags.UNWEIGHTED, part.bags());
+    return bags[table].set(part.offsets, PooledBags.UNWEIGHTED, part.bags());
   }
 
   private Batch current() {

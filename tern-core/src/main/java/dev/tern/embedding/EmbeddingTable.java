@@ -8,18 +8,23 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.DeviceAccess;
 import dev.tern.internal.table.TableLock;
+import dev.tern.internal.table.TableLock.Call;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
+import dev.tern.internal.table.policy.CountingFilter;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
 import dev.tern.tensor.Device;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table of embedding rows by 64-bit id; every id is legal. A row appears when training first
@@ -43,7 +48,7 @@ import java.util.function.Consumer;
  *   <li>a lookup stands for the rows as they were found. {@link #pool} and {@link #ragged} refuse
  *       it after an update, or when rows were evicted; see {@link #version}. New rows do not hurt
  *       it, and what unknown ids read as stays;
- *   <li>when a row was evicted, its old id never reads or updates the id that has its place;
+ *   <li>an id whose row was evicted never reads or updates the row that took its place;
  *   <li>{@link #exportTo} and {@link #snapshot} give the table as it was at one moment;
  *   <li>{@link #statistics} are taken at one moment, so that they add up;
  *   <li>{@link #close} waits for the calls that have begun; later ones that need rows are refused;
@@ -65,17 +70,20 @@ import java.util.function.Consumer;
  * is for one thread at a time.
  */
 public final class EmbeddingTable implements AutoCloseable {
+  /** Words of a filter that are restored at once. */
+  private static final int HISTORY_BLOCK = 1 << 13;
+
   final TableRows rows;
   private final TableLock lock;
   private final TableConfig config;
 
-  private final TableSnapshots snapshots;
+  /** The open snapshot during which others change the table. */
+  private final AtomicReference<@Nullable TableSnapshot> open = new AtomicReference<>();
 
   private EmbeddingTable(TableRows rows) {
     this.rows = rows;
     config = rows.config();
     lock = new TableLock(config.name());
-    snapshots = new TableSnapshots(rows, lock);
   }
 
   /** An empty table whose memory counts against the budget of {@code device}. */
@@ -93,8 +101,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * more different ids than memory has room for. Such a table has no eviction, an optimizer that
    * updates only the rows of a batch, and unknown ids that do not read as the mean.
    *
-   * @throws IllegalArgumentException if the config is not such, or too little memory is left in the
-   *     tier
+   * @throws IllegalArgumentException if the config asks for anything else, or too little memory is
+   *     left in the tier
    * @throws IllegalStateException if too little is left to count ids; later, if more ids come than
    *     the admission expects, or a batch has more than memory has room for
    * @throws java.io.UncheckedIOException if no file can be made; later, from whatever reads or
@@ -116,51 +124,34 @@ public final class EmbeddingTable implements AutoCloseable {
     return rows.allocator();
   }
 
-  /** Rows. */
+  /** Number of rows. */
   public long size() {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       return rows.size();
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
   /** Bytes of memory held for rows, state, index and what the row policy needs. */
   public long bytes() {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       return rows.bytes();
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
-  /** What the table holds, and what became of the ids that training looked up. */
+  /** Sizes, and what became of the ids that training looked up. */
   public TableStatistics statistics() {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       return rows.statistics();
-    } finally {
-      lock.end(Use.READ);
     }
-  }
-
-  /** What the table remembers beside its rows. */
-  public TableHistory history() {
-    return new TableHistory(rows, lock);
   }
 
   /**
-   * The number of changes to rows that exist. Values read from a lookup are current while this
-   * number stays the same; afterwards {@link #pool} refuses the lookup until {@link #refresh}.
+   * The number of changes to existing rows. When it has changed, {@link #pool} refuses lookups from
+   * before until {@link #refresh}.
    */
   public long version() {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       return rows.version();
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
@@ -169,71 +160,52 @@ public final class EmbeddingTable implements AutoCloseable {
    *
    * @param into takes the result
    * @param insert true, in training: ids without a row get one, or are counted, as {@link
-   *     TableConfig#rows} says; false: the table does not change. Ids that have no row then read as
-   *     {@link TableConfig#unknown()}; where that is the mean of rows, finding it walks all of them
+   *     TableConfig#rows} says. False: the table does not change, and ids without a row read as
+   *     {@link TableConfig#unknown()}; if that is the mean of rows, this walks over all of them
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    find(ids, count, into.found, insert);
-  }
-
-  void find(long[] ids, int count, RowLookup into, boolean insert) {
-    into.fill(ids, count);
-    find(into, insert);
+    into.found.fill(ids, count);
+    find(into.found, insert);
   }
 
   private void find(RowLookup filled, boolean insert) {
-    Use use = insert ? Use.CHANGE : Use.READ;
-    lock.begin(use);
-    try {
+    try (Call _ = lock.begin(insert ? Use.CHANGE : Use.READ)) {
       rows.find(filled, insert);
-    } finally {
-      lock.end(use);
     }
   }
 
   /**
-   * Looks {@code ids[0 .. count)} up ahead, while the batch before them is still computed: the
-   * distinct ids, where their rows lie, and the content of rows in a file. The table does not
-   * change, and no result depends on this call: {@link #find(Lookup, boolean)} finds again what has
-   * changed since. It runs beside other reads, in short turns, so that changes need not wait for
-   * it.
+   * Looks {@code ids[0 .. count)} up while the batch before them is still computed: the distinct
+   * ids, where their rows lie, and the content of rows in a file. The table does not change, and no
+   * result depends on this call: {@link #find(Lookup, boolean)} finds again what has changed since.
+   * It runs beside other reads, in short turns, so that changes hardly wait for it.
    *
-   * @param into takes what is found; of no other use until then
+   * @param into takes what is found; use it only for that {@code find}
    */
   public void lookAhead(long[] ids, int count, Lookup into) {
     lookAhead(ids, count, into.found, () -> true);
   }
 
-  /**
-   * Looks ids up ahead, and stops reading rows of a file once it must not go on.
-   *
-   * @param goOn asked before each few rows
-   */
+  /** As {@link #lookAhead}; {@code goOn} is asked before each few rows that are read of a file. */
   void lookAhead(long[] ids, int count, RowLookup into, BooleanSupplier goOn) {
     into.fill(ids, count);
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       rows.lookAhead(into);
-    } finally {
-      lock.end(Use.READ);
     }
     boolean more = true;
     while (more && goOn.getAsBoolean()) {
-      lock.begin(Use.READ);
-      try {
+      try (Call _ = lock.begin(Use.READ)) {
         more = rows.readAhead(into);
-      } finally {
-        lock.end(Use.READ);
       }
     }
   }
 
   /**
-   * Finds the rows of the ids that were {@link #lookAhead looked up ahead}, with the results of
-   * finding them by their ids now.
+   * Finds the rows of the ids that were {@link #lookAhead looked up ahead}. The results are the
+   * same as if the ids were first looked up now.
    *
-   * @throws IllegalArgumentException if they were not, of this table and since the last find
+   * @throws IllegalArgumentException if this table has not looked ids up since the last find
    */
   public void find(Lookup ahead, boolean insert) {
     if (!ahead.found.ahead.isOf(rows)) {
@@ -245,9 +217,8 @@ public final class EmbeddingTable implements AutoCloseable {
   }
 
   /**
-   * {@link #find}, then {@link #pool} of all bags, with no change of the table between. So threads
-   * that train one table together pool what they found: with single calls, another thread's update
-   * may come between, and the lookup is refused.
+   * {@link #find}, then {@link #pool} of all bags, with no change of the table in between. With two
+   * calls, another thread's update may come in between, and {@link #pool} refuses the lookup.
    */
   public void findAndPool(
       long[] ids,
@@ -269,7 +240,7 @@ public final class EmbeddingTable implements AutoCloseable {
         config.width(), NativeFloats.toWrite(what, out, floats(bags, stride)), stride);
   }
 
-  /** Floats from the first of bag 0 to the last of the last bag. */
+  /** Floats that vectors of {@code bags} bags span: {@code (bags - 1) * stride + width}. */
   private long floats(int bags, long stride) {
     if (stride < 0) {
       throw new IllegalArgumentException(
@@ -282,34 +253,27 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * Finds and pools a lookup that was filled, perhaps {@link #lookAhead ahead}.
    *
-   * @param out one target for each of as many equal shares of the bags; bag 0 is the first of all
+   * @param out targets of equal shares of the bags, in order: with 2 targets and 6 bags, the first
+   *     takes bags 0 to 2. A target counts its bags from bag 0 of all
    */
   void findAndPool(RowLookup into, boolean insert, PooledBags bags, RowParts... out) {
     bags.check(config.name(), 0, bags.count, into.count());
     int share = bags.count / out.length;
-    Use use = insert ? Use.CHANGE : Use.READ;
-    lock.begin(use);
-    try {
+    try (Call _ = lock.begin(insert ? Use.CHANGE : Use.READ)) {
       rows.find(into, insert);
       for (int k = 0; k < out.length; k++) {
         int from = k * share;
         rows.poolFound(into, bags, from, from + share, out[k]);
       }
-    } finally {
-      lock.end(use);
     }
   }
 
   /**
-   * Makes a lookup current after another one was {@link #apply applied}: it reads the rows as they
-   * are now. Ids whose rows went read as unknown.
+   * Makes a lookup current: it reads the rows as they are now. Ids whose rows went read as unknown.
    */
   public void refresh(Lookup lookup) {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       rows.refresh(lookup.found);
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
@@ -326,13 +290,10 @@ public final class EmbeddingTable implements AutoCloseable {
     pool(lookup.found, pooled, from, to, target(out, Math.max(0, to), outStride));
   }
 
-  /** Combines rows into a target that may be in parts. */
+  /** As {@link #pool}; the target may be in parts. */
   void pool(RowLookup lookup, PooledBags bags, int from, int to, RowParts out) {
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       rows.pool(lookup, bags, from, to, out);
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
@@ -345,18 +306,15 @@ public final class EmbeddingTable implements AutoCloseable {
   public void ragged(Lookup lookup, MemorySegment out) {
     long floats = (long) lookup.count() * config.width();
     long address = NativeFloats.toWrite("table " + config.name() + " ragged", out, floats);
-    lock.begin(Use.READ);
-    try {
+    try (Call _ = lock.begin(Use.READ)) {
       rows.ragged(lookup.found, address);
-    } finally {
-      lock.end(Use.READ);
     }
   }
 
   /**
    * Applies the gradients of pooled vectors, and ends the step. For each id, the gradients of all
-   * bags that hold it are added up in order of position, each times the factor by which the row
-   * counts in the bag; then its row takes one step of the optimizer. The ids of one bucket ({@link
+   * bags that hold it are added up in order of position, each times its position's weight in the
+   * bag's vector; then its row takes one step of the optimizer. The ids of one bucket ({@link
    * UnknownRow.Hashed}) share a row and so one step. Ids without a row, or whose row went since,
    * are skipped. At the end of the step, rows go that were unseen for too long. For the gradient of
    * {@link #ragged} pass {@link Bags#single}.
@@ -364,8 +322,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * @param bags as given to {@link #pool}
    * @param gradients gradient {@code b} lies in the {@code W} floats from {@code b * stride} on
    * @param stride floats from one gradient to the next, 0 or more
-   * @param lr learning rate of this step, 0 or more; with FTRL 0 changes nothing
-   * @param step the step, counted from 1
+   * @param lr learning rate, 0 or more; with FTRL 0 changes nothing
+   * @param step counted from 1
    */
   public void apply(
       Lookup lookup, Bags bags, MemorySegment gradients, long stride, float lr, long step) {
@@ -375,21 +333,18 @@ public final class EmbeddingTable implements AutoCloseable {
     apply(lookup.found, bags.pooled(config.name(), lookup.count()), whole, lr, step);
   }
 
-  /** Applies gradients that may be in parts and in another order than the bags. */
+  /** As {@link #apply}; the gradients may be in parts and in another order than the bags. */
   void apply(RowLookup lookup, PooledBags bags, RowParts gradients, float lr, long step) {
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       rows.apply(lookup, bags, gradients, lr, step);
-    } finally {
-      lock.end(Use.CHANGE);
     }
   }
 
   /**
-   * Removes the rows of {@code ids[0 .. count)}, whatever the policy says, for example when people
-   * ask to be forgotten. An id that training meets later starts with initial weights. Lookups found
-   * before behave as after an eviction, and checkpoints of changes list the ids as gone. Walks over
-   * all rows if the policy evicts rows.
+   * Removes the rows of {@code ids[0 .. count)}, for example when people ask to be forgotten. If
+   * training meets such an id later, it starts with initial weights. Lookups found before behave as
+   * after an eviction, and checkpoints of changes list the ids as gone. Walks over all rows if the
+   * policy evicts rows.
    *
    * @return the number of different ids that had a row
    * @throws IllegalStateException if the table has a file tier
@@ -397,32 +352,25 @@ public final class EmbeddingTable implements AutoCloseable {
   public int erase(long[] ids, int count) {
     RowLookup lookup = new RowLookup();
     lookup.fill(ids, count);
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       return rows.erase(lookup);
-    } finally {
-      lock.end(Use.CHANGE);
     }
   }
 
   /** Gives every row, weights, optimizer state and metadata, in ascending (signed) order of id. */
   public void exportTo(RowSink sink) {
-    lock.begin(Use.SNAPSHOT);
-    try {
+    try (Call _ = lock.begin(Use.SNAPSHOT)) {
       rows.exportTo(sink);
-    } finally {
-      lock.end(Use.SNAPSHOT);
     }
   }
 
   /**
-   * Gives every row as it is stored, in ascending (signed) order of id: the fastest way to all
-   * rows.
+   * Gives every row as it is stored, in ascending (signed) order of id: the fastest export.
    *
    * @param sink takes block after block, each of use during the call
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
-    try (TableSnapshot all = snapshots.hold(false)) {
+    try (TableSnapshot all = hold(false)) {
       all.exportBlocks(sink);
     }
   }
@@ -434,13 +382,13 @@ public final class EmbeddingTable implements AutoCloseable {
    * the snapshot is closed, and other calls wait for them. So the thread that closes it, and the
    * sink of its rows, must not call the table before. Three kinds of table are held instead, and
    * changes wait until this thread closes the snapshot: a table with a {@link FileTier}, one whose
-   * optimizer changes all rows in each step, and one whose {@link TableHistory} does not fit into
-   * free memory a second time.
+   * optimizer changes all rows in each step, and one whose counting filter does not fit into free
+   * memory a second time.
    *
    * @throws IllegalStateException if another one is open; one at a time
    */
   public TableSnapshot snapshot() {
-    return snapshots.take(false);
+    return snapshot(false);
   }
 
   /**
@@ -448,7 +396,34 @@ public final class EmbeddingTable implements AutoCloseable {
    * called. It has the whole table if too much changed to be listed.
    */
   public TableSnapshot snapshotOfChanges() {
-    return snapshots.take(true);
+    return snapshot(true);
+  }
+
+  private TableSnapshot snapshot(boolean changes) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireExportable();
+      if (rows.canKeepRows()) {
+        TableSnapshot made =
+            new TableSnapshot(rows, changes, false, ended -> open.compareAndSet(ended, null));
+        open.set(made);
+        return made;
+      }
+    } catch (OutOfBudgetException _) {
+      // There is no memory to keep rows as they were: the table is held instead.
+    }
+    return hold(changes);
+  }
+
+  /** A snapshot during which changes of the table wait. */
+  private TableSnapshot hold(boolean changes) {
+    Call call = lock.begin(Use.SNAPSHOT);
+    try {
+      rows.requireExportable();
+      return new TableSnapshot(rows, changes, true, _ -> call.close());
+    } catch (RuntimeException | Error e) {
+      call.close();
+      throw e;
+    }
   }
 
   /**
@@ -457,11 +432,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalArgumentException if an id has no row
    */
   public void exportTo(long[] ids, RowSink sink) {
-    lock.begin(Use.SNAPSHOT);
-    try {
+    try (Call _ = lock.begin(Use.SNAPSHOT)) {
       rows.exportTo(ids, sink);
-    } finally {
-      lock.end(Use.SNAPSHOT);
     }
   }
 
@@ -470,11 +442,8 @@ public final class EmbeddingTable implements AutoCloseable {
    * before. Takes one bit a row, and 8 bytes for each row that changed.
    */
   public void trackChanges() {
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       rows.trackChanges();
-    } finally {
-      lock.end(Use.CHANGE);
     }
   }
 
@@ -484,41 +453,83 @@ public final class EmbeddingTable implements AutoCloseable {
    * close it.
    */
   public void importFrom(RowSource source) {
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       rows.importFrom(source);
-    } finally {
-      lock.end(Use.CHANGE);
     }
   }
 
   /**
-   * Fills an empty table with rows as they are stored: the fastest way to fill a table. When it
-   * fails, close the table.
+   * Fills an empty table with rows as they are stored: the fastest import. When it fails, close the
+   * table.
    *
    * @param count about how many rows will come
    * @param source called on a thread of its own, where it must not use the table
    */
   public void importBlocks(long count, RowBlock.Source source) {
-    lock.begin(Use.CHANGE);
-    try {
+    try (Call _ = lock.begin(Use.CHANGE)) {
       rows.importBlocks(count, block -> lock.source(() -> source.next(block)));
-    } finally {
-      lock.end(Use.CHANGE);
+    }
+  }
+
+  /**
+   * Gives a new table, before its rows are imported, {@link TableSnapshot#counters} and {@link
+   * TableSnapshot#readFilter filter} of another table.
+   *
+   * @param words words of the filter, which {@code source} gives
+   * @throws IllegalArgumentException if the table cannot have this history
+   */
+  public void restoreHistory(long[] counters, long words, TableSnapshot.Words source) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireOpen("history");
+      Optional<CountingFilter> filter = rows.residents().filter();
+      boolean sized = filter.map(f -> f.resize(words)).orElse(words == 0);
+      long[] block = new long[HISTORY_BLOCK];
+      for (long from = 0; from < words && sized; from += HISTORY_BLOCK) {
+        int count = (int) Math.min(HISTORY_BLOCK, words - from);
+        source.next(block, count);
+        filter.orElseThrow().write(from, block, count);
+      }
+      if (!sized || !rows.residents().restore(counters)) {
+        throw new IllegalArgumentException(
+            "table %s: got a history of %d counters and a filter of %d words that cannot be its own,"
+                    .formatted(config.name(), counters.length, words)
+                + " expected one that a table of this row policy left; the source is damaged");
+      }
+    }
+  }
+
+  /**
+   * Gives a new table, before its rows are imported, the bucket rows ({@link UnknownRow.Hashed}) of
+   * another table.
+   *
+   * @param source gives all, as {@link TableSnapshot#exportBuckets} does
+   * @throws IllegalArgumentException if they are not as many as the table has
+   */
+  public void restoreBuckets(RowBlock.Source source) {
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      rows.requireOpen("history");
+      if (!rows.restoreBuckets(source)) {
+        throw new IllegalArgumentException(
+            "table %s: got other bucket rows than it has, expected %d; the source is damaged"
+                .formatted(config.name(), config.unknown().buckets()));
+      }
     }
   }
 
   /** Gives the table's memory back, and the file; closes a snapshot that is open. */
   @Override
   public void close() {
-    // First, as changes may wait for it.
-    snapshots.close();
-    lock.begin(Use.CHANGE);
-    try {
-      snapshots.close(); // made meanwhile
+    closeSnapshot(); // First, because changes may wait until it is closed.
+    try (Call _ = lock.begin(Use.CHANGE)) {
+      closeSnapshot(); // One may have been made meanwhile.
       rows.close();
-    } finally {
-      lock.end(Use.CHANGE);
+    }
+  }
+
+  private void closeSnapshot() {
+    TableSnapshot last = open.get();
+    if (last != null) {
+      last.close();
     }
   }
 }

@@ -7,9 +7,9 @@ import java.util.Objects;
 /**
  * Memory that several tables share, and a folder for the rows that have no room in it. A table
  * takes memory as it grows and keeps it until it is closed. Once nothing is left, each table makes
- * room by moving rows to a file of its own, which a thread of the tier writes meanwhile. No result
- * depends on which rows are in memory. The files have no names and are gone with their tables: they
- * are no checkpoints. Linux alone. Several threads may use tables of one tier at once.
+ * room: a thread of the tier moves rows to the table's file. No result depends on which rows are in
+ * memory. The files have no names and are gone with their tables: they are no checkpoints. Needs
+ * Linux. Several threads may use tables of one tier at once.
  */
 public final class FileTier {
   final TierMemory shared;
@@ -23,8 +23,8 @@ public final class FileTier {
    *
    * @param folder for the files, which take about twice the bytes of the rows in them
    * @param memory bytes that the tables may hold in memory, with their indexes and all else. Only
-   *     the copies of rows in a {@link Lookup} come on top: all rows that a find without insert
-   *     finds in the file; and rows looked up ahead, at most a 32nd of their table's memory
+   *     rows that a {@link Lookup} copies from the file come on top: all that a find without insert
+   *     finds there, and looking ahead at most 1/32 of the table's memory
    */
   public static FileTier of(Path folder, long memory) {
     Objects.requireNonNull(folder, "folder");

@@ -8,14 +8,14 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that looks up the next batch while the current one is computed. It works table by table.
- * Whoever stops it waits only for the table under way and looks up the others itself. It only
+ * A thread that looks up the next batch while the current one is computed, table by table. To stop
+ * it is to wait for the table it is at; the caller then looks up the other tables itself. It only
  * reads, so no result depends on it.
  */
 final class LookAhead implements AutoCloseable {
   private final List<EmbeddingTable> tables;
 
-  /** Per table: takes what is looked up; belongs to the thread while {@link #busy}. */
+  /** Per table: takes what is looked up. Only the thread uses these while {@link #busy}. */
   private final TableBatch[] parts;
 
   /** Per table: whether it was looked up, and what went wrong. */
@@ -33,7 +33,7 @@ final class LookAhead implements AutoCloseable {
   private boolean started;
   private boolean closed;
 
-  /** Whether the thread may start to read more rows. */
+  /** Whether the thread may read more rows of a file. */
   private volatile boolean going;
 
   private final BooleanSupplier goOn = () -> going;
@@ -70,10 +70,7 @@ final class LookAhead implements AutoCloseable {
     return next == parts.length && !busy;
   }
 
-  /**
-   * How often {@link #take} found a table looked up, over all tables. For tests, between two
-   * batches.
-   */
+  /** How often {@link #take} found a table looked up. For tests, between two batches. */
   long taken() {
     return Arrays.stream(taken).sum();
   }
@@ -135,7 +132,9 @@ final class LookAhead implements AutoCloseable {
     for (int table = nextTable(); table < parts.length; table = nextTable()) {
       Throwable failure = null;
       try {
-        lookUp(Objects.requireNonNull(batch), table);
+        TableBatch part = parts[table];
+        part.take(Objects.requireNonNull(batch));
+        tables.get(table).lookAhead(part.ids, part.count(), part.lookup, goOn);
       } catch (Throwable e) {
         failure = e;
       }
@@ -143,24 +142,17 @@ final class LookAhead implements AutoCloseable {
     }
   }
 
-  /** The next table to look up in, once there is one; past the last after close. */
+  /** Waits for the next table to look up in; past the last after {@link #close}. */
   private synchronized int nextTable() {
     while (!closed && next == parts.length) {
       try {
         wait();
       } catch (InterruptedException e) {
-        // It ends by close alone.
+        // Only close ends this thread.
       }
     }
     busy = !closed;
     return closed ? parts.length : next++;
-  }
-
-  /** While busy: the batch stays. */
-  private void lookUp(Batch rows, int table) {
-    TableBatch part = parts[table];
-    part.take(rows);
-    tables.get(table).lookAhead(part.ids(), part.count(), part.lookup(), goOn);
   }
 
   private synchronized void finish(int table, @Nullable Throwable failure) {

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.internal.table.rows.RowLookup;
 
 /**
@@ -12,12 +11,12 @@ import dev.tern.internal.table.rows.RowLookup;
 public final class Lookup {
   final RowLookup found = new RowLookup();
 
-  /** Positions of the batch, {@code N}. */
+  /** Number of positions in the batch, {@code N}. */
   public int count() {
     return found.count();
   }
 
-  /** Distinct ids, {@code U}. */
+  /** Number of distinct ids, {@code U}. */
   public int unique() {
     return found.unique();
   }
@@ -33,14 +32,12 @@ public final class Lookup {
   }
 
   /**
-   * Says which samples were clicked. A table whose policy {@link RowPolicy#weighsClicks weighs
-   * clicks} needs that in training, between {@link EmbeddingTable#lookAhead} and {@link
-   * EmbeddingTable#find(Lookup, boolean)}.
+   * Says which samples were clicked. A table whose row policy weighs clicks needs that in training,
+   * between {@link EmbeddingTable#lookAhead} and {@link EmbeddingTable#find(Lookup, boolean)}.
    *
-   * @param offsets bag {@code b}, the ids of sample {@code b}, holds the positions {@code
-   *     offsets[b]} to {@code offsets[b + 1] - 1}
-   * @param bags number of bags, {@code B}
-   * @param labels one for each sample, {@code [B]}: 1 where it was clicked, else 0
+   * @param offsets as in {@link Bags}; the ids of sample {@code b} are bag {@code b}
+   * @param bags number of samples, {@code B}
+   * @param labels one for each sample, {@code [B]}: 1 if it was clicked, else 0
    */
   public void label(int[] offsets, int bags, float[] labels) {
     found.label(offsets, bags, labels);

@@ -1,6 +1,5 @@
 package dev.tern.embedding;
 
-import dev.tern.embedding.config.Combiner;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.table.rows.PooledBags;
@@ -37,9 +36,7 @@ public final class SelectedRows {
   /** {@code [rows.length, width]}. */
   private final float[] values;
 
-  /**
-   * What {@link #scatter} puts in the place of element {@code d} of a matrix for a value {@code v}.
-   */
+  /** What {@link #scatter} makes of element {@code d} of a matrix and value {@code v} of a row. */
   public enum Scatter {
     /** {@code v}. */
     ASSIGN,
@@ -115,42 +112,25 @@ public final class SelectedRows {
   }
 
   /**
-   * The gradient of a pooled lookup, of {@link #UNBOUNDED} height: for each position its id and the
-   * gradient of its bag times the factor that {@link Combiner} gives the position.
+   * The gradient of a pooled lookup, of {@link #UNBOUNDED} height. Each position has a row: its
+   * number is the position's id, its values are the gradient of its bag times the position's weight
+   * in the bag's vector: 1 (sum), 1/n (mean of n). Weights themselves get no gradient.
    *
    * @param ids the ids that were looked up
-   * @param offsets bag {@code b} holds positions {@code offsets[b]} to {@code offsets[b + 1] - 1};
-   *     {@code B + 1} numbers from 0
+   * @param bags all of these positions, from 0 on; as many weights as ids, or none
    * @param width columns, {@code W}
    * @param gradients of the bags, {@code [B, W]} row-major
    */
-  public static SelectedRows ofBags(
-      long[] ids, int[] offsets, Combiner combiner, int width, float[] gradients) {
-    Objects.requireNonNull(combiner, "combiner");
-    return gradient(ids, PooledBags.of(offsets, offsets.length - 1, combiner), width, gradients);
-  }
-
-  /**
-   * The gradient of a lookup that was pooled with weights. The weights themselves get no gradient.
-   *
-   * @param weights one for each id
-   */
-  public static SelectedRows ofBags(
-      long[] ids, int[] offsets, float[] weights, Combiner combiner, int width, float[] gradients) {
-    if (weights.length != ids.length) {
+  public static SelectedRows ofBags(long[] ids, Bags bags, int width, float[] gradients) {
+    if (bags.weights().length > 0 && bags.weights().length != ids.length) {
       throw new IllegalArgumentException(
           "selected rows: got %d weights for %d ids, expected one for each"
-              .formatted(weights.length, ids.length));
+              .formatted(bags.weights().length, ids.length));
     }
-    Objects.requireNonNull(combiner, "combiner");
-    PooledBags bags = new PooledBags(combiner).set(offsets, weights, offsets.length - 1);
-    return gradient(ids, bags, width, gradients);
-  }
-
-  private static SelectedRows gradient(long[] ids, PooledBags bags, int width, float[] gradients) {
-    boolean valid = bags.count >= 0 && bags.begin(0) == 0 && bags.begin(bags.count) <= ids.length;
-    for (int b = 0; b < bags.count; b++) {
-      valid &= bags.begin(b) <= bags.end(b);
+    PooledBags pooled = bags.pooled("selected rows", ids.length);
+    boolean valid = pooled.begin(0) == 0 && pooled.begin(bags.count()) <= ids.length;
+    for (int b = 0; b < bags.count(); b++) {
+      valid &= pooled.begin(b) <= pooled.end(b);
     }
     if (!valid) {
       throw new IllegalArgumentException(
@@ -158,17 +138,17 @@ public final class SelectedRows {
                   .formatted(ids.length)
               + " those of the ids that were looked up");
     }
-    if (width < 1 || gradients.length != (long) bags.count * width) {
+    if (width < 1 || gradients.length != (long) bags.count() * width) {
       throw new IllegalArgumentException(
           "selected rows: got %d gradients for %d bags of width %d, expected bags x width, 1 or more"
-              .formatted(gradients.length, bags.count, width));
+              .formatted(gradients.length, bags.count(), width));
     }
-    int count = bags.begin(bags.count);
+    int count = pooled.begin(bags.count());
     float[] values = new float[Math.multiplyExact(count, width)];
-    for (int b = 0; b < bags.count; b++) {
-      float scale = bags.scale(b);
-      for (int i = bags.begin(b); i < bags.end(b); i++) {
-        float factor = bags.factor(scale, i);
+    for (int b = 0; b < bags.count(); b++) {
+      float scale = pooled.scale(b);
+      for (int i = pooled.begin(b); i < pooled.end(b); i++) {
+        float factor = pooled.factor(scale, i);
         for (int j = 0; j < width; j++) {
           values[i * width + j] = factor * gradients[b * width + j];
         }
@@ -177,7 +157,7 @@ public final class SelectedRows {
     return new SelectedRows(UNBOUNDED, width, Arrays.copyOf(ids, count), values);
   }
 
-  /** Rows of the matrix, {@code H}, or {@link #UNBOUNDED}. */
+  /** Rows of the whole matrix, {@code H}, or {@link #UNBOUNDED}. */
   public long height() {
     return height;
   }
@@ -187,7 +167,7 @@ public final class SelectedRows {
     return width;
   }
 
-  /** Rows, {@code n}; rows with the same number count each. */
+  /** Rows that are here, {@code n}. */
   public int size() {
     return rows.length;
   }
@@ -203,9 +183,8 @@ public final class SelectedRows {
   }
 
   /**
-   * The same rows of a matrix of another height.
+   * The same rows in a matrix of another height.
    *
-   * @param other rows of the matrix, 0 or more; or {@link #UNBOUNDED}
    * @throws IllegalArgumentException if a row's number is not below it
    */
   public SelectedRows withHeight(long other) {
@@ -229,8 +208,8 @@ public final class SelectedRows {
   }
 
   /**
-   * The same matrix with each number once. Numbers stand in order of their first row, and rows with
-   * the same number are added up in their order.
+   * The same matrix with each number once, in order of their first rows. Rows with the same number
+   * are added up in their order.
    */
   public SelectedRows merged() {
     RowLookup lookup = distinct();
@@ -245,17 +224,14 @@ public final class SelectedRows {
     return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
   }
 
-  /** The distinct numbers, and which of them each row has. */
+  /** The distinct numbers, and for each row which of them it has. */
   private RowLookup distinct() {
     RowLookup lookup = new RowLookup();
     lookup.fill(rows, rows.length);
     return lookup;
   }
 
-  /**
-   * The same rows in ascending (signed) order of number; rows with the same number keep their
-   * order.
-   */
+  /** The same rows in ascending (signed) order of number; equal numbers keep their order. */
   public SelectedRows sorted() {
     RowLookup lookup = distinct();
     long[] distinct = Arrays.copyOf(lookup.ids, lookup.unique());
@@ -280,9 +256,7 @@ public final class SelectedRows {
     return new SelectedRows(height, width, numbers, moved);
   }
 
-  /**
-   * The whole matrix, {@code [H, W]} row-major; rows with the same number are added in their order.
-   */
+  /** The whole matrix, {@code [H, W]} row-major; equal numbers are added up in their order. */
   public float[] toDense() {
     requireBounded("toDense");
     if (height > Integer.MAX_VALUE / width) {
@@ -330,8 +304,8 @@ public final class SelectedRows {
    * with {@link EmbeddingTable#apply}, ids without a row are skipped. Row policies do not count the
    * rows as seen, as only a lookup in training does that.
    *
-   * @param lr learning rate of this step, 0 or more
-   * @param step the step, counted from 1
+   * @param lr learning rate, 0 or more
+   * @param step counted from 1
    */
   public void applyTo(EmbeddingTable table, float lr, long step) {
     if (table.config().width() != width) {
@@ -343,16 +317,16 @@ public final class SelectedRows {
     long gradients = allocator.allocate(Math.max(4, 4L * values.length), "selected rows");
     try {
       Memory.copyIn(values, 0, gradients, values.length);
-      RowLookup lookup = new RowLookup();
+      Lookup lookup = new Lookup();
       table.find(rows, rows.length, lookup, false);
       PooledBags bags = Bags.single(rows.length).pooled(table.config().name(), rows.length);
-      table.apply(lookup, bags, RowParts.whole(width, gradients, width), lr, step);
+      table.apply(lookup.found, bags, RowParts.whole(width, gradients, width), lr, step);
     } finally {
       allocator.free(gradients);
     }
   }
 
-  /** Writes these rows in PaddlePaddle's format; see {@link SelectedRowsStream}. */
+  /** Writes these rows in PaddlePaddle's format. */
   public void writeTo(OutputStream out) throws IOException {
     SelectedRowsStream.write(height, width, rows, values, out);
   }

@@ -6,8 +6,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.LongBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -17,7 +18,7 @@ import java.util.List;
  * <pre>
  * uint32   version, 0
  * uint64   n, then n numbers of rows, int64 each
- * int64    rows of the matrix; -1 where it has no end
+ * int64    rows of the matrix; -1 if unbounded
  * uint32   version of the tensor, 0
  * int32    bytes of the protocol buffer TensorDesc that follows:
  *          field 1 varint data type (5 is FP32), field 2 varint, repeated: sizes, here n and W
@@ -31,7 +32,7 @@ final class SelectedRowsStream {
   private static final int VARINT = 0;
   private static final int MAX_DESCRIPTION = 1024;
 
-  /** Bytes read at once, so that a wrong count takes no more memory than the stream has bytes. */
+  /** Bytes read at once. A wrong count then takes no more memory than the stream has bytes. */
   private static final int BLOCK = 1 << 16;
 
   private final InputStream in;
@@ -69,7 +70,7 @@ final class SelectedRowsStream {
     out.write(block.array(), 0, block.position());
   }
 
-  /** Empties the block unless it has room. */
+  /** Writes the block out if it has less room than {@code room} bytes. */
   private static void flush(ByteBuffer block, OutputStream out, int room) throws IOException {
     if (block.remaining() < room) {
       out.write(block.array(), 0, block.position());
@@ -114,7 +115,7 @@ final class SelectedRowsStream {
     require(version == 0, 4, "version " + version + " of " + what, "version 0");
   }
 
-  /** Reads the description of the values; returns their columns. */
+  /** Reads the TensorDesc of the values of {@code count} rows; returns their columns. */
   private int width(int count) throws IOException {
     int size = bytes(4).getInt();
     require(
@@ -140,9 +141,11 @@ final class SelectedRowsStream {
       }
     }
     require(type == FP32, size, "data type " + type, "5, which is FP32; save the rows as FP32");
-    boolean fits = sizes.size() == 2 && sizes.get(0) == count;
     require(
-        fits && sizes.get(1) >= 1 && sizes.get(1) <= Integer.MAX_VALUE,
+        sizes.size() == 2
+            && sizes.get(0) == count
+            && sizes.get(1) >= 1
+            && sizes.get(1) <= Integer.MAX_VALUE,
         size,
         "values of sizes " + sizes,
         "[%d, width]".formatted(count));
@@ -162,29 +165,26 @@ final class SelectedRowsStream {
   }
 
   private long[] longs(int count) throws IOException {
-    long[] numbers = new long[Math.min(count, BLOCK / Long.BYTES)];
-    for (int done = 0; done < count; ) {
-      int block = Math.min(count - done, BLOCK / Long.BYTES);
-      if (done + block > numbers.length) {
-        numbers = Arrays.copyOf(numbers, (int) Math.min(count, 2L * numbers.length));
-      }
-      bytes(Long.BYTES * block).asLongBuffer().get(numbers, done, block);
-      done += block;
-    }
-    return numbers;
+    List<ByteBuffer> blocks = blocks(count, Long.BYTES);
+    LongBuffer numbers = LongBuffer.allocate(count);
+    blocks.forEach(block -> numbers.put(block.asLongBuffer()));
+    return numbers.array();
   }
 
   private float[] floats(int count) throws IOException {
-    float[] numbers = new float[Math.min(count, BLOCK / Float.BYTES)];
-    for (int done = 0; done < count; ) {
-      int block = Math.min(count - done, BLOCK / Float.BYTES);
-      if (done + block > numbers.length) {
-        numbers = Arrays.copyOf(numbers, (int) Math.min(count, 2L * numbers.length));
-      }
-      bytes(Float.BYTES * block).asFloatBuffer().get(numbers, done, block);
-      done += block;
+    List<ByteBuffer> blocks = blocks(count, Float.BYTES);
+    FloatBuffer numbers = FloatBuffer.allocate(count);
+    blocks.forEach(block -> numbers.put(block.asFloatBuffer()));
+    return numbers.array();
+  }
+
+  /** Reads {@code count} numbers of {@code bytes} bytes each. */
+  private List<ByteBuffer> blocks(int count, int bytes) throws IOException {
+    List<ByteBuffer> blocks = new ArrayList<>();
+    for (int left = count; left > 0; left -= BLOCK / bytes) {
+      blocks.add(bytes(bytes * Math.min(left, BLOCK / bytes)));
     }
-    return numbers;
+    return blocks;
   }
 
   private ByteBuffer bytes(int count) throws IOException {
@@ -199,7 +199,7 @@ final class SelectedRowsStream {
     return ByteBuffer.wrap(read).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Unless {@code right}, throws an error at the byte {@code back} bytes ago. */
+  /** Unless {@code right}, throws an error that names the byte {@code back} bytes ago. */
   private void require(boolean right, int back, String got, String expected) {
     if (!right) {
       throw bad(offset - back, got, expected);

@@ -40,20 +40,15 @@ public final class SlotTables implements AutoCloseable {
     return tables;
   }
 
-  /** Slots. */
   int slotCount() {
     return ofSlots.size();
   }
 
-  /** The slots of a table, in order. */
-  private int[] slotsOf(int table) {
-    return IntStream.range(0, ofSlots.size()).filter(s -> ofSlots.get(s) == table).toArray();
-  }
-
-  /** For each table what takes its part of a batch. */
+  /** For each table, an object that takes its part of a batch. */
   TableBatch[] newBatch() {
     return IntStream.range(0, tables.size())
-        .mapToObj(table -> new TableBatch(slotsOf(table)))
+        .mapToObj(table -> IntStream.range(0, slotCount()).filter(s -> ofSlots.get(s) == table))
+        .map(slots -> new TableBatch(slots.toArray()))
         .toArray(TableBatch[]::new);
   }
 
@@ -71,7 +66,7 @@ public final class SlotTables implements AutoCloseable {
     return tables.stream().mapToLong(EmbeddingTable::size).sum();
   }
 
-  /** What each table holds, and what became of the ids that training looked up in it. */
+  /** {@link EmbeddingTable#statistics} of each table. */
   public List<TableStatistics> statistics() {
     return tables.stream().map(EmbeddingTable::statistics).toList();
   }

@@ -4,18 +4,25 @@ import dev.tern.data.Batch;
 import dev.tern.internal.table.rows.RowLookup;
 
 /**
- * What a batch holds for one table: the ids of its slots, found as one lookup. Where there are
- * several slots their ids stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k
- * + 1) B - 1} are those of the table's slot {@code k}. So an id that occurs in several slots has
- * one row, one gradient and one step. The ids of a single slot are read from the batch without a
- * copy.
+ * What a batch holds for one table: the ids of its slots, found as one lookup. The ids of several
+ * slots stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k + 1) B - 1}
+ * belong to the table's slot {@code k}. So an id that occurs in several slots has one row, one
+ * gradient and one step. The ids of a single slot are read from the batch without a copy.
  */
 final class TableBatch {
-  private final int[] slots;
-  private final RowLookup lookup = new RowLookup();
-  private int rows;
-  private long[] ids = new long[0];
-  private int[] offsets = new int[1];
+  /** The table's slots. */
+  final int[] slots;
+
+  final RowLookup lookup = new RowLookup();
+
+  /** Rows of the batch, {@code B}. */
+  int rows;
+
+  /** The ids of all positions, {@link #count} of them. */
+  long[] ids = new long[0];
+
+  /** Where each bag begins and ends among the positions. */
+  int[] offsets = new int[1];
 
   /** For ids and offsets of several slots. */
   private long[] joinedIds = new long[0];
@@ -26,37 +33,13 @@ final class TableBatch {
     this.slots = slots;
   }
 
-  RowLookup lookup() {
-    return lookup;
-  }
-
-  /** The table's slots. */
-  int[] slots() {
-    return slots;
-  }
-
-  /** Rows of the batch, {@code B}. */
-  int rows() {
-    return rows;
-  }
-
-  /** Bags, as many as rows of each slot. */
+  /** Bags: one for each row and slot. */
   int bags() {
     return slots.length * rows;
   }
 
-  /** The ids of all positions, {@link #count} of them. */
-  long[] ids() {
-    return ids;
-  }
-
   int count() {
     return offsets[bags()];
-  }
-
-  /** Where each bag begins and ends among the positions. */
-  int[] offsets() {
-    return offsets;
   }
 
   /** Takes the ids of a batch, which stays as it is while this is in use. */

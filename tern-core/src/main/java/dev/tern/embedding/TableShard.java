@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One of several parts of a table, by its ids: shard {@code k} of {@code n} has those whose hash
- * begins with {@code k} as its highest bits. So parts are of about the same size whatever the ids,
- * and each part of few is some whole parts of more.
+ * One of several parts of a table. Shard {@code k} of {@code n} has the ids whose hash has {@code
+ * k} as its highest bits. So all shards are of about the same size, whatever the ids. With twice as
+ * many shards, each is cut in two: shard 1 of 2 is shards 2 and 3 of 4.
  *
  * @param number which of them, from 0
  * @param count how many there are, a power of two of at most {@value #MOST}

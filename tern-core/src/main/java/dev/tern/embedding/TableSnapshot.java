@@ -17,15 +17,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * A table, or what changed in it, as it was at one moment: {@link EmbeddingTable#snapshot()}. Where
- * it does not {@link #holdsTable hold} the table, others go on changing that, and any thread may
- * use and close the snapshot; otherwise changes wait until it is closed, by the thread that it was
- * made in.
+ * A table, or what changed in it, as it was at one moment: {@link EmbeddingTable#snapshot()}. If it
+ * {@link #holdsTable holds} the table, changes of the table wait until the thread that made it
+ * closes it. Otherwise the table goes on changing, and any thread may use and close the snapshot.
  */
 public final class TableSnapshot implements AutoCloseable {
   private static final long[] NO_IDS = {};
 
-  /** A copy of the filter takes one part in so many of what is free, at most. */
+  /** Takes or gives words of a counting filter, in order. */
+  @FunctionalInterface
+  public interface Words {
+    /** The next {@code count} words, in {@code values[0 .. count)}. */
+    void next(long[] values, int count);
+  }
+
+  /** A copy of the filter takes at most 1 / FILTER_SHARE of the free memory. */
   private static final int FILTER_SHARE = 4;
 
   private final TableRows table;
@@ -40,15 +46,25 @@ public final class TableSnapshot implements AutoCloseable {
   private final long[] filterNumbers;
   private final Consumer<TableSnapshot> release;
 
-  /** Who made it: the one to close it, where it holds the table. */
+  /** The thread that must close it if it holds the table. */
   private final Thread maker = Thread.currentThread();
 
   private final ReentrantLock use = new ReentrantLock();
-  private volatile boolean closing;
+
+  /** Whether {@link #close} was called; perhaps a call that reads this has yet to end. */
+  volatile boolean closing;
+
   private boolean closed;
 
-  private TableSnapshot(
-      TableRows table, boolean changes, boolean hold, Consumer<TableSnapshot> release) {
+  /**
+   * The table as it is now. Nothing may change it during this call; with {@code hold}, not until
+   * {@code release} is called.
+   *
+   * @param changes whether to take only what changed, if that is listed
+   * @param release takes this when it is closed
+   * @throws OutOfBudgetException if there is no memory to let the table change
+   */
+  TableSnapshot(TableRows table, boolean changes, boolean hold, Consumer<TableSnapshot> release) {
     this.table = table;
     this.release = release;
     boolean listed = changes && !table.watch().changes().all();
@@ -60,7 +76,7 @@ public final class TableSnapshot implements AutoCloseable {
     if (!hold) {
       table.watch().requireNoneKept();
     }
-    // Before rows are kept, whose copies leave half of what is free then.
+    // First the filter: copies of rows then leave half of the memory that is still free.
     filter = words.map(f -> filter(f, listed, hold)).orElse(FilterWords.NONE);
     try {
       copies = hold ? Optional.empty() : Optional.of(table.watch().keepRows());
@@ -87,33 +103,6 @@ public final class TableSnapshot implements AutoCloseable {
     return FilterWords.copy(words, allocator, holder);
   }
 
-  /**
-   * The table as it is now, of one that nothing may change until {@code release} is called.
-   *
-   * @param changes whether it is to hold no more than what changed, where that is listed
-   */
-  static TableSnapshot holding(TableRows table, boolean changes, Runnable release) {
-    return new TableSnapshot(table, changes, true, _ -> release.run());
-  }
-
-  /**
-   * The table as it is now, while nothing changes it, but later something may.
-   *
-   * @param release takes it when it is closed
-   * @return empty where the table cannot do that, or there is no memory
-   */
-  static Optional<TableSnapshot> detached(
-      TableRows table, boolean changes, Consumer<TableSnapshot> release) {
-    if (!table.canKeepRows()) {
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(new TableSnapshot(table, changes, false, release));
-    } catch (OutOfBudgetException _) {
-      return Optional.empty();
-    }
-  }
-
   public TableConfig config() {
     return table.config();
   }
@@ -128,7 +117,7 @@ public final class TableSnapshot implements AutoCloseable {
     return changed.isEmpty();
   }
 
-  /** The number of its rows; in a snapshot of changes, of the rows that came or changed. */
+  /** Number of rows; in a snapshot of changes, of rows that came or changed. */
   public long rows() {
     if (isWhole()) {
       return size;
@@ -156,7 +145,7 @@ public final class TableSnapshot implements AutoCloseable {
     }
   }
 
-  /** In a snapshot of changes, the ids that lost their row or never got one, ascending. */
+  /** In a snapshot of changes, the ids noted that have no row, ascending. */
   public long[] gone() {
     return changed.map(ChangedRows::gone).orElse(NO_IDS);
   }
@@ -165,7 +154,7 @@ public final class TableSnapshot implements AutoCloseable {
    * Gives its rows as they are stored, in ascending (signed) order of id.
    *
    * @param sink takes block after block, each of use during the call
-   * @throws IllegalStateException if it is closed, also by another thread meanwhile
+   * @throws IllegalStateException if it is closed, perhaps by another thread between two blocks
    */
   public void exportBlocks(Consumer<RowBlock> sink) {
     whileOpen(sink, open -> table.exportBlocks(sorted(), copies, open));
@@ -173,16 +162,14 @@ public final class TableSnapshot implements AutoCloseable {
 
   /**
    * Gives the rows of {@link UnknownRow.Hashed} as they are stored, without metadata, by their
-   * numbers from 0 on; also of changes all of them.
+   * numbers from 0 on. A snapshot of changes, too, gives all of them.
    *
-   * @param sink takes block after block, each of use during the call
-   * @throws IllegalStateException if it is closed, also by another thread meanwhile
+   * @param sink as for {@link #exportBlocks}
    */
   public void exportBuckets(Consumer<RowBlock> sink) {
     whileOpen(sink, open -> table.exportBuckets(copies, open));
   }
 
-  /** Gives blocks to {@code sink}; another thread may close this between two of them. */
   private void whileOpen(Consumer<RowBlock> sink, Consumer<Consumer<RowBlock>> export) {
     use.lock();
     try {
@@ -196,12 +183,15 @@ public final class TableSnapshot implements AutoCloseable {
     }
   }
 
-  /** The counters at the moment of the snapshot: {@link TableHistory#counters}. */
+  /**
+   * The last step, and counts. If rows go by time, then up to 256 steps follow, each with the time
+   * at which it ended, in milliseconds since 1970.
+   */
   public long[] counters() {
     return counters.clone();
   }
 
-  /** Words of the counting filter; 0 where there is none. */
+  /** Words of the counting filter; 0 without one. */
   public long filterWords() {
     return filter.size();
   }
@@ -214,7 +204,7 @@ public final class TableSnapshot implements AutoCloseable {
   /**
    * Gives all words of the filter in order; in a snapshot of changes, only {@link #filterNumbers}.
    */
-  public void readFilter(TableHistory.Words sink) {
+  public void readFilter(Words sink) {
     use.lock();
     try {
       requireOpen();
@@ -263,9 +253,5 @@ public final class TableSnapshot implements AutoCloseable {
     } finally {
       use.unlock();
     }
-  }
-
-  boolean isClosed() {
-    return closing;
   }
 }

@@ -44,19 +44,15 @@ final class CheckpointFolderTest {
     }
   }
 
-  private static RunState state(long step) {
-    return new RunState(step, 0, 0, Double.NaN, 0, 0);
-  }
-
   @Test
   void aRunKeepsItsLatestAndItsBestCheckpoint() throws IOException {
     CheckpointFolder run = new CheckpointFolder(folder);
     assertThat(CheckpointFolder.latest(folder)).isEmpty();
     assertThat(CheckpointFolder.best(folder)).isEmpty();
-    run.write(save("9"), state(9));
+    run.write("step-9", save("9"), List.of());
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("step-9"));
     run.writeBest(save("9"));
-    run.write(save("10"), state(10));
+    run.write("step-10", save("10"), List.of());
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-10"));
     assertThat(CheckpointFolder.best(folder)).contains(folder.resolve("best"));
     assertThat(names()).containsExactly("best", "step-10");
@@ -68,7 +64,7 @@ final class CheckpointFolderTest {
     leave("step-47.writing", "half");
     Path latest = CheckpointFolder.latest(folder).orElseThrow();
     assertThat(read(latest)).isEqualTo("whole");
-    new CheckpointFolder(folder).write(save("48"), state(48));
+    new CheckpointFolder(folder).write("step-48", save("48"), List.of());
     assertThat(names()).containsExactly("step-48");
   }
 
@@ -122,7 +118,7 @@ final class CheckpointFolderTest {
     leave("step-9", "full");
     leave("step-10.delta", "changes");
     List<Path> chain = List.of(folder.resolve("step-9"), folder.resolve("step-10.delta"));
-    new CheckpointFolder(folder).writeDelta(save("11"), state(11), chain);
+    new CheckpointFolder(folder).write("step-11.delta", save("11"), chain);
     assertThat(names()).containsExactly("step-10.delta", "step-11.delta", "step-9");
   }
 }

@@ -477,7 +477,7 @@ final class BucketRowsTest {
         EmbeddingTable table = table(config)) {
       found(trained, 77);
       apply(trained, found(trained, LongStream.range(0, 3000).toArray()), 1, 1);
-      table.history().restoreBuckets(source(buckets(trained)));
+      table.restoreBuckets(source(buckets(trained)));
       for (long id : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE, 5, 1L << 40}) {
         float[] exact = read(trained, id);
         float[] got = read(table, id);
@@ -501,15 +501,14 @@ final class BucketRowsTest {
         EmbeddingTable fewer = table(config(4, ONE_ROW));
         EmbeddingTable none =
             table(config(UnknownRow.ZEROS, Optimizer.sgd(1), DType.F32, RowPolicy.ALL))) {
-      Consumer<EmbeddingTable> restore =
-          other -> table.history().restoreBuckets(source(buckets(other)));
+      Consumer<EmbeddingTable> restore = other -> table.restoreBuckets(source(buckets(other)));
       assertThatThrownBy(() -> restore.accept(fewer))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage(
               "table t: got other bucket rows than it has, expected 5; the source is damaged");
-      assertThatThrownBy(() -> fewer.history().restoreBuckets(source(buckets(table))))
+      assertThatThrownBy(() -> fewer.restoreBuckets(source(buckets(table))))
           .hasMessageContaining("expected 4; the source is damaged");
-      assertThatThrownBy(() -> none.history().restoreBuckets(source(buckets(table))))
+      assertThatThrownBy(() -> none.restoreBuckets(source(buckets(table))))
           .hasMessageContaining("expected 0; the source is damaged");
       found(table, 1);
       assertThatThrownBy(() -> restore.accept(table))
@@ -542,7 +541,7 @@ final class BucketRowsTest {
       List<String> first = hex(buckets(table));
       List<byte[]> seen = new ArrayList<>();
       try (TableSnapshot snapshot = table.snapshot()) {
-        table.history().restoreBuckets(source(buckets(trained)));
+        table.restoreBuckets(source(buckets(trained)));
         snapshot.exportBuckets(block -> {
           seen.add(block.weights().toArray(ValueLayout.JAVA_BYTE));
           seen.add(block.state().toArray(ValueLayout.JAVA_BYTE));

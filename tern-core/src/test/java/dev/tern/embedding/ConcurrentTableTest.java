@@ -280,7 +280,7 @@ final class ConcurrentTableTest {
     export.get();
     closer.join();
     assertThatThrownBy(() -> pooledNow(table)).hasMessageContaining("after close");
-    assertThatThrownBy(() -> table.history().readFilter((_, _) -> {}))
+    assertThatThrownBy(() -> table.restoreHistory(new long[0], 0, (_, _) -> {}))
         .hasMessageContaining("after close");
     assertThat(table.size()).isZero();
     table.close();

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
-import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
@@ -21,7 +20,6 @@ import dev.tern.internal.table.SoundTable;
 import dev.tern.internal.table.rows.RowLayout;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -577,39 +575,5 @@ final class FileTierTest {
       requireSameRows(small, plain);
     }
     assertThat(tier.left()).isEqualTo(tier.memory());
-  }
-
-  @Test
-  void whatATableWithAFileCannotBeIsRefused() {
-    FileTier tier = FileTier.of(folder, 1 << 20);
-    RowPolicy unseen = RowPolicy.ALL.withEviction(new Eviction.Unseen(3));
-    Optimizer sgd = Optimizer.sgd(1);
-    requireRefused(config(2, Optimizer.adam(1)), tier, "use lazy Adam");
-    requireRefused(
-        config(2, sgd, UnknownRow.MEAN, DType.F32, RowPolicy.ALL), tier, "the mean of all rows");
-    requireRefused(
-        config(2, sgd, new UnknownRow.Hashed(3), DType.F32, RowPolicy.ALL),
-        tier,
-        "Hashed[buckets=3]; have unknown ids read as zeros");
-    requireRefused(
-        config(2, sgd, UnknownRow.ZEROS, DType.F32, unseen), tier, "rows of such a table stay");
-    requireRefused(
-        config(2, sgd),
-        FileTier.of(folder, 1000),
-        "got 1000 bytes of memory left of 1000, expected");
-    assertThatThrownBy(() -> FileTier.of(folder, 0)).hasMessageContaining("expected 1 or more");
-    assertThatThrownBy(() ->
-            EmbeddingTable.create(
-                config(2, sgd), FileTier.of(folder.resolve("none"), 1 << 20), allocator))
-        .isInstanceOf(UncheckedIOException.class)
-        .hasMessageContaining("none")
-        .hasMessageContaining("expected a folder where files can be made");
-  }
-
-  private void requireRefused(TableConfig config, FileTier tier, String message) {
-    assertThatThrownBy(() -> EmbeddingTable.create(config, tier, allocator))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("table t with a file tier: got")
-        .hasMessageContaining(message);
   }
 }

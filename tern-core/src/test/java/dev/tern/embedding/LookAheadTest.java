@@ -287,7 +287,7 @@ final class LookAheadTest {
       // The next batch has nothing to do with it.
       lookAhead(ahead, batch);
       assertThat(ahead.take(1, parts)).isTrue();
-      assertThat(parts[1].lookup().count()).isEqualTo(3);
+      assertThat(parts[1].lookup.count()).isEqualTo(3);
     }
   }
 

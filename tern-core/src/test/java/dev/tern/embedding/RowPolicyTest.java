@@ -274,12 +274,12 @@ final class RowPolicyTest {
     EmbeddingTable table = table(policy, UnknownRow.ZEROS);
     train(table, 1, 1, 1, 1, 2);
     var rows = rows(table);
-    long[] history = table.history().counters();
+    long[] history = TableCopy.counters(table);
     for (int i = 0; i < 5; i++) {
       read(table, 1, 2, 3, 2);
     }
     assertThat(rows(table)).isEqualTo(rows);
-    assertThat(table.history().counters()).isEqualTo(history);
+    assertThat(TableCopy.counters(table)).isEqualTo(history);
     train(table, 2, 1, 3);
     assertThat(table.size()).isEqualTo(1);
   }
@@ -360,7 +360,7 @@ final class RowPolicyTest {
         table(config.rows(), config.unknown(), config.optimizer(), config.storage());
     TableCopy.copy(table, copy);
     assertThat(rows(copy)).isEqualTo(rows(table));
-    assertThat(copy.history().counters()).isEqualTo(table.history().counters());
+    assertThat(TableCopy.counters(copy)).isEqualTo(TableCopy.counters(table));
     return copy;
   }
 
@@ -451,7 +451,7 @@ final class RowPolicyTest {
     RowPolicy policy = RowPolicy.ALL.withRoomMadeBy(new Eviction.LeastFrequent(), 3);
     for (int[] marks : new int[][] {{0, 1}, {-1, 1}, {3, 1}, {1, 0}, {1, -5}}) {
       EmbeddingTable table = table(policy, UnknownRow.ZEROS, Optimizer.sgd(1), DType.F32);
-      table.history().restore(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
+      table.restoreHistory(new long[] {1, 0, 1, 1, 0, 0, 0}, 0, (values, count) -> {});
       int[] left = {1};
       assertThatThrownBy(() ->
               table.importFrom((ids, segment) -> {
@@ -467,9 +467,9 @@ final class RowPolicyTest {
     for (long[] counters :
         new long[][] {{}, {1, 0, 1, 1, 0, 0}, {-1, 0, 1, 1, 0, 0, 0}, {1, 0, 2, 1, 0, 0, 0}}) {
       EmbeddingTable table = table(policy, UnknownRow.ZEROS);
-      assertThatThrownBy(() -> table.history().restore(counters, 0, (values, count) -> {}))
+      assertThatThrownBy(() -> table.restoreHistory(counters, 0, (values, count) -> {}))
           .hasMessageContaining("table t: got a history");
-      assertThatThrownBy(() -> table.history().restore(new long[7], 5, (values, count) -> {}))
+      assertThatThrownBy(() -> table.restoreHistory(new long[7], 5, (values, count) -> {}))
           .hasMessageContaining("filter of 5 words");
     }
   }

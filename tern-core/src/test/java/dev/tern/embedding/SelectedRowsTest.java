@@ -242,10 +242,11 @@ final class SelectedRowsTest {
       SelectedRows gradient;
       if (weighted) {
         ByAddress.apply(one, lookup, offsets, weights, 4, combiner, near.address, width, 0.1f, 1);
-        gradient = SelectedRows.ofBags(ids, offsets, weights, combiner, width, gradients);
+        gradient =
+            SelectedRows.ofBags(ids, new Bags(offsets, weights, 4, combiner), width, gradients);
       } else {
         ByAddress.apply(one, lookup, offsets, 4, combiner, near.address, width, 0.1f, 1);
-        gradient = SelectedRows.ofBags(ids, offsets, combiner, width, gradients);
+        gradient = SelectedRows.ofBags(ids, Bags.of(offsets, 4, combiner), width, gradients);
       }
       assertThat(gradient.size()).isEqualTo(6);
       long[] more = LongStream.concat(LongStream.of(gradient.rows()), LongStream.of(99)).toArray();
@@ -275,7 +276,10 @@ final class SelectedRowsTest {
   void theGradientOfALookupOfBoundedIdsScattersIntoADenseMatrix() {
     SelectedRows gradient =
         SelectedRows.ofBags(
-            new long[] {2, 0, 2}, new int[] {0, 2, 3}, Combiner.SUM, 2, new float[] {1, 2, 30, 40});
+            new long[] {2, 0, 2},
+            Bags.of(new int[] {0, 2, 3}, 2, Combiner.SUM),
+            2,
+            new float[] {1, 2, 30, 40});
     assertThat(gradient.withHeight(3).toDense()).containsExactly(1, 2, 0, 0, 31, 42);
     assertThat(gradient.withHeight(3).height()).isEqualTo(3);
     assertThatThrownBy(() -> gradient.withHeight(2))

@@ -226,7 +226,9 @@ final class TableChangesTest {
 
   private static long[] filter(EmbeddingTable table) {
     LongStream.Builder words = LongStream.builder();
-    table.history().readFilter((values, count) -> Arrays.stream(values, 0, count).forEach(words));
+    try (TableSnapshot now = table.snapshot()) {
+      now.readFilter((values, count) -> Arrays.stream(values, 0, count).forEach(words));
+    }
     return words.build().toArray();
   }
 

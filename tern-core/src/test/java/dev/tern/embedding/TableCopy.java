@@ -45,17 +45,23 @@ final class TableCopy {
     });
   }
 
+  /** What the table counts beside its rows. */
+  static long[] counters(EmbeddingTable table) {
+    try (TableSnapshot now = table.snapshot()) {
+      return now.counters();
+    }
+  }
+
   private static void copyHistory(EmbeddingTable table, EmbeddingTable into) {
     List<Long> words = new ArrayList<>();
-    table
-        .history()
-        .readFilter(
-            (values, count) -> IntStream.range(0, count).forEach(i -> words.add(values[i])));
+    try (TableSnapshot now = table.snapshot()) {
+      now.readFilter(
+          (values, count) -> IntStream.range(0, count).forEach(i -> words.add(values[i])));
+    }
     Iterator<Long> word = words.iterator();
-    into.history()
-        .restore(
-            table.history().counters(),
-            words.size(),
-            (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
+    into.restoreHistory(
+        counters(table),
+        words.size(),
+        (values, count) -> IntStream.range(0, count).forEach(i -> values[i] = word.next()));
   }
 }

@@ -543,7 +543,7 @@ final class TableSnapshotTest {
             }));
     begun.await();
     Future<?> closed = threads.submit(table::close);
-    while (!snapshot.isClosed()) {
+    while (!snapshot.closing) {
       Thread.onSpinWait();
     }
     closing.countDown();

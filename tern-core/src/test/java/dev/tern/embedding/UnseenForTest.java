@@ -62,7 +62,7 @@ final class UnseenForTest {
   private EmbeddingTable restored(EmbeddingTable table) {
     EmbeddingTable copy = table(table.config().rows().eviction());
     TableCopy.copy(table, copy);
-    assertThat(copy.history().counters()).isEqualTo(table.history().counters());
+    assertThat(TableCopy.counters(copy)).isEqualTo(TableCopy.counters(table));
     table.close();
     return copy;
   }
@@ -160,7 +160,7 @@ final class UnseenForTest {
     for (int step = 1; step <= 20_000; step++) {
       now += step % 3 == 0 ? 0 : step % 2 + 2;
       train(table, step, step);
-      most = Math.max(most, table.history().counters().length);
+      most = Math.max(most, TableCopy.counters(table).length);
     }
     assertThat(most).isBetween(7 + 2 * 100, 7 + 2 * 256);
     assertThat(table.size()).isBetween(500L, 1020L);
@@ -175,7 +175,7 @@ final class UnseenForTest {
         for (int step = 1; step <= 4 * time; step++) {
           now += step % stepsOfAMilli == 0 ? 1 : 0;
           train(table, step, step);
-          assertThat(table.history().counters().length).isLessThanOrEqualTo(7 + 2 * 256);
+          assertThat(TableCopy.counters(table).length).isLessThanOrEqualTo(7 + 2 * 256);
         }
         assertThat(table.size()).isLessThanOrEqualTo(stepsOfAMilli * (time + time / 128 + 2));
       }
@@ -241,8 +241,8 @@ final class UnseenForTest {
     assertRefused(unseenFor(1024), history(pairs));
     EmbeddingTable table = unseenFor(1024);
     long[] sound = history(1, 100, 1, 100, 2, 108, 5, 1123);
-    table.history().restore(sound, 0, (_, _) -> {});
-    assertThat(table.history().counters()).isEqualTo(sound);
+    table.restoreHistory(sound, 0, (_, _) -> {});
+    assertThat(TableCopy.counters(table)).isEqualTo(sound);
     table.close();
   }
 
@@ -251,7 +251,7 @@ final class UnseenForTest {
   }
 
   private static void assertRefused(EmbeddingTable table, long[] history) {
-    assertThatThrownBy(() -> table.history().restore(history, 0, (_, _) -> {}))
+    assertThatThrownBy(() -> table.restoreHistory(history, 0, (_, _) -> {}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got a history of " + history.length + " counters");
     table.close();

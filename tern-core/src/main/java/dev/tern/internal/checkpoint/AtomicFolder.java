@@ -4,14 +4,12 @@ import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
@@ -62,12 +60,11 @@ public final class AtomicFolder {
    * target}, which must not exist. The temporary name is unique and ends in {@code .writing}; only
    * a crash leaves it behind.
    *
-   * <p>If several writers have one target, the first to end succeeds and the others fail. On file
-   * systems without hard links, files that end at the same moment may replace one another, each
-   * whole.
+   * <p>If several writers have one target, the first to end succeeds and the others fail. Without
+   * hard links, files that end at the same moment may replace one another, each whole.
    *
-   * @throws DataException if something is at {@code target}, or an old folder that a crash left
-   *     under its other name; checked before and after {@code content} runs
+   * @throws DataException if something is at {@code target}, or a crash left an old folder of that
+   *     name; checked before and after {@code content} runs
    */
   public static void writeNew(Path target, Consumer<Path> content) {
     requireNew(target);
@@ -236,10 +233,8 @@ public final class AtomicFolder {
     if (!Files.isDirectory(parent)) {
       return List.of();
     }
-    try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent, Files::isDirectory)) {
-      List<Path> children = new ArrayList<>();
-      stream.forEach(children::add);
-      return children;
+    try (Stream<Path> children = Files.list(parent)) {
+      return children.filter(Files::isDirectory).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(parent + ": cannot be listed: " + DataException.reason(e), e);
     }

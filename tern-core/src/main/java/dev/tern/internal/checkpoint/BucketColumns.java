@@ -13,8 +13,8 @@ import java.util.List;
  * state]}). They are written or read in order, block after block.
  */
 public final class BucketColumns {
-  static final String BUCKETS = "buckets";
-  static final String STATE = "bucket_state";
+  private static final String BUCKETS = "buckets";
+  private static final String STATE = "bucket_state";
 
   private final RowShape shape;
   private final RowColumns columns;
@@ -38,7 +38,7 @@ public final class BucketColumns {
     }
   }
 
-  /** Bucket rows of a file, 0 for none; throws if they do not have this shape. */
+  /** Number of bucket rows in a file; throws if they do not have this shape. */
   static int count(Path path, SafeTensors file, RowShape shape) {
     if (!file.names().contains(BUCKETS) && !file.names().contains(STATE)) {
       return 0;
@@ -50,20 +50,16 @@ public final class BucketColumns {
           "%s: got %s of shape %s, expected 1 to %d rows; the file is damaged"
               .formatted(path, BUCKETS, sizes, UnknownRow.Hashed.MOST));
     }
-    TableReader.requireShape(path, file, BUCKETS, count, shape.width());
-    TableReader.requireType(path, file, BUCKETS, shape.storage());
-    TableReader.requireShape(path, file, STATE, count, shape.state());
-    TableReader.requireType(path, file, STATE, DType.F32);
+    TableReader.requireArray(path, file, BUCKETS, shape.storage(), count, shape.width());
+    TableReader.requireArray(path, file, STATE, DType.F32, count, shape.state());
     return (int) count;
   }
 
-  /** Appends the rows of a block. */
   void append(RowBlock block) {
     columns.write(row, block);
     row += block.count();
   }
 
-  /** Appends all rows of {@code source}. */
   void appendAll(BucketColumns source) {
     try (RowBlock block = new RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
       while (source.next(block)) {
@@ -72,7 +68,7 @@ public final class BucketColumns {
     }
   }
 
-  /** Reads the next rows, with their numbers as ids; returns whether there were any. */
+  /** Reads the next rows, numbered from 0 as their ids; returns whether there were any. */
   public boolean next(RowBlock block) {
     block.setCount(Math.min(block.room(), count - row));
     for (int i = 0; i < block.count(); i++) {

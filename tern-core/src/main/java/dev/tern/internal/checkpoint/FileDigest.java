@@ -2,6 +2,7 @@ package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DataException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -20,8 +21,7 @@ import java.util.zip.CRC32C;
  * The digest of a file in a manifest: the SHA-256 of the length of the file (8 bytes) and the
  * CRC-32C of each block of 1 MiB (4 bytes each), little-endian. A CRC takes a tenth of the time of
  * SHA-256, blocks can be read in any order, and a CRC finds every error of at most 32 bits in a
- * row. The digest is made while a file is written, if the bytes of each array come in order, else
- * by reading it.
+ * row. The digest is made while the bytes of an array are written in order; other blocks are read.
  */
 public final class FileDigest {
   private static final int BLOCK = 1 << 20;
@@ -87,7 +87,7 @@ public final class FileDigest {
     }
   }
 
-  /** The digest; reads the blocks that no single stream has written. */
+  /** The digest; reads the blocks that no one stream has written as a whole. */
   String finish() throws IOException {
     try {
       IntStream.range(0, sums.length)
@@ -125,10 +125,7 @@ public final class FileDigest {
   /** The SHA-256 of all bytes of a file, in hexadecimal. */
   public static String sha256(Path file) throws IOException {
     try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), sha256())) {
-      byte[] buffer = new byte[1 << 16];
-      while (in.read(buffer) >= 0) {
-        // Reading feeds the digest.
-      }
+      in.transferTo(OutputStream.nullOutputStream()); // Reading feeds the digest.
       return HexFormat.of().formatHex(in.getMessageDigest().digest());
     }
   }

@@ -13,7 +13,7 @@ final class FilterReader {
 
   /**
    * More than the factor by which a filter can grow between two files. It doubles when 7 of 8 cells
-   * are in use, and a delta lists each word whose cells came into use.
+   * are in use, and a delta lists each word with newly used cells.
    */
   private static final int MOST_GROWTH = 16;
 
@@ -25,8 +25,8 @@ final class FilterReader {
   private long loaded = -1;
 
   FilterReader(TableReader table) {
-    path = table.path();
-    SafeTensors file = table.file();
+    path = table.path;
+    SafeTensors file = table.file;
     values = LongColumn.open(path, file, TableFile.FILTER);
     if (table.isWhole()) {
       numbers = Optional.empty();
@@ -48,14 +48,14 @@ final class FilterReader {
     return size;
   }
 
-  /** Throws if the filter of the file {@code before} cannot have grown to this one. */
+  /** Throws unless the filter of the file {@code before} can have grown to this one. */
   void requireGrownFrom(FilterReader before) {
     if (size < before.size || size / MOST_GROWTH > before.size + values.size()) {
       throw damaged("a filter of " + size + " words after one of " + before.size);
     }
   }
 
-  /** Copies its words of numbers {@code [from, from + count)} to {@code into[0 .. count)}. */
+  /** Puts the words that it has of {@code [from, from + count)} into {@code into[0 .. count)}. */
   void overlay(long from, long[] into, int count) {
     if (numbers.isEmpty()) {
       int here = (int) Math.clamp(size - from, 0, count);
@@ -78,7 +78,7 @@ final class FilterReader {
     }
   }
 
-  /** Throws if words are left over that lie beyond the end of the filter. */
+  /** Throws if words are left that lie beyond the end of the filter. */
   void requireEnd() {
     if (numbers.isPresent() && !numbers.get().ended()) {
       throw damaged("word " + numbers.get().id() + " of a filter of " + size);

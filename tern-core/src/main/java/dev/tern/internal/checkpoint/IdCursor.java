@@ -3,7 +3,7 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DataException;
 import java.nio.file.Path;
 
-/** Walks over an array of ascending ids of a file, which it reads a block at a time. */
+/** Walks over an array of ascending ids of a file, and reads a block at a time. */
 final class IdCursor {
   private final Path path;
   private final LongColumn column;
@@ -32,7 +32,6 @@ final class IdCursor {
     return at == size;
   }
 
-  /** The current id. */
   long id() {
     return block[at];
   }
@@ -62,7 +61,6 @@ final class IdCursor {
     }
   }
 
-  /** The error of ids that do not ascend. */
   static DataException outOfOrder(Path path, long id, long before) {
     return new DataException(
         "%s: got id %d after %d, expected ascending ids; the file is damaged, use another checkpoint"

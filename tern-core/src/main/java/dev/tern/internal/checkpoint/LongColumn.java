@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 
-/** An I64 array of a file: read at any place, or written from its beginning. */
+/** An I64 array of a file, to be read at any place or written from its beginning. */
 public final class LongColumn {
   private final SafeTensors file;
   private final String name;
@@ -34,7 +34,6 @@ public final class LongColumn {
     return size;
   }
 
-  /** Appends {@code values[0 .. count)}. */
   public void append(long[] values, int count) {
     prepare(count);
     bytes.asLongBuffer().put(values, 0, count);

@@ -4,8 +4,12 @@ import dev.tern.base.DType;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 
 /** Reads and writes rows of the arrays of a file, from and to blocks or packed rows in memory. */
 final class RowColumns {
@@ -13,13 +17,10 @@ final class RowColumns {
   static final String STATE = "state";
   static final String METADATA = "metadata";
 
-  private final RowShape shape;
   private final SafeTensors file;
-  private final String weightsName;
-  private final String stateName;
-  private ByteBuffer weights = buffer(0);
-  private ByteBuffer state = buffer(0);
-  private ByteBuffer metadata = buffer(0);
+
+  /** Weights, state, and metadata if rows have some. */
+  private final List<Column> columns = new ArrayList<>();
 
   RowColumns(RowShape shape, SafeTensors file) {
     this(shape, file, WEIGHTS, STATE);
@@ -27,112 +28,108 @@ final class RowColumns {
 
   /** For arrays of other names. */
   RowColumns(RowShape shape, SafeTensors file, String weightsName, String stateName) {
-    this.shape = shape;
     this.file = file;
-    this.weightsName = weightsName;
-    this.stateName = stateName;
-  }
-
-  private static ByteBuffer buffer(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  private void prepare(int rows) {
-    if (weights.capacity() < shape.storage().bytes() * rows * shape.width()) {
-      weights = buffer(shape.storage().bytes() * rows * shape.width());
-      state = buffer(4 * rows * shape.state());
-      metadata = buffer(4 * rows * shape.metadata());
+    columns.add(new Column(weightsName, shape.storage(), shape.width(), RowBlock::weights));
+    columns.add(new Column(stateName, DType.F32, shape.state(), RowBlock::state));
+    if (shape.metadata() > 0) {
+      columns.add(new Column(METADATA, DType.I32, shape.metadata(), RowBlock::metadata));
     }
-    weights.clear().limit(shape.storage().bytes() * rows * shape.width());
-    state.clear().limit(4 * rows * shape.state());
-    metadata.clear().limit(4 * rows * shape.metadata());
+  }
+
+  /** An array of the file: {@code width} numbers for each row. */
+  private static final class Column {
+    private final String name;
+    private final DType type;
+    private final int width;
+    private final Function<RowBlock, MemorySegment> ofBlock;
+    private ByteBuffer bytes = ByteBuffer.allocate(0);
+
+    Column(String name, DType type, int width, Function<RowBlock, MemorySegment> ofBlock) {
+      this.name = name;
+      this.type = type;
+      this.width = width;
+      this.ofBlock = ofBlock;
+    }
+
+    /** Where a row begins in the array. */
+    long at(long row) {
+      return type.bytes() * row * width;
+    }
+
+    void prepare(int rows) {
+      int size = type.bytes() * rows * width;
+      if (bytes.capacity() < size) {
+        bytes = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+      }
+      bytes.clear().limit(size);
+    }
+
+    /** Appends the numbers of a packed row; returns where those of the next column begin. */
+    long put(long from) {
+      long end = from + 4L * width;
+      for (long at = from; at < end; at += 4) {
+        if (type.bytes() == 4) {
+          bytes.putInt(Memory.getInt(at));
+        } else {
+          // Exact, since the weight came from a table of this storage.
+          bytes.putShort(Halves.nearest(type, Memory.getFloat(at)));
+        }
+      }
+      return end;
+    }
+
+    /** Moves the next numbers to a packed row; returns where those of the next column go. */
+    long get(long to) {
+      long end = to + 4L * width;
+      for (long at = to; at < end; at += 4) {
+        if (type.bytes() == 4) {
+          Memory.setInt(at, bytes.getInt());
+        } else {
+          Memory.setFloat(at, Halves.widen(type, bytes.getShort()));
+        }
+      }
+      return end;
+    }
   }
 
   /** Writes the rows of {@code block} to the file, from row {@code row}. */
   void write(long row, RowBlock block) {
-    file.write(weightsName, weightsAt(row), block.weights().asByteBuffer());
-    file.write(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
-    if (shape.metadata() > 0) {
-      file.write(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
+    for (Column column : columns) {
+      file.write(column.name, column.at(row), column.ofBlock.apply(block).asByteBuffer());
     }
   }
 
   /** Reads {@code block.count()} rows of the file, from row {@code row}. */
   void read(long row, RowBlock block) {
-    file.read(weightsName, weightsAt(row), block.weights().asByteBuffer());
-    file.read(stateName, 4 * row * shape.state(), block.state().asByteBuffer());
-    if (shape.metadata() > 0) {
-      file.read(METADATA, 4 * row * shape.metadata(), block.metadata().asByteBuffer());
+    for (Column column : columns) {
+      file.read(column.name, column.at(row), column.ofBlock.apply(block).asByteBuffer());
     }
   }
 
-  private long weightsAt(long row) {
-    return (long) shape.storage().bytes() * row * shape.width();
-  }
-
-  /**
-   * Writes {@code count} packed rows at address {@code values} to the file, from row {@code row}.
-   */
+  /** Writes {@code count} packed rows at address {@code values} to rows from {@code row} on. */
   void write(long row, long values, int count) {
-    prepare(count);
+    columns.forEach(column -> column.prepare(count));
     long at = values;
     for (int i = 0; i < count; i++) {
-      for (int j = 0; j < shape.width(); j++, at += 4) {
-        putWeight(Memory.getFloat(at));
-      }
-      for (int j = 0; j < shape.state(); j++, at += 4) {
-        state.putInt(Memory.getInt(at));
-      }
-      for (int j = 0; j < shape.metadata(); j++, at += 4) {
-        metadata.putInt(Memory.getInt(at));
+      for (Column column : columns) {
+        at = column.put(at);
       }
     }
-    file.write(weightsName, weightsAt(row), weights.flip());
-    file.write(stateName, 4 * row * shape.state(), state.flip());
-    if (shape.metadata() > 0) {
-      file.write(METADATA, 4 * row * shape.metadata(), metadata.flip());
-    }
+    columns.forEach(column -> file.write(column.name, column.at(row), column.bytes.flip()));
   }
 
-  /**
-   * Reads {@code count} rows of the file, from row {@code row}, to packed rows at {@code values}.
-   */
+  /** Reads {@code count} rows from {@code row} on to packed rows at address {@code values}. */
   void read(long row, long values, int count) {
-    prepare(count);
-    file.read(weightsName, weightsAt(row), weights);
-    file.read(stateName, 4 * row * shape.state(), state);
-    if (shape.metadata() > 0) {
-      file.read(METADATA, 4 * row * shape.metadata(), metadata);
+    for (Column column : columns) {
+      column.prepare(count);
+      file.read(column.name, column.at(row), column.bytes);
+      column.bytes.flip();
     }
-    weights.flip();
-    state.flip();
-    metadata.flip();
     long at = values;
     for (int i = 0; i < count; i++) {
-      for (int j = 0; j < shape.width(); j++, at += 4) {
-        Memory.setFloat(at, getWeight());
-      }
-      for (int j = 0; j < shape.state(); j++, at += 4) {
-        Memory.setInt(at, state.getInt());
-      }
-      for (int j = 0; j < shape.metadata(); j++, at += 4) {
-        Memory.setInt(at, metadata.getInt());
+      for (Column column : columns) {
+        at = column.get(at);
       }
     }
-  }
-
-  /** Exact, since the weight came from a table of this storage. */
-  private void putWeight(float weight) {
-    if (shape.storage() == DType.F32) {
-      weights.putFloat(weight);
-    } else {
-      weights.putShort(Halves.nearest(shape.storage(), weight));
-    }
-  }
-
-  private float getWeight() {
-    return shape.storage() == DType.F32
-        ? weights.getFloat()
-        : Halves.widen(shape.storage(), weights.getShort());
   }
 }

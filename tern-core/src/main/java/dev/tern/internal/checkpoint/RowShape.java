@@ -7,14 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The numbers in a row of a table: weights, optimizer state, and metadata, such as the step in
- * which the row was seen last. A packed row in memory holds them in this order, 4 bytes each,
- * weights as F32.
+ * How many numbers a row of a table has: weights, floats of optimizer state, and integers of
+ * metadata, such as the step in which the row was seen last. A packed row in memory holds them in
+ * this order, 4 bytes each, weights as F32.
  *
  * @param storage type of weights in files: F32, F16 or BF16
- * @param width weights
- * @param state floats of optimizer state
- * @param metadata integers of metadata
  */
 public record RowShape(DType storage, int width, int state, int metadata) {
   private static final long MAX_COLUMNS = 1 << 16;
@@ -51,7 +48,6 @@ public record RowShape(DType storage, int width, int state, int metadata) {
     return entry.shape().get(1).intValue();
   }
 
-  /** Bytes of a packed row. */
   public long packedBytes() {
     return 4L * (width + state + metadata);
   }

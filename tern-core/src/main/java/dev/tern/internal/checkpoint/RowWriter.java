@@ -37,7 +37,6 @@ public final class RowWriter {
         : layout.add(RowColumns.METADATA, DType.I32, rows, shape.metadata());
   }
 
-  /** Writes all rows of {@code source}. */
   public void appendAll(RowSource source) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows written");
@@ -49,7 +48,6 @@ public final class RowWriter {
     requireAll();
   }
 
-  /** Appends the rows of a block. */
   void append(RowBlock block) {
     requireRoom(block.count());
     ids.append(block.ids(), block.count());
@@ -66,10 +64,8 @@ public final class RowWriter {
   }
 
   /**
-   * Checks that all rows were written.
-   *
-   * @throws IllegalStateException if there were fewer; {@link #append} throws it for too many. A
-   *     table that changes while it is saved must not leave a file that looks whole
+   * Throws if rows are missing; {@link #append} throws for too many. A table that changes while it
+   * is saved must not leave a file that looks whole.
    */
   void requireAll() {
     if (row != rows) {

@@ -88,24 +88,7 @@ public final class SafeTensors implements AutoCloseable {
 
   /** Creates a file with the header of {@code layout}; {@link #write} writes its arrays. */
   public static SafeTensors create(Path path, Layout layout, Map<String, String> metadata) {
-    Json.Obj header = Json.object();
-    if (!metadata.isEmpty()) {
-      Json.Obj texts = Json.object();
-      metadata.forEach(texts::put);
-      header.put(METADATA, texts);
-    }
-    for (Entry entry : layout.entries.values()) {
-      List<Json> shape = entry.shape().stream().<Json>map(Json.Int::new).toList();
-      List<Json> range =
-          List.of(new Json.Int(entry.offset()), new Json.Int(entry.offset() + entry.bytes()));
-      header.put(
-          entry.name(),
-          Json.object()
-              .put("dtype", entry.type().name())
-              .put("shape", new Json.Arr(shape))
-              .put("data_offsets", new Json.Arr(range)));
-    }
-    byte[] text = header.toString().getBytes(StandardCharsets.UTF_8);
+    byte[] text = header(layout, metadata).toString().getBytes(StandardCharsets.UTF_8);
     byte[] json = Arrays.copyOf(text, (text.length + 7) / 8 * 8);
     Arrays.fill(json, text.length, json.length, (byte) ' ');
     ByteBuffer head = ByteBuffer.allocate(8 + json.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -114,9 +97,8 @@ public final class SafeTensors implements AutoCloseable {
       FileChannel channel = FileChannel.open(path, CREATE_NEW, WRITE, READ);
       try {
         long start = head.remaining();
-        SafeTensors file = new SafeTensors(path, channel, layout.entries, metadata, start);
         writeFully(channel, head, 0);
-        return file;
+        return new SafeTensors(path, channel, layout.entries, metadata, start);
       } catch (RuntimeException | Error | IOException e) {
         channel.close();
         throw e;
@@ -124,6 +106,30 @@ public final class SafeTensors implements AutoCloseable {
     } catch (IOException e) {
       throw failure(path, "writing", e);
     }
+  }
+
+  private static Json.Obj header(Layout layout, Map<String, String> metadata) {
+    Json.Obj header = Json.object();
+    if (!metadata.isEmpty()) {
+      Json.Obj texts = Json.object();
+      metadata.forEach(texts::put);
+      header.put(METADATA, texts);
+    }
+    for (Entry entry : layout.entries.values()) {
+      header.put(
+          entry.name(),
+          Json.object()
+              .put("dtype", entry.type().name())
+              .put("shape", integers(entry.shape()))
+              .put(
+                  "data_offsets",
+                  integers(List.of(entry.offset(), entry.offset() + entry.bytes()))));
+    }
+    return header;
+  }
+
+  private static Json integers(List<Long> values) {
+    return new Json.Arr(values.stream().<Json>map(Json.Int::new).toList());
   }
 
   /** Opens a file and checks its header: ranges must tile the file exactly. */

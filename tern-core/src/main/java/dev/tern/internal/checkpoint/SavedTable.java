@@ -1,8 +1,8 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DataException;
-import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
+import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * A table read from its files: a whole table, then deltas. Rows come in ascending order of id, each
- * from the last file that has its id. Only one block of each file is in memory.
+ * from the last file that has its id. Memory holds one block of each file.
  */
 public final class SavedTable implements RowSource, AutoCloseable {
   /** More counters than any table has. */
@@ -28,7 +28,6 @@ public final class SavedTable implements RowSource, AutoCloseable {
   /** The shards of the last whole table, then the deltas, in order. */
   private final List<TableReader> files;
 
-  /** The shard whose rows are given. */
   private final TableShard shard;
 
   private SavedTable(RowShape shape, TableShard shard, List<TableReader> files) {
@@ -40,7 +39,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
   /**
    * Opens the files of a table, the oldest first.
    *
-   * @param shape shape of its rows; without metadata those in the files are left out
+   * @param shape shape of its rows; metadata that it does not name is not read
    */
   public static SavedTable open(List<Path> paths, RowShape shape) {
     return open(paths, shape, TableShard.WHOLE);
@@ -53,7 +52,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
       for (Path path : paths.reversed()) {
         TableReader file = TableReader.open(path, shape);
         files.addFirst(file);
-        if (file.isWhole() && file.shard().number() == 0) {
+        if (file.isWhole() && file.shard.number() == 0) {
           break;
         }
       }
@@ -67,31 +66,28 @@ public final class SavedTable implements RowSource, AutoCloseable {
 
   /** Checks that the first files are all shards of one split, in order. */
   private static void requireAllShards(Deque<TableReader> files) {
-    int count = files.getFirst().shard().count();
+    int count = files.getFirst().shard.count();
     int number = 0;
     for (TableReader file : files) {
-      requireShard(file, number < count ? new TableShard(number, count) : TableShard.WHOLE);
+      TableShard got = file.shard;
+      TableShard expected = number < count ? new TableShard(number, count) : TableShard.WHOLE;
+      if (!got.equals(expected)) {
+        throw new DataException(
+            "%s: got shard %d of %d, expected %d of %d; %s"
+                .formatted(
+                    file.path,
+                    got.number(),
+                    got.count(),
+                    expected.number(),
+                    expected.count(),
+                    DAMAGED));
+      }
       number++;
     }
     if (number < count) {
       throw new DataException(
           "%s: got shard %d of %d as the last, expected all of them; %s"
-              .formatted(files.getLast().path(), number - 1, count, DAMAGED));
-    }
-  }
-
-  private static void requireShard(TableReader file, TableShard expected) {
-    TableShard got = file.shard();
-    if (!got.equals(expected)) {
-      throw new DataException(
-          "%s: got shard %d of %d, expected %d of %d; %s"
-              .formatted(
-                  file.path(),
-                  got.number(),
-                  got.count(),
-                  expected.number(),
-                  expected.count(),
-                  DAMAGED));
+              .formatted(files.getLast().path, number - 1, count, DAMAGED));
     }
   }
 
@@ -117,38 +113,38 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return count;
   }
 
-  /** Whether all its rows are in one file; only then {@link #next(RowBlock)} can read them. */
+  /** Whether all its rows are in one file, so that {@link #next(RowBlock)} can read them. */
   boolean isInOneFile() {
     return files.getLast().isWhole() && files.stream().filter(this::overlaps).count() == 1;
   }
 
   private boolean overlaps(TableReader file) {
-    return file.shard().overlaps(shard);
+    return file.shard.overlaps(shard);
   }
 
   /** An estimate of the number of rows. A file of a larger shard counts in proportion. */
   public long expected() {
     return files.stream()
         .filter(this::overlaps)
-        .mapToLong(file -> file.size() / Math.max(1, shard.count() / file.shard().count()))
+        .mapToLong(file -> file.size() / Math.max(1, shard.count() / file.shard.count()))
         .sum();
   }
 
   /** Reads the next rows as they are stored; only if {@link #isInOneFile}. */
   boolean next(RowBlock block) {
     TableReader file = files.stream().filter(this::overlaps).findFirst().orElseThrow();
-    boolean more = file.next(block);
-    while (more && !shard.equals(file.shard())) {
-      block.keep(shard::has);
+    while (file.next(block)) {
+      if (!shard.equals(file.shard)) {
+        block.keep(shard::has);
+      }
       if (block.count() > 0) {
         return true;
       }
-      more = file.next(block);
     }
-    return more;
+    return false;
   }
 
-  /** Counts the rows that are left by walking to the end. */
+  /** Walks to the end and counts the rows. */
   public long count() {
     long[] id = new long[1];
     long count = 0;
@@ -182,6 +178,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     }
   }
 
+  /** Whether a file says that the row is gone, and no later file has it. */
   private boolean wentSince(long id) {
     for (TableReader file : files.reversed()) {
       if (file.isGone(id)) {
@@ -207,6 +204,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return file.hasRow() && file.id() == id;
   }
 
+  /** Goes past the rows of an id. */
   private void leave(long id) {
     for (TableReader file : files) {
       if (has(file, id)) {
@@ -217,36 +215,33 @@ public final class SavedTable implements RowSource, AutoCloseable {
 
   /** Whether the table had a row policy. */
   public boolean hasHistory() {
-    return files.getLast().file().names().contains(TableFile.HISTORY);
+    return files.getLast().file.names().contains(TableFile.HISTORY);
   }
 
-  /** The numbers of {@link TableHistory#counters()}. */
+  /** The numbers of {@link TableSnapshot#counters()}. */
   public long[] counters() {
     TableReader last = files.getLast();
-    LongColumn column = LongColumn.open(last.path(), last.file(), TableFile.HISTORY);
+    LongColumn column = LongColumn.open(last.path, last.file, TableFile.HISTORY);
     if (column.size() < 1) {
       throw new DataException(
-          last.path() + ": got a history without numbers, expected one or more; " + DAMAGED);
+          last.path + ": got a history without numbers, expected one or more; " + DAMAGED);
     }
     long[] counters = new long[(int) Math.min(MOST_COUNTERS, column.size())];
     column.read(0, counters, counters.length);
     return counters;
   }
 
-  /** Bucket rows for ids without a row of their own; 0 for none. */
   public int buckets() {
-    return files.getLast().buckets();
+    return files.getLast().buckets;
   }
 
-  /** A walk over the bucket rows. */
   public BucketColumns bucketRows() {
-    return new BucketColumns(shape, files.getLast().file(), buckets());
+    return new BucketColumns(shape, files.getLast().file, buckets());
   }
 
-  /** A walk over the words of the filter. */
   Filter filter() {
     List<FilterReader> parts =
-        files.stream().filter(file -> file.shard().isLast()).map(FilterReader::new).toList();
+        files.stream().filter(file -> file.shard.isLast()).map(FilterReader::new).toList();
     for (int i = 1; i < parts.size(); i++) {
       parts.get(i).requireGrownFrom(parts.get(i - 1));
     }
@@ -254,7 +249,7 @@ public final class SavedTable implements RowSource, AutoCloseable {
   }
 
   /** The words of a filter, in order. */
-  static final class Filter implements TableHistory.Words {
+  static final class Filter implements TableSnapshot.Words {
     private final List<FilterReader> parts;
     private long at;
 

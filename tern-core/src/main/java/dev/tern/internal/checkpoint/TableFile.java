@@ -3,10 +3,8 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.embedding.EmbeddingTable;
-import dev.tern.embedding.TableHistory;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
-import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowSource;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -20,8 +18,8 @@ import java.util.Map;
  * <ul>
  *   <li>{@code ids} (I64, {@code [n]}, ascending), {@code weights} ({@code [n, W]}, in the storage
  *       type of the table) and {@code state} (F32, {@code [n, floats of optimizer state]});
- *   <li>with a {@link RowPolicy} also {@code metadata} (I32, {@code [n, numbers]}), {@code history}
- *       (I64) and {@code filter} (I64, words of the counting filter); see {@link TableHistory};
+ *   <li>under a row policy also {@code metadata} (I32, {@code [n, numbers]}), {@code history} (I64)
+ *       and {@code filter} (I64, words of the counting filter); see {@link TableSnapshot};
  *   <li>bucket rows, if ids without a row have them: {@link BucketColumns}.
  * </ul>
  *
@@ -41,9 +39,7 @@ public final class TableFile {
   static final String FILTER_WORDS = "filter_words";
   static final String FILTER_SIZE = "filter_size";
 
-  /**
-   * The metadata that names the shard, such as 0/4 for the first of four; absent for a whole table.
-   */
+  /** The metadata that names the shard: 0/4 is the first of four. Absent for a whole table. */
   static final String SHARD = "shard";
 
   private static final int BLOCK = 1 << 13;
@@ -59,17 +55,16 @@ public final class TableFile {
     long[] gone = table.gone();
     long[] numbers = table.filterNumbers();
     long[] counters = remembers ? table.counters() : NO_COUNTERS;
+    boolean whole = table.isWhole();
     SafeTensors.Layout layout = layout(shape, count, counters);
-    if (!table.isWhole()) {
+    if (!whole) {
       layout.add(GONE, DType.I64, gone.length);
     }
-    if (remembers && table.isWhole()) {
-      layout.add(FILTER, DType.I64, table.filterWords());
-    } else if (remembers) {
-      layout
-          .add(FILTER, DType.I64, numbers.length)
-          .add(FILTER_WORDS, DType.I64, numbers.length)
-          .add(FILTER_SIZE, DType.I64, 1);
+    if (remembers) {
+      layout.add(FILTER, DType.I64, whole ? table.filterWords() : numbers.length);
+    }
+    if (remembers && !whole) {
+      layout.add(FILTER_WORDS, DType.I64, numbers.length).add(FILTER_SIZE, DType.I64, 1);
     }
     int buckets = table.config().unknown().buckets();
     BucketColumns.layout(layout, shape, buckets);
@@ -77,14 +72,14 @@ public final class TableFile {
       RowWriter rows = new RowWriter(shape, file, count);
       table.exportBlocks(rows::append);
       rows.requireAll();
-      if (!table.isWhole()) {
+      if (!whole) {
         new LongColumn(file, GONE).append(gone, gone.length);
       }
       if (remembers) {
         new LongColumn(file, HISTORY).append(counters, counters.length);
         table.readFilter(new LongColumn(file, FILTER)::append);
       }
-      if (remembers && !table.isWhole()) {
+      if (remembers && !whole) {
         new LongColumn(file, FILTER_WORDS).append(numbers, numbers.length);
         new LongColumn(file, FILTER_SIZE).append(new long[] {table.filterWords()}, 1);
       }
@@ -96,8 +91,8 @@ public final class TableFile {
   }
 
   /**
-   * Merges the files of a table, the oldest first, into one. For the whole table the bytes are
-   * those of {@link #write(Path, TableSnapshot)} at the time of the last file.
+   * Merges the files of a table, the oldest first, into one. For the whole table, {@link
+   * #write(Path, TableSnapshot)} would have written the same bytes at the time of the last file.
    */
   public static void merge(Path path, List<Path> files, String table, TableShard shard) {
     RowShape shape = RowShape.of(files.getLast());
@@ -114,10 +109,9 @@ public final class TableFile {
     write(path, name(table), rows, count, saved);
   }
 
-  /** Only the last shard holds history and buckets. */
   private static void write(
       Path path, Map<String, String> name, RowSource rows, long count, SavedTable saved) {
-    boolean isLast = saved.shard().isLast();
+    boolean isLast = saved.shard().isLast(); // Only the last shard holds history and buckets.
     boolean remembers = saved.hasHistory() && isLast;
     RowShape shape = saved.shape();
     long[] counters = remembers ? saved.counters() : NO_COUNTERS;
@@ -149,28 +143,29 @@ public final class TableFile {
     }
   }
 
+  /** The metadata of a file that names its table. */
   public static Map<String, String> name(String table) {
     return Map.of("table", table);
   }
 
   private static Map<String, String> name(String table, TableShard shard) {
     Map<String, String> names = new LinkedHashMap<>(name(table));
-    if (!shard.equals(TableShard.WHOLE)) {
+    if (shard.count() > 1) {
       names.put(SHARD, shard.number() + "/" + shard.count());
     }
     return names;
   }
 
-  /**
-   * @param counters numbers of the history; empty without one
-   */
+  /** Rows and history; the latter is absent for no counters. */
   private static SafeTensors.Layout layout(RowShape shape, long rows, long[] counters) {
-    boolean remembers = counters.length > 0;
     SafeTensors.Layout layout = RowWriter.layout(shape, rows);
-    if (remembers && shape.metadata() == 0) {
+    if (counters.length == 0) {
+      return layout;
+    }
+    if (shape.metadata() == 0) {
       layout.add(RowColumns.METADATA, DType.I32, rows, 0);
     }
-    return remembers ? layout.add(HISTORY, DType.I64, counters.length) : layout;
+    return layout.add(HISTORY, DType.I64, counters.length);
   }
 
   /**
@@ -189,7 +184,7 @@ public final class TableFile {
         readHistory(paths.getLast(), saved, table);
       }
       if (buckets > 0) {
-        table.history().restoreBuckets(saved.bucketRows()::next);
+        table.restoreBuckets(saved.bucketRows()::next);
       }
       if (saved.isInOneFile()) {
         table.importBlocks(saved.expected(), saved::next);
@@ -208,6 +203,6 @@ public final class TableFile {
               .formatted(path, table.config().rows()));
     }
     SavedTable.Filter filter = saved.filter();
-    table.history().restore(saved.counters(), filter.size(), filter);
+    table.restoreHistory(saved.counters(), filter.size(), filter);
   }
 }

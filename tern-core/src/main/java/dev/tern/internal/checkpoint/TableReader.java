@@ -12,24 +12,28 @@ import java.util.Optional;
 
 /**
  * Walks over one file of a table in ascending order of id. A delta also has the ids whose rows are
- * gone. The values of rows are read only on demand.
+ * gone. The values of a row are read when they are asked for.
  */
 final class TableReader implements AutoCloseable {
   private static final int BLOCK = 1024;
   private static final long BLOCK_BYTES = 1 << 20;
 
-  private final Path path;
+  final Path path;
   private final RowShape shape;
-  private final SafeTensors file;
-  private final TableShard shard;
+  final SafeTensors file;
+
+  /** The shard of the table that it holds. */
+  final TableShard shard;
+
   private final RowColumns columns;
   private final Arena arena = Arena.ofConfined();
   private final long values;
+  private final LongColumn ids;
   private final IdCursor rows;
   private final Optional<IdCursor> gone;
-  private final int buckets;
 
-  private final LongColumn ids;
+  /** Number of bucket rows; they are not among the {@link #size} rows of ids. */
+  final int buckets;
 
   /** Rows that {@link #next} has read, and the id of the last of them. */
   private long read;
@@ -81,40 +85,26 @@ final class TableReader implements AutoCloseable {
 
   private static void checkRows(Path path, SafeTensors file, RowShape shape) {
     long count = file.entry(TableFile.IDS).elements();
-    requireShape(path, file, RowColumns.WEIGHTS, count, shape.width());
-    requireShape(path, file, RowColumns.STATE, count, shape.state());
-    requireType(path, file, RowColumns.WEIGHTS, shape.storage());
-    requireType(path, file, RowColumns.STATE, DType.F32);
+    requireArray(path, file, RowColumns.WEIGHTS, shape.storage(), count, shape.width());
+    requireArray(path, file, RowColumns.STATE, DType.F32, count, shape.state());
     if (shape.metadata() > 0) {
-      requireShape(path, file, RowColumns.METADATA, count, shape.metadata());
-      requireType(path, file, RowColumns.METADATA, DType.I32);
+      requireArray(path, file, RowColumns.METADATA, DType.I32, count, shape.metadata());
     }
   }
 
-  static void requireShape(Path path, SafeTensors file, String name, long rows, long columns) {
-    SafeTensors.Entry entry = file.entry(name);
-    if (!entry.shape().equals(List.of(rows, columns))) {
+  static void requireArray(
+      Path path, SafeTensors file, String name, DType type, long rows, long columns) {
+    SafeTensors.Entry got = file.entry(name);
+    if (!got.shape().equals(List.of(rows, columns))) {
       throw new DataException(
           "%s: got %s of shape %s, expected [%d, %d]; the checkpoint is of another model or optimizer"
-              .formatted(path, name, entry.shape(), rows, columns));
+              .formatted(path, name, got.shape(), rows, columns));
     }
-  }
-
-  static void requireType(Path path, SafeTensors file, String name, DType type) {
-    DType got = file.entry(name).type();
-    if (got != type) {
+    if (got.type() != type) {
       throw new DataException(
           "%s: got %s stored as %s, expected %s; read the checkpoint with the table storage of its run"
-              .formatted(path, name, got, type));
+              .formatted(path, name, got.type(), type));
     }
-  }
-
-  Path path() {
-    return path;
-  }
-
-  SafeTensors file() {
-    return file;
   }
 
   /** Whether it holds the whole table or shard; false for a delta. */
@@ -122,17 +112,7 @@ final class TableReader implements AutoCloseable {
     return gone.isEmpty();
   }
 
-  /** The shard of the table that it holds. */
-  TableShard shard() {
-    return shard;
-  }
-
-  /** Bucket rows of the file; they come beside the rows of ids. */
-  int buckets() {
-    return buckets;
-  }
-
-  /** Rows of the file. */
+  /** Number of rows. */
   long size() {
     return ids.size();
   }
@@ -157,10 +137,8 @@ final class TableReader implements AutoCloseable {
   }
 
   /**
-   * Reads the next rows into {@code block}. This is another walk, which also begins at the first
-   * row.
-   *
-   * @return whether there were any
+   * Reads the next rows into {@code block}; returns whether there were any. This walk is apart from
+   * the one by {@link #advance}.
    */
   boolean next(RowBlock block) {
     int count = (int) Math.min(block.room(), ids.size() - read);
@@ -196,7 +174,7 @@ final class TableReader implements AutoCloseable {
     rows.advance();
   }
 
-  /** Whether the row of {@code id} is gone. To be asked in ascending order of ids. */
+  /** Whether the row of {@code id} is gone; ask in ascending order of ids. */
   boolean isGone(long id) {
     if (gone.isEmpty()) {
       return false;

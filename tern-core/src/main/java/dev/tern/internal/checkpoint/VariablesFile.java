@@ -41,24 +41,22 @@ public final class VariablesFile {
   public static void read(Path path, List<Variable> variables) {
     try (SafeTensors file = SafeTensors.open(path)) {
       List<String> expected = variables.stream().map(Variable::name).toList();
-      if (!List.copyOf(file.names()).equals(expected)) {
+      if (!file.names().equals(expected)) {
         throw new DataException(
             "%s: got the arrays %s, expected %s; the checkpoint is of another model or optimizer"
                 .formatted(path, file.names(), expected));
       }
       for (Variable variable : variables) {
         SafeTensors.Entry entry = file.entry(variable.name());
-        long[] sizes = entry.shape().stream().mapToLong(Long::longValue).toArray();
-        if (!Arrays.equals(sizes, sizes(variable))) {
+        if (!entry.shape().equals(Arrays.stream(sizes(variable)).boxed().toList())) {
           throw new DataException(
               "%s: got %s of shape %s, expected %s; the checkpoint is of another model"
                   .formatted(path, variable.name(), entry.shape(), variable.shape()));
         }
-        ByteBuffer bytes = bytes(variable.shape().elements());
-        file.read(variable.name(), 0, bytes);
-        bytes.flip();
         float[] values = new float[variable.shape().elements()];
-        bytes.asFloatBuffer().get(values);
+        ByteBuffer bytes = bytes(values.length);
+        file.read(variable.name(), 0, bytes);
+        bytes.flip().asFloatBuffer().get(values);
         variable.set(values);
       }
     }
@@ -69,10 +67,6 @@ public final class VariablesFile {
   }
 
   private static long[] sizes(Variable variable) {
-    long[] sizes = new long[variable.shape().rank()];
-    for (int i = 0; i < sizes.length; i++) {
-      sizes[i] = variable.shape().size(i);
-    }
-    return sizes;
+    return Arrays.stream(variable.shape().toArray()).asLongStream().toArray();
   }
 }

@@ -25,9 +25,33 @@ public final class TableLock {
     CHANGE
   }
 
+  /** A call that has begun; closing it ends the call. There is one object for each use. */
+  public final class Call implements AutoCloseable {
+    private final Use use;
+
+    private Call(Use use) {
+      this.use = use;
+    }
+
+    @Override
+    public void close() {
+      if (use == Use.READ) {
+        reads.leave();
+        return;
+      }
+      if (use == Use.CHANGE) {
+        reads.open();
+      }
+      turn.unlock();
+    }
+  }
+
   private final String table;
   private final ReentrantLock turn = new ReentrantLock(true);
   private final ReadGate reads = new ReadGate();
+  private final Call read = new Call(Use.READ);
+  private final Call snapshot = new Call(Use.SNAPSHOT);
+  private final Call change = new Call(Use.CHANGE);
 
   /** The thread in which a change calls its source, where that is not its own. */
   private volatile @Nullable Thread source;
@@ -42,7 +66,7 @@ public final class TableLock {
    * @throws IllegalStateException if it is made within a call of the same thread that it would wait
    *     for: by a source or sink of rows
    */
-  public void begin(Use use) {
+  public Call begin(Use use) {
     boolean within = turn.isHeldByCurrentThread() && (use != Use.READ || reads.isShut());
     if (within || source == Thread.currentThread()) {
       throw new IllegalStateException(
@@ -52,12 +76,13 @@ public final class TableLock {
     }
     if (use == Use.READ) {
       reads.enter();
-      return;
+      return read;
     }
     turn.lock();
     if (use == Use.CHANGE) {
       reads.shut();
     }
+    return use == Use.CHANGE ? change : snapshot;
   }
 
   /** Calls the source of a change from any thread; calls of the table within it are refused. */
@@ -68,17 +93,5 @@ public final class TableLock {
     } finally {
       source = null;
     }
-  }
-
-  /** Ends a call that began. */
-  public void end(Use use) {
-    if (use == Use.READ) {
-      reads.leave();
-      return;
-    }
-    if (use == Use.CHANGE) {
-      reads.open();
-    }
-    turn.unlock();
   }
 }

@@ -24,7 +24,7 @@ final class RowWalk implements AutoCloseable {
     values = Memory.allocate(arena, BLOCK * shape.packedBytes(), 8, "rows read");
   }
 
-  /** Goes to the next row; the first call goes to the first. Returns whether there is one. */
+  /** Goes to the next row, at first to the first; returns whether there is one. */
   boolean next() {
     if (++at >= count) {
       count = source.next(ids, values);

@@ -7,14 +7,14 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * The ids of a table whose rows changed, came or went since a moment. One bit a row says whether
- * its id is listed, so that a row updated again costs a look at that bit. Once the list is as long
- * as the table it is given up: then all rows count as changed, and noting costs nothing any more.
+ * The ids of a table whose rows changed, came or went since a moment. A bit for each row says
+ * whether its id is listed; the next updates of the row only read that bit. A list that becomes as
+ * long as the table is given up: then all rows count as changed, and nothing is noted any more.
  */
 public final class ChangedIds {
   private static final int LEAST = 1024;
 
-  /** Rows of the table, about. */
+  /** About how many rows the table has. */
   private final LongSupplier rows;
 
   /** Whether each step changes all rows. */
@@ -30,7 +30,6 @@ public final class ChangedIds {
     everyRow = config.rule().updatesAllRows();
   }
 
-  /** Forgets what changed so far. */
   void clear() {
     count = 0;
     all = false;
@@ -56,14 +55,14 @@ public final class ChangedIds {
     }
   }
 
-  /** Notes that an id lost its row, which may become another's. */
+  /** Notes that an id lost its row, which another id may get. */
   void gone(long id, int row) {
     if (!all && !listed.remove(row)) {
       list(id);
     }
   }
 
-  /** Notes that a row is not in memory any more, and may become another id's there. */
+  /** Notes that a row has left memory; another id may get its number. */
   void moved(int row) {
     listed.remove(row);
   }
@@ -85,12 +84,12 @@ public final class ChangedIds {
     ids = new long[LEAST];
   }
 
-  /** Whether all rows count as changed, and ids that went are not known. */
+  /** Whether all rows count as changed and no ids are listed. */
   public boolean all() {
     return all;
   }
 
-  /** The ids, {@link #count} of them in no useful order, some perhaps twice. */
+  /** The {@link #count} ids, in no useful order, some perhaps twice. */
   public long[] ids() {
     return ids;
   }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Ids that were noted since a moment, and what rows they had at another: numbers of rows in memory,
- * {@link RowLookup#COPY} for one in a file, or {@link RowLookup#NONE}.
+ * Ids that were noted since a moment, and the rows that they had at a later one: the number of a
+ * row in memory, {@link RowLookup#COPY} for one in a file, or {@link RowLookup#NONE}.
  */
 public final class ChangedRows {
   private static final int BLOCK = 1024;

@@ -7,11 +7,11 @@ import java.util.function.LongUnaryOperator;
 import java.util.function.ObjIntConsumer;
 
 /**
- * Words of a counting filter at one moment.
+ * Words of a counting filter at one moment: all, or those that changed.
  *
  * @param size words of the filter
- * @param count words that are given
- * @param at the word that is given in each place
+ * @param count words that are here
+ * @param at gives word {@code i} of these
  * @param close gives memory back
  */
 public record FilterWords(long size, long count, LongUnaryOperator at, Runnable close) {
@@ -52,7 +52,6 @@ public record FilterWords(long size, long count, LongUnaryOperator at, Runnable 
     };
   }
 
-  /** Gives the words, in order. */
   public void read(ObjIntConsumer<long[]> sink) {
     long[] block = new long[(int) Math.min(BLOCK, count)];
     for (long from = 0; from < count; from += BLOCK) {

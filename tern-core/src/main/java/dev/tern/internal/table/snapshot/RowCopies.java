@@ -28,18 +28,17 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Rows are read without a lock. A writer first writes copy and number, then the bit, then the
  * row. A reader reads the row, then the bit; if the bit is set, it takes the copy instead. So a
- * reader always gets a whole row. Ids are walked under {@link #walk}, part by part, which writers
- * hold while they change the table. Ids that lose their row before the walk comes to them are
- * listed apart.
+ * reader always gets a whole row. Ids are walked part by part, each part under the lock {@link
+ * #walk}, which writers hold while they change the table. Ids that lose their row before the walk
+ * comes to them are listed apart.
  *
- * <p>Copies take memory of an allocator, but leave half of what was free at the start, together
- * with the copies of other tables. A writer without room for another copy waits until the snapshot
- * is closed.
+ * <p>The copies of all tables together take at most half of the memory that was free at the start.
+ * A writer without room for another copy waits until the snapshot is closed.
  */
 public final class RowCopies implements AutoCloseable {
   private static final int NEW = Integer.MIN_VALUE;
 
-  /** Rows whose numbers lie together, in memory taken when the first of them changes. */
+  /** Numbers of 2^14 rows lie together, in memory taken when the first of the rows changes. */
   private static final int UNIT_SHIFT = 14;
 
   private static final int CHUNK_BYTES = 1 << 20;
@@ -52,10 +51,9 @@ public final class RowCopies implements AutoCloseable {
   private final int stride;
   private final ReentrantLock walk = new ReentrantLock(true);
   private final Condition ended = walk.newCondition();
-
   private final long unitBytes;
 
-  /** Whether rows may be others' than at the moment: of no id then, or taken from theirs. */
+  /** Whether some row may have another id than at the moment, or one although it had none. */
   private boolean rowsGo;
 
   /** Per row, whether it has a number. */
@@ -64,7 +62,7 @@ public final class RowCopies implements AutoCloseable {
   /** Per unit, the address of its numbers; 0 while there are none. */
   private final long[] units;
 
-  /** Bytes of the allocator that the copies of all tables leave free. */
+  /** Bytes that the copies of all tables leave free. */
   private final long reserve;
 
   private final int chunkShift;
@@ -72,19 +70,16 @@ public final class RowCopies implements AutoCloseable {
   private int records;
   private volatile boolean closed;
 
-  // Ids that lost their row.
+  // Ids that lost their row, and the pass in which the walk met each before that; 0 for none.
   private long[] goneIds = new long[0];
   private int[] goneRows = new int[0];
-
-  /** In which pass the walk had come to the id before it lost its row. */
   private int[] goneWalked = new int[0];
-
   private int gone;
 
   /** Rows of a block that changed. */
   private int[] changed = new int[0];
 
-  // Where the walk is: it was at all keys below position.
+  // Where the walk is: it has met all keys below position.
   private int pass;
   private long position;
   private boolean whole;
@@ -117,7 +112,6 @@ public final class RowCopies implements AutoCloseable {
     return allocator.budget() - allocator.live();
   }
 
-  /** A change of the table begins. */
   void beginChange() {
     walk.lock();
   }
@@ -202,7 +196,7 @@ public final class RowCopies implements AutoCloseable {
     }
   }
 
-  /** Where the number of a row lies; 0 where nobody needs it any more. */
+  /** Where the number of a row lies; 0 if the snapshot was closed meanwhile. */
   private long number(int row) {
     int unit = row >>> UNIT_SHIFT;
     if (units[unit] == 0) {
@@ -215,7 +209,9 @@ public final class RowCopies implements AutoCloseable {
     return units[unit] + 4L * (row & (1 << UNIT_SHIFT) - 1);
   }
 
-  /** The record that a row was copied to; negative where nobody needs it any more. */
+  /**
+   * Copies a row to a record; returns its number, negative if the snapshot was closed meanwhile.
+   */
   private int append(int row) {
     int chunk = records >>> chunkShift;
     if (chunks[chunk] == 0) {
@@ -242,7 +238,7 @@ public final class RowCopies implements AutoCloseable {
     return chunks[number >>> chunkShift] + (long) (number & (1 << chunkShift) - 1) * stride;
   }
 
-  /** Allocates memory. Where there is none, waits until the snapshot is closed, and returns 0. */
+  /** Allocates memory. If there is none, waits until the snapshot is closed, and returns 0. */
   private long allocate(long bytes) {
     if (free() - bytes >= reserve) {
       try {
@@ -261,27 +257,25 @@ public final class RowCopies implements AutoCloseable {
     return closed;
   }
 
-  /** Gives every id that had a row at the moment, with its number, once and in any order. */
+  /** Gives each id that had a row at the moment, with the row, once and in any order. */
   public void forEachEntry(IdIndex.EntrySink sink) {
     long next = 0;
-    boolean begins = true;
     do {
       walk.lock();
       try {
-        next = collect(next, begins);
+        next = collect(next);
       } finally {
         walk.unlock();
       }
-      begins = false;
       for (int i = 0; i < count; i++) {
         sink.accept(ids[i], rows[i]);
       }
     } while (next != 0);
   }
 
-  /** Collects the ids of one segment of the index, behind the last also those listed apart. */
-  private long collect(long from, boolean begins) {
-    pass += begins ? 1 : 0;
+  /** Collects the ids of one segment of the index; with the last one, those listed apart. */
+  private long collect(long from) {
+    pass += from == 0 ? 1 : 0;
     count = 0;
     long next = index.forEachEntry(from, this::collect);
     position = next;
@@ -309,20 +303,20 @@ public final class RowCopies implements AutoCloseable {
     rows[count++] = row;
   }
 
-  /** What became of a row that something became of. */
+  /** The number of a row that has one. */
   private int state(int row) {
     return Memory.getInt(units[row >>> UNIT_SHIFT] + 4L * (row & (1 << UNIT_SHIFT) - 1));
   }
 
-  /** Where a row lies, though it may change while it is read. */
+  /** Where a row lies; it may change while it is read. */
   public long address(int row) {
     return places.address(row);
   }
 
   /**
-   * Puts what rows were into a block that they were gathered into.
+   * Replaces rows of a block that have changed by their copies.
    *
-   * @param numbers {@code numbers[from + i]} is the row of the block's row {@code i}
+   * @param numbers {@code numbers[from + i]} is the row that was gathered as row {@code i}
    */
   public void mend(PlacedBlock block, int[] numbers, int from) {
     if (changed.length < block.count()) {

@@ -10,8 +10,8 @@ import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Hears what is about to happen to the rows of a table, and passes it on: {@link ChangedIds} lists
- * the ids that it happens to, {@link RowCopies} keeps rows as they were.
+ * Hears what is about to happen to rows of a table. {@link ChangedIds} lists their ids, {@link
+ * RowCopies} keeps the rows as they were; both only while somebody has asked for that.
  */
 public final class RowListener {
   private final TableConfig config;
@@ -34,14 +34,13 @@ public final class RowListener {
     this.size = size;
   }
 
-  /** A call that may change rows begins; all other events come between its begin and its end. */
+  /** A call that may change rows begins. All other events come before its {@link #end}. */
   public void begin() {
     if (copies.isPresent()) {
       copies.get().beginChange();
     }
   }
 
-  /** The call ends. */
   public void end() {
     if (copies.isPresent()) {
       RowCopies kept = copies.get();
@@ -52,32 +51,30 @@ public final class RowListener {
     }
   }
 
-  /** Training looks up the rows of a lookup, and the rows will note it. */
+  /** Training looks rows up, which may change what they keep about themselves. */
   public void seen(RowLookup lookup) {
     if (config.metadata() > 0) {
-      if (copies.isPresent()) {
-        copies.get().keep(lookup);
-      }
-      if (changes.isPresent()) {
-        changes.get().note(lookup);
-      }
+      keep(lookup);
+      added(lookup);
     }
   }
 
   /** A step is about to update the rows of a lookup. */
   public void updated(RowLookup lookup) {
-    if (copies.isPresent()) {
-      copies.get().keep(lookup);
-    }
+    keep(lookup);
     if (changes.isPresent()) {
       changes.get().update(lookup);
     }
   }
 
-  /** Bucket rows are about to change; no id is listed for them. */
+  /** Rows of buckets, which have no id, are about to change. */
   public void bucketsUpdated(RowLookup buckets) {
+    keep(buckets);
+  }
+
+  private void keep(RowLookup lookup) {
     if (copies.isPresent()) {
-      copies.get().keep(buckets);
+      copies.get().keep(lookup);
     }
   }
 
@@ -126,12 +123,12 @@ public final class RowListener {
                 .formatted(config.name())));
   }
 
-  /** Whether {@link #keepRows} is of use: not where each step changes all rows. */
+  /** Whether {@link #keepRows} is of use: not if each step changes all rows. */
   public boolean canKeepRows() {
     return !config.rule().updatesAllRows();
   }
 
-  /** Throws where rows are kept already. */
+  /** Throws if rows are kept already. */
   public void requireNoneKept() {
     if (copies.isPresent() && !copies.get().isClosed()) {
       throw new IllegalStateException(
@@ -140,9 +137,8 @@ public final class RowListener {
     }
   }
 
-  /** Starts to keep rows as they are now, until the result is closed. */
+  /** After {@link #requireNoneKept}: keeps rows as they are now, until the result is closed. */
   public RowCopies keepRows() {
-    requireNoneKept();
     RowCopies kept = new RowCopies(config, index, rows, allocator);
     copies = Optional.of(kept);
     return kept;

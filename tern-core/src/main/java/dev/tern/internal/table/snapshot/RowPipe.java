@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Moves blocks of rows from a source to a sink, in order. Another thread lets the source fill the
- * next blocks meanwhile, and finishes the blocks that the sink has taken.
+ * Moves blocks of rows from a source to a sink, in order. While the sink takes one block, another
+ * thread lets the source fill the next.
  */
 public final class RowPipe {
   private static final int BLOCKS = 3;
@@ -30,18 +30,16 @@ public final class RowPipe {
     this.finish = finish;
   }
 
-  /**
-   * Gives all blocks of {@code source} to {@code sink}, on this thread. Where either fails, fails
-   * with its exception, once the other has stopped.
-   */
+  /** Gives all blocks of {@code source} to {@code sink}. */
   public static void run(
       TableConfig config, Predicate<PlacedBlock> source, Consumer<PlacedBlock> sink) {
     run(config, source, sink, _ -> {});
   }
 
   /**
-   * Gives all blocks to {@code sink}, then to {@code finish}, in order. The thread of the source
-   * calls {@code finish}; this thread does for the last blocks.
+   * Gives all blocks of {@code source} to {@code sink}, on this thread, then to {@code finish}. The
+   * thread of the source calls {@code finish}; this thread does for the last blocks. If one of them
+   * fails, this throws its exception, once the others have stopped.
    */
   public static void run(
       TableConfig config,

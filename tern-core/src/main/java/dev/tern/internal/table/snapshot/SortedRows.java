@@ -10,18 +10,18 @@ import java.util.stream.IntStream;
  * each pass over them keeps a block of the smallest above the last one given.
  */
 public final class SortedRows {
-  /** Rows of a block, where there are more than two of them. */
+  /** Rows of a block; up to twice as many fit into one. */
   private static final int BLOCK = 1 << 22;
 
-  /** Rows that the second cache holds, twice. */
+  /** Two sets of arrays of so many rows fit into the second cache. */
   private static final int NEAR = 1 << 15;
 
-  /** Bits of a digit: that many parts are as many streams of writes as are fast. */
+  /** Bits of a digit: 256 parts are as many streams of writes as are fast. */
   private static final int DIGIT_BITS = 8;
 
   private static final int DIGITS = 1 << DIGIT_BITS;
 
-  /** So few are sorted by insertion. */
+  /** So few rows are sorted by insertion. */
   private static final int FEW = 48;
 
   /** Gives all ids with their rows, in any order. */
@@ -71,11 +71,7 @@ public final class SortedRows {
     return count;
   }
 
-  /**
-   * Goes on by up to {@code most} rows, which then are those from {@link #at} on.
-   *
-   * @return how many; none at the end
-   */
+  /** Goes on by up to {@code most} rows, from {@link #at} on; returns how many, 0 at the end. */
   public int advance(int most) {
     at += advanced;
     if (at == count) {
@@ -145,7 +141,7 @@ public final class SortedRows {
    * Sorts rows {@code [from, to)}. Many are first put into parts by the highest bits in which their
    * ids differ; the parts are sorted side by side.
    *
-   * @param ends room for the ends of digits, which parts that are many have of their own
+   * @param ends room for the ends of digits; parts that are sorted side by side have their own
    */
   private void sort(int from, int to, int[] ends) {
     if (to - from <= FEW) {
@@ -223,20 +219,20 @@ public final class SortedRows {
     return most;
   }
 
-  /** Bits below the {@code digits} highest digits of what ids are above {@code least}. */
+  /** Bits below the {@code digits} highest digits of the differences of ids and {@code least}. */
   private static int shift(long[] ids, int from, int to, long least, int digits) {
     int bits = Long.SIZE - Long.numberOfLeadingZeros(most(ids, from, to) - least);
     return Math.max(0, bits - digits * DIGIT_BITS);
   }
 
-  /** A digit of an id: the bits at {@code shift} of what it is above {@code least}. */
+  /** A digit of an id: the bits at {@code shift} of its difference from {@code least}. */
   private record Digit(long least, int shift) {
     int of(long id) {
       return (int) ((id - least) >>> shift) & (DIGITS - 1);
     }
   }
 
-  /** Finds where the place of each digit begins, among rows {@code [from, to)}. */
+  /** Finds where the rows of each digit begin, among rows {@code [from, to)}. */
   private static void count(long[] ids, int from, int to, Digit digit, int[] begins) {
     Arrays.fill(begins, 0);
     for (int i = from; i < to; i++) {

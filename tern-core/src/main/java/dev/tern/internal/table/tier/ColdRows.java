@@ -6,31 +6,30 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.ScratchFile;
 import dev.tern.internal.table.index.Hashing;
 import dev.tern.internal.table.index.IdIndex;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows in a file. A record is a row as it lies in memory, then its id. Records are in partitions by
- * the low bits of the hashes of their ids; a partition is one piece of the file, ascending by hash
- * (unsigned), and is only ever written as a whole, to where nothing else is. Memory has a summary
- * of each:
+ * Rows in a file. A record is a row as it lies in memory, then its id. The low bits of an id's hash
+ * name its partition. A partition is one piece of the file, ascending by hash (unsigned), and is
+ * only ever written as a whole, to a free place. Memory holds a summary of each partition:
  *
  * <pre>
  * fences   4 bytes for each block of records: the upper half of the first one's hash
- * filter   four bits of one 8-byte word for each id (Bloom), so that ids without a record are
- *          mostly known to have none
+ * filter   four bits of one 8-byte word for each id (Bloom), so that most ids without a record
+ *          are known to have none
  * </pre>
  *
- * so to find a record is to read one block, rarely two. A record stays when its row comes back to
- * memory, and is replaced when that row leaves memory again; who looks for a row looks in memory
- * first.
+ * To find a record is to read one block, rarely two. A record stays when its row comes back to
+ * memory, and is replaced when that row leaves memory again; so look for a row in memory first.
  *
- * <p>A {@link ColdMerge} gives rows of one partition records. Between its begin and its end, which
- * are for the thread that changes the table, another thread runs it, and its rows are found where
- * they are in memory. Any number of threads may {@link #find} while none is begun or ended.
+ * <p>A {@link ColdMerge} gives rows of one partition records. The thread that changes the table
+ * begins and ends it; another thread runs it in between. Until its end, its rows are found where
+ * they are in memory. Any number of threads may {@link #find} while no merge begins or ends.
  */
 public final class ColdRows {
-  /** Bits of the filter for each id, where there is memory. */
+  /** Bits of the filter for each id, if there is memory. */
   public static final int FILTER_BITS = 8;
 
   /** No record. */
@@ -47,32 +46,23 @@ public final class ColdRows {
   private final int blockRecords;
   private final int shift;
 
-  /** For the thread that runs merges, or while none runs. */
+  /** For the thread that runs merges; for others while none runs. */
   private final PartitionMerge merger;
 
-  /** Room for a block, of the thread that changes the table. */
   private final long scratch;
 
-  /** Per partition: the merge that has begun. */
+  private final ColdPartition[] partitions;
+
+  // Per partition: the merge that has begun, and how often one began.
   private final @Nullable ColdMerge[] merges;
-
-  /** Per partition: its place in the file, offset there, records, summary, words of the filter. */
-  private final long[] handles;
-
-  private final long[] offsets;
-  private final int[] counts;
-  private final long[] summaries;
-  private final int[] words;
-
-  /** Per partition: times that a merge began. */
   private final long[] writes;
 
   private long records;
 
-  /** Records of the partitions in which merges have begun: each of these has two summaries. */
+  /** Records of the partitions under merge, each of which has two summaries. */
   private long twice;
 
-  /** Bytes written to the file, including merges that have begun. */
+  /** Bytes of the file that merges wrote or are about to. */
   private long written;
 
   private long fenceBytes;
@@ -94,14 +84,10 @@ public final class ColdRows {
     recordBytes = idOffset + Long.BYTES;
     blockRecords = Math.max(1, BLOCK_BYTES / recordBytes);
     shift = IdIndex.BUCKET_BITS - bits;
-    int partitions = 1 << bits;
-    handles = new long[partitions];
-    offsets = new long[partitions];
-    counts = new int[partitions];
-    summaries = new long[partitions];
-    words = new int[partitions];
-    writes = new long[partitions];
-    merges = new @Nullable ColdMerge[partitions];
+    partitions = new ColdPartition[1 << bits];
+    Arrays.fill(partitions, ColdPartition.EMPTY);
+    writes = new long[partitions.length];
+    merges = new @Nullable ColdMerge[partitions.length];
     merger = new PartitionMerge(idOffset, blockRecords, buffers, file, allocator, holder);
     try {
       scratch = allocator.allocate(blockBytes(), holder);
@@ -112,7 +98,7 @@ public final class ColdRows {
   }
 
   int partitions() {
-    return counts.length;
+    return partitions.length;
   }
 
   int partition(long hash) {
@@ -124,17 +110,14 @@ public final class ColdRows {
     return records;
   }
 
-  /** Records that a partition has in the file. */
   int records(int p) {
-    return counts[p];
+    return partitions[p].count();
   }
 
-  /** Records of the partitions under merge, which have two summaries. */
   long twice() {
     return twice;
   }
 
-  /** Bytes of the file that merges wrote or are about to. */
   long written() {
     return written;
   }
@@ -149,25 +132,23 @@ public final class ColdRows {
   }
 
   /**
-   * How often a merge began in the partition of an id with this hash: until one does again, records
-   * stay as they are.
+   * How often a merge began in the partition of an id with this hash. While this number stays the
+   * same, so do the records.
    */
   long writes(long hash) {
     return writes[partition(hash)];
   }
 
-  /** Records of a block. */
   int blockRecords() {
     return blockRecords;
   }
 
   /** Bytes that the summary of a partition of some more records takes at most. */
   long summaryBytes(int p, int more) {
-    long count = (long) counts[p] + more;
+    long count = (long) partitions[p].count() + more;
     return FILTER_BITS * count / 8 + 4 * count / blockRecords + 4 * Long.BYTES;
   }
 
-  /** Bytes of memory of the filters. */
   long filterBytes() {
     return filterBytes;
   }
@@ -177,7 +158,7 @@ public final class ColdRows {
     return blockRecords * recordBytes;
   }
 
-  /** Such room, for the thread that changes the table. */
+  /** A buffer for {@link #find}, of the thread that changes the table. */
   public long scratch() {
     return scratch;
   }
@@ -202,17 +183,18 @@ public final class ColdRows {
   }
 
   private long findInFile(int p, long hash, long id, long buffer) {
-    int count = counts[p];
+    ColdPartition part = partitions[p];
+    int count = part.count();
     if (count == 0 || !mayHold(p, hash)) {
       return NONE;
     }
     int key = (int) (hash >>> 32);
     int blocks = blocks(count);
-    int block = lastBefore(summaries[p], blocks, key);
+    int block = lastBefore(part, blocks, key);
     do {
       int from = block * blockRecords;
       int length = Math.min(blockRecords, count - from);
-      file.read(offsets[p] + (long) from * recordBytes, buffer, (long) length * recordBytes);
+      file.read(part.offset() + (long) from * recordBytes, buffer, (long) length * recordBytes);
       long end = buffer + (long) length * recordBytes;
       for (long at = buffer; at < end; at += recordBytes) {
         if (Memory.getLong(at + idOffset) == id) {
@@ -220,7 +202,7 @@ public final class ColdRows {
         }
       }
       block++;
-    } while (block < blocks && Integer.compareUnsigned(fence(summaries[p], block), key) <= 0);
+    } while (block < blocks && Integer.compareUnsigned(fence(part, block), key) <= 0);
     return NONE;
   }
 
@@ -228,17 +210,17 @@ public final class ColdRows {
     return (count + blockRecords - 1) / blockRecords;
   }
 
-  private static int fence(long summary, int block) {
-    return Memory.getInt(summary + 4L * block);
+  private static int fence(ColdPartition part, int block) {
+    return Memory.getInt(part.fences() + 4L * block);
   }
 
-  /** The last block that begins below a key; the first one where none does. */
-  private static int lastBefore(long summary, int blocks, int key) {
+  /** The last block that begins below a key; the first one if none does. */
+  private static int lastBefore(ColdPartition part, int blocks, int key) {
     int low = 0;
     int high = blocks;
     while (high - low > 1) {
       int middle = (low + high) >>> 1;
-      if (Integer.compareUnsigned(fence(summary, middle), key) < 0) {
+      if (Integer.compareUnsigned(fence(part, middle), key) < 0) {
         low = middle;
       } else {
         high = middle;
@@ -249,27 +231,19 @@ public final class ColdRows {
 
   /** Whether a partition may have a record with this hash. */
   boolean mayHold(int p, long hash) {
-    if (words[p] == 0) {
+    ColdPartition part = partitions[p];
+    if (part.words() == 0) {
       return true;
     }
     long bits = filterBits(hash);
-    return (Memory.getLong(filterWord(p, hash)) & bits) == bits;
-  }
-
-  private long filterWord(int p, long hash) {
-    return filter(summaries[p], counts[p]) + 8 * word(hash, words[p]);
-  }
-
-  /** Where the filter of a summary begins. */
-  private long filter(long summary, int count) {
-    return summary + fenceBytes(count);
+    return (Memory.getLong(part.filter() + 8 * word(hash, part.words())) & bits) == bits;
   }
 
   private long fenceBytes(int count) {
     return (4L * blocks(count) + 7) & -8;
   }
 
-  /** By 32 bits of the hash above those that make partitions. */
+  /** The word of a filter that has a hash, by 32 bits above those that name its partition. */
   static long word(long hash, int words) {
     return ((hash >>> IdIndex.BUCKET_BITS & 0xFFFFFFFFL) * words) >>> 32;
   }
@@ -281,105 +255,96 @@ public final class ColdRows {
   }
 
   /**
-   * Begins to give rows records, new ones or in the place of those that they have; where no merge
-   * of their partition has begun. Nothing has changed if that fails.
+   * Begins to give rows records: new ones, or in the place of the old ones. No other merge of their
+   * partition may have begun. If this fails, nothing has changed.
    *
    * @param rows of one partition, which stay as they are to the end
    * @param replaced how many of them have records
    * @param bits bits of the filter for each id, 0 to {@link #FILTER_BITS}
    */
   public ColdMerge begin(int p, ColdMerge.Rows rows, int replaced, int bits) {
-    ColdMerge merge = new ColdMerge(p, rows, counts[p] + rows.count() - replaced, bits);
-    place(merge);
+    int fresh = rows.hashes().length - replaced;
+    int before = partitions[p].count();
+    ColdMerge merge = new ColdMerge(p, rows, newPartition(before + fresh, bits));
     merges[p] = merge;
     writes[p]++;
-    twice += counts[p];
-    records += rows.count() - replaced;
-    written += (long) merge.after() * recordBytes;
+    twice += before;
+    records += fresh;
+    written += (long) merge.merged().count() * recordBytes;
     return merge;
   }
 
-  /** Finds room for what comes out. */
-  private void place(ColdMerge merge) {
-    long bytes = (long) merge.after() * recordBytes;
+  /** Finds room for a partition in the file and in memory. */
+  private ColdPartition newPartition(int count, int bits) {
+    long bytes = (long) count * recordBytes;
+    int words = (int) (((long) count * bits + 63) >>> 6);
     long place = places.allocate(bytes, BlockArena.End.LOW, 0);
+    long offset = places.offset(place);
+    long fences;
     try {
-      file.makeRoom(places.offset(place) + bytes);
-      long summary = newSummary(merge.after(), merge.words());
-      merge.setPlace(place, places.offset(place), summary, filter(summary, merge.after()));
+      file.makeRoom(offset + bytes);
+      fences = allocator.allocate(fenceBytes(count) + 8L * words, holder);
     } catch (RuntimeException | Error e) {
       places.free(place);
       throw e;
     }
+    fenceBytes += fenceBytes(count);
+    filterBytes += 8L * words;
+    return new ColdPartition(place, offset, count, fences, fences + fenceBytes(count), words);
   }
 
-  /** Writes what comes out of a merge that has begun, which shows at its end; anew if it failed. */
+  /**
+   * Writes what comes out of a merge that has begun. It shows when the merge ends. A run that
+   * failed may be repeated.
+   */
   public void run(ColdMerge merge) {
-    int p = merge.partition();
-    merger.run(merge, offsets[p], counts[p]);
+    merger.run(merge, partitions[merge.partition()]);
   }
 
   /** Ends a merge that was run: its rows are in the file. */
   public void end(ColdMerge merge) {
     int p = merge.partition();
-    twice -= counts[p];
-    release(p);
-    handles[p] = merge.place();
-    offsets[p] = merge.offset();
-    counts[p] = merge.after();
-    summaries[p] = merge.summary();
-    words[p] = merge.words();
+    twice -= partitions[p].count();
+    release(partitions[p]);
+    partitions[p] = merge.merged();
     merges[p] = null;
   }
 
-  private long newSummary(int count, int filterWords) {
-    long summary = allocator.allocate(fenceBytes(count) + 8L * filterWords, holder);
-    fenceBytes += fenceBytes(count);
-    filterBytes += 8L * filterWords;
-    return summary;
-  }
-
-  private void freeSummary(long summary, int count, int filterWords) {
-    allocator.free(summary);
-    fenceBytes -= fenceBytes(count);
-    filterBytes -= 8L * filterWords;
-  }
-
-  private void release(int p) {
-    if (counts[p] > 0) {
-      places.free(handles[p]);
-      freeSummary(summaries[p], counts[p], words[p]);
-      counts[p] = 0;
+  private void release(ColdPartition part) {
+    if (part.count() > 0) {
+      places.free(part.place());
+      allocator.free(part.fences());
+      fenceBytes -= fenceBytes(part.count());
+      filterBytes -= 8L * part.words();
     }
   }
 
   /** Gives the id of every record once, in no useful order; while no merge is run. */
   void forEachId(IdIndex.IdSink sink) {
-    for (int p = 0; p < counts.length; p++) {
+    for (int p = 0; p < partitions.length; p++) {
       ColdMerge merge = merges[p];
       if (merge == null) {
-        merger.read(offsets[p], counts[p], sink);
+        merger.read(partitions[p], sink);
         continue;
       }
       merger.read(
-          offsets[p],
-          counts[p],
+          partitions[p],
           id -> {
             if (merge.find(Hashing.mix(id)) < 0) {
               sink.accept(id);
             }
           });
-      for (int i = 0; i < merge.count(); i++) {
-        sink.accept(Memory.getLong(merge.address(i) + idOffset));
+      for (long address : merge.rows().addresses()) {
+        sink.accept(Memory.getLong(address + idOffset));
       }
     }
   }
 
   /** While no merge is run. */
   public void free() {
-    for (int p = 0; p < counts.length; p++) {
-      release(p);
-      merge(p).ifPresent(begun -> freeSummary(begun.summary(), begun.after(), begun.words()));
+    for (int p = 0; p < partitions.length; p++) {
+      release(partitions[p]);
+      merge(p).ifPresent(begun -> release(begun.merged()));
     }
     allocator.free(scratch);
     merger.free();

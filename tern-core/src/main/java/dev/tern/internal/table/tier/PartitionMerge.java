@@ -8,8 +8,8 @@ import dev.tern.internal.table.index.IdIndex;
 
 /**
  * Merges rows with the records of a partition of {@link ColdRows}, from one place of a file to
- * another, and writes the summary of what comes out. Two buffers take records between the file and
- * where they are compared, however many there are.
+ * another, and writes the summary of the new records. Records of any number pass through one buffer
+ * for reading and one for writing.
  */
 final class PartitionMerge {
   private static final long LEAST_BUFFER = 1 << 12;
@@ -27,25 +27,21 @@ final class PartitionMerge {
   private final long input;
   private final long output;
 
-  // Records in the input that were not looked at, and where in the file the next ones lie.
+  // Records in the input that nobody has looked at, and where in the file the next ones lie.
   private long at;
   private long end;
   private long source;
   private long sourceEnd;
 
-  /** Where the next record goes in the output, and where in the file that goes. */
+  // Where the next record goes in the output, and where in the file the output goes.
   private long to;
-
   private long target;
 
-  // The summary.
-  private long fence;
-  private long filter;
-  private int words;
+  // What is written, how many records of it were, where its next fence goes, and how many records
+  // come before the next block.
+  private ColdPartition merged = ColdPartition.EMPTY;
   private int written;
-  private int expected;
-
-  /** Records until a block begins. */
+  private long fence;
   private int untilBlock;
 
   /** With about {@code buffers} bytes of memory. */
@@ -71,40 +67,30 @@ final class PartitionMerge {
     return 2 * buffer;
   }
 
-  /**
-   * Says where the summary goes, fences and a filter of some words, and how many records it will
-   * have.
-   */
-  private void summarize(long fences, long filterAt, int filterWords, int count) {
-    fence = fences;
-    filter = filterAt;
-    words = filterWords;
-    expected = count;
-    written = 0;
-    untilBlock = 0;
-    Memory.zero(filter, 8L * words);
-  }
-
-  private void startReading(long from, int records) {
+  private void startReading(ColdPartition from) {
     at = input;
     end = input;
-    source = from;
-    sourceEnd = from + (long) records * recordBytes;
+    source = from.offset();
+    sourceEnd = source + (long) from.count() * recordBytes;
   }
 
   /**
-   * Merges rows with the {@code records} records at {@code from} in the file, to where the merge
-   * has its place, and writes its summary.
+   * Merges rows with the records that their partition had {@code before}, and writes records and
+   * summary of the new partition.
    *
    * @throws IllegalStateException if that makes other than the expected number of records
    */
-  void run(ColdMerge merge, long from, int records) {
-    summarize(merge.summary(), merge.filter(), merge.words(), merge.after());
-    startReading(from, records);
+  void run(ColdMerge merge, ColdPartition before) {
+    merged = merge.merged();
+    written = 0;
+    fence = merged.fences();
+    untilBlock = 0;
+    Memory.zero(merged.filter(), 8L * merged.words());
+    startReading(before);
     to = output;
-    target = merge.offset();
+    target = merged.offset();
     for (int i = 0; i < merge.count(); i++) {
-      long hash = merge.hash(i);
+      long hash = merge.rows().hashes()[i];
       copyBelow(hash, false);
       if (hasRecord() && hashAt(at) == hash) {
         at += recordBytes;
@@ -114,7 +100,7 @@ final class PartitionMerge {
     }
     copyBelow(0, true);
     flush();
-    if (written != expected) {
+    if (written != merged.count()) {
       throw damaged();
     }
   }
@@ -122,10 +108,10 @@ final class PartitionMerge {
   private IllegalStateException damaged() {
     return new IllegalStateException(
         "file tier: got %d rows of a partition or more, expected %d; its file was damaged"
-            .formatted(written, expected));
+            .formatted(written, merged.count()));
   }
 
-  /** Whether a record is left, which then is in the input. */
+  /** Whether a record is left; if so, reads it into the input. */
   private boolean hasRecord() {
     if (at == end && source < sourceEnd) {
       long bytes = Math.min(buffer, sourceEnd - source);
@@ -141,7 +127,7 @@ final class PartitionMerge {
     return Hashing.mix(Memory.getLong(record + idOffset));
   }
 
-  /** Copies the records of hashes below one, or all. */
+  /** Copies the records whose hashes are below one, or all records. */
   private void copyBelow(long hash, boolean all) {
     while (hasRecord()) {
       long from = at;
@@ -162,7 +148,7 @@ final class PartitionMerge {
 
   /** Puts the next record into the summary. */
   private void note(long hash) {
-    if (written == expected) {
+    if (written == merged.count()) {
       throw damaged();
     }
     if (untilBlock == 0) {
@@ -171,8 +157,8 @@ final class PartitionMerge {
       untilBlock = blockRecords;
     }
     untilBlock--;
-    if (words > 0) {
-      long word = filter + 8 * ColdRows.word(hash, words);
+    if (merged.words() > 0) {
+      long word = merged.filter() + 8 * ColdRows.word(hash, merged.words());
       Memory.setLong(word, Memory.getLong(word) | ColdRows.filterBits(hash));
     }
     written++;
@@ -196,9 +182,8 @@ final class PartitionMerge {
     to = output;
   }
 
-  /** Gives the ids of {@code records} records at {@code from} in the file. */
-  void read(long from, int records, IdIndex.IdSink sink) {
-    startReading(from, records);
+  void read(ColdPartition from, IdIndex.IdSink sink) {
+    startReading(from);
     while (hasRecord()) {
       for (; at < end; at += recordBytes) {
         sink.accept(Memory.getLong(at + idOffset));

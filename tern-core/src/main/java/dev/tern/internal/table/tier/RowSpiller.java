@@ -20,10 +20,10 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * Moves rows of a table to a file while memory has no room for them. Each row in memory is followed
- * by its id and the lookup that saw it last. When a batch needs room, a hand moves to the next
- * partition of {@link ColdRows}: the half of the partition's rows in memory that was seen longest
- * ago leaves. The index lists rows by the bits of the hash that also pick partitions. A row that
+ * Moves rows of a table to a file when memory has no room for them. Each row in memory is followed
+ * by its id and by the number of the lookup that saw it last. When a batch needs room, the next
+ * partition of {@link ColdRows} is taken: of its rows in memory, the half that was seen longest ago
+ * leaves. The index lists rows by the same bits of the hash that name partitions. A row that
  * training looks up comes back to memory; scoring copies rows instead.
  *
  * <p>Another thread reads and writes the file ({@link WriteBehind}). Rows that leave stay in memory
@@ -31,36 +31,37 @@ import java.util.function.IntConsumer;
  * for them. Which rows leave, and when, does not depend on the speed of that thread.
  */
 public final class RowSpiller {
-  /** Rows in memory of a partition, about. */
+  /** About how many rows of a partition are in memory. */
   private static final int PARTITION_ROWS = 256;
 
   /** Rows in memory at least: so many may be imported at once. */
   public static final int LEAST_ROWS = 1024;
 
-  /** {@link ColdRows} keeps its summaries in this fraction of the memory: 1 / SHARE. */
+  /** {@link ColdRows} keeps its summaries in 1 / SHARE of the memory. */
   private static final int SHARE = 8;
 
-  /** Memory grows by one part in so many, and at the end by one in the square of it. */
+  /** Memory grows by 1 / GROWTH; when less is left, by down to 1 / GROWTH^2. */
   private static final int GROWTH = 4;
 
-  /** Rows on their way to the file are at most so many, and one part of all that have room. */
+  /** Most rows on their way to the file. */
   private static final int MOST_LEAVING = 1 << 14;
 
+  /** Rows on their way to the file take at most 1 / LEAVING_SHARE of the room for rows. */
   private static final int LEAVING_SHARE = 16;
 
   /**
-   * The partitions under merge hold at most this fraction of all records, as their summaries are in
-   * memory twice; one partition is always allowed.
+   * The partitions under merge hold at most 1 / TWICE_SHARE of all records, because memory holds
+   * two summaries of each of them; one partition is always allowed.
    */
   private static final int TWICE_SHARE = LEAVING_SHARE / 2;
 
-  /** Ids looked for in the file at once before others get their turn. */
+  /** Ids that one call of {@link #readAhead} looks for in the file. */
   private static final int READ_AHEAD = 16;
 
-  /** Rows read ahead take one part in so many of the memory, for each lookup. */
+  /** The rows that one lookup reads ahead take at most 1 / AHEAD_SHARE of the memory. */
   private static final int AHEAD_SHARE = 32;
 
-  /** In the word after a row's id, the bit that says that the file has a record of the id. */
+  /** The lowest bit of the word after a row's id: the file has a record of the id. */
   private static final int IN_FILE = 1;
 
   private final TableConfig config;
@@ -70,16 +71,18 @@ public final class RowSpiller {
   private final Allocator allocator;
   private final String holder;
   private final ScratchFile file;
+  private final int idOffset;
+
+  /** Where the word after a row's id lies: the lookup that saw it last, and {@link #IN_FILE}. */
   private final int seenOffset;
 
-  /** Bytes of memory taken of the tier, and how many rows at most they are enough for. */
+  /** Bytes of memory taken of the tier. */
   private long memory;
 
+  /** Rows that they are enough for. */
   private int most;
 
-  /** None while all rows are in memory. */
-  private Optional<ColdRows> cold = Optional.empty();
-
+  /** Writes rows to the file; none while all rows are in memory. */
   private Optional<WriteBehind> behind = Optional.empty();
 
   /** Counts lookups in training. */
@@ -97,12 +100,15 @@ public final class RowSpiller {
   private long spilled;
   private long fetched;
 
-  // The rows in memory of one partition.
+  // The rows in memory of one partition: their hashes and numbers.
   private final IdIndex.RowSink collector = this::collect;
   private long[] hashes = new long[2 * PARTITION_ROWS];
   private int[] numbers = new int[2 * PARTITION_ROWS];
-  private long[] order = new long[2 * PARTITION_ROWS];
   private int count;
+
+  /** Of the rows that may leave: lookups since the row was seen, then its place in the arrays. */
+  private long[] order = new long[2 * PARTITION_ROWS];
+
   private int movable;
 
   public RowSpiller(
@@ -112,7 +118,8 @@ public final class RowSpiller {
     this.rows = rows;
     this.index = index;
     this.allocator = allocator;
-    seenOffset = RowLayout.idOffset(config) + Long.BYTES;
+    idOffset = RowLayout.idOffset(config);
+    seenOffset = idOffset + Long.BYTES;
     holder = "table " + config.name() + " file tier";
     long least = memoryFor(config, LEAST_ROWS) * SHARE / (SHARE - 1) + SHARE;
     memory = tier.take(least, least);
@@ -160,7 +167,7 @@ public final class RowSpiller {
     }
   }
 
-  /** Rows that memory has room for, in any state of growth. */
+  /** Rows that always fit into so many bytes, even while the index or the slabs grow. */
   private static int mostRows(TableConfig config, long bytes) {
     int low = 0;
     int high = Integer.MAX_VALUE;
@@ -180,29 +187,27 @@ public final class RowSpiller {
     return spare + RowSlabs.mostBytes(rowBytes(config), rows) + IdIndex.mostBytes(rows);
   }
 
-  /** Bytes of memory beside rows and index. */
+  /** Bytes of memory, without rows and index. */
   public long bytes() {
-    return cold.map(ColdRows::bytes).orElse(0L);
+    return behind.map(writes -> writes.records().bytes()).orElse(0L);
   }
 
   /** Rows that are not in memory. */
   public long size() {
-    return cold.isPresent() ? cold.get().records() - old : 0;
+    return behind.isPresent() ? behind.get().records().records() - old : 0;
   }
 
-  /** Times that a row left memory. */
+  /** How often a row left memory. */
   public long spilled() {
     return spilled;
   }
 
   public FileStatistics statistics() {
-    long written = cold.map(ColdRows::written).orElse(0L);
+    long written = behind.map(writes -> writes.records().written()).orElse(0L);
     return new FileStatistics(size(), file.bytes(), spilled, fetched, written, file.read());
   }
 
-  /**
-   * A lookup in training begins: notes the rows in memory that it found, which stay till the next.
-   */
+  /** Begins a lookup in training: the rows in memory that it found stay until the next. */
   public void see(RowLookup lookup) {
     now = (now + 1) & Integer.MAX_VALUE >> 1;
     stuck = false;
@@ -215,26 +220,27 @@ public final class RowSpiller {
     }
   }
 
-  /** The first {@code given} ids missing were given rows. */
+  /** Completes the new rows of the first {@code given} ids that were missing. */
   public void enter(RowLookup lookup, int given) {
     for (int i = 0; i < given; i++) {
       int u = lookup.missing[i];
-      Memory.setLong(lookup.addresses[u] + RowLayout.idOffset(config), lookup.ids[u]);
+      Memory.setLong(lookup.addresses[u] + idOffset, lookup.ids[u]);
       Memory.setInt(lookup.addresses[u] + seenOffset, now << 1);
     }
   }
 
   /**
-   * Brings rows back of ids that have none in memory.
+   * Brings rows from the file back to memory.
    *
-   * @param gone takes the numbers of rows that leave for them
-   * @return ids still missing, which are first among the missing
+   * @param missing ids of the lookup without a row in memory
+   * @param gone takes the numbers of rows that leave to make room
+   * @return how many ids are still missing; they come first among the missing
    */
   public int fetch(RowLookup lookup, int missing, IntConsumer gone) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return missing;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     int still = 0;
     for (int i = 0; i < missing; i++) {
       int u = lookup.missing[i];
@@ -243,13 +249,22 @@ public final class RowSpiller {
       if (record == ColdRows.NONE) {
         lookup.missing[still++] = u;
       } else {
-        bring(lookup, u, record, records.recordBytes());
+        index.reserve(lookup.hashes[u]);
+        int row = rows.add();
+        long address = rows.address(row);
+        Memory.copy(record, address, records.recordBytes());
+        Memory.setInt(address + seenOffset, now << 1 | IN_FILE);
+        index.insert(lookup.hashes[u], lookup.ids[u], row);
+        lookup.rows[u] = row;
+        lookup.addresses[u] = address;
+        old++;
+        fetched++;
       }
     }
     return still;
   }
 
-  /** The record of a distinct id, which was perhaps read ahead. */
+  /** The record of a distinct id, perhaps read ahead. */
   private static long record(ColdRows records, RowLookup lookup, int u) {
     long hash = lookup.hashes[u];
     return lookup.ahead.knows(u, records.writes(hash))
@@ -258,16 +273,16 @@ public final class RowSpiller {
   }
 
   /**
-   * Reads the records of some ids more of those that a lookup ahead found missing. Any number of
-   * threads may, each with a lookup of its own, while nothing changes.
+   * Reads the next records of the ids that a lookup ahead found missing. Several threads may do so
+   * while nothing changes, each with its own lookup.
    *
    * @return whether there are more
    */
   public boolean readAhead(RowLookup lookup) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return false;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     PrefetchedRows ahead = lookup.ahead;
     int bytes = records.recordBytes();
     int stride = (bytes + 15) & -16;
@@ -296,25 +311,15 @@ public final class RowSpiller {
     return to < most;
   }
 
-  private void bring(RowLookup lookup, int u, long record, int bytes) {
-    index.reserve(lookup.hashes[u]);
-    int row = rows.add();
-    long address = rows.address(row);
-    Memory.copy(record, address, bytes);
-    Memory.setInt(address + seenOffset, now << 1 | IN_FILE);
-    index.insert(lookup.hashes[u], lookup.ids[u], row);
-    lookup.rows[u] = row;
-    lookup.addresses[u] = address;
-    old++;
-    fetched++;
-  }
-
-  /** The same where nothing may change: the lookup gets copies. Any number of threads may. */
+  /**
+   * As {@link #fetch}, but the lookup gets copies of the rows and nothing else changes. Several
+   * threads may do so, each with its own lookup.
+   */
   public int copy(RowLookup lookup, int missing) {
-    if (cold.isEmpty()) {
+    if (behind.isEmpty()) {
       return missing;
     }
-    ColdRows records = cold.get();
+    ColdRows records = behind.get().records();
     int still = 0;
     int copies = 0;
     int stride = (records.recordBytes() + 15) & -16;
@@ -338,10 +343,10 @@ public final class RowSpiller {
   /**
    * Makes sure that memory has room for more rows.
    *
-   * @param gone takes the numbers of rows that leave for them
+   * @param gone takes the numbers of rows that leave to make room
    */
   public void makeRoom(int wanted, IntConsumer gone) {
-    while (index.size() + wanted > most - reserve() && (grow() || spill(cold(), gone))) {}
+    while (index.size() + wanted > most - reserve() && (grow() || spill(gone))) {}
     while (index.size() + leaving() + wanted > most) {
       if (leaving() == 0) {
         throw new IllegalStateException(
@@ -353,14 +358,14 @@ public final class RowSpiller {
     }
   }
 
-  /** Rows that have left for the file and are still in memory. */
+  /** Rows that have left for the file but are still in memory. */
   public int leaving() {
     return behind.isPresent() ? behind.get().rows() : 0;
   }
 
-  /** Room that is left to such rows. */
+  /** Rows that room is reserved for while they leave. */
   private int reserve() {
-    return cold.isPresent() ? Math.min(MOST_LEAVING, most / LEAVING_SHARE) : 0;
+    return behind.isPresent() ? Math.min(MOST_LEAVING, most / LEAVING_SHARE) : 0;
   }
 
   /** Takes more memory, if there is any left. */
@@ -371,28 +376,22 @@ public final class RowSpiller {
     return more > 0;
   }
 
-  private ColdRows cold() {
-    if (cold.isEmpty()) {
+  private WriteBehind writes() {
+    if (behind.isEmpty()) {
       int bits = 31 - Integer.numberOfLeadingZeros(Math.max(1, most / PARTITION_ROWS));
-      int offset = RowLayout.idOffset(config);
-      ColdRows records =
-          new ColdRows(
-              offset,
-              Math.min(bits, IdIndex.BUCKET_BITS),
-              memory / SHARE / 4,
-              file,
-              allocator,
-              holder);
-      cold = Optional.of(records);
+      bits = Math.min(bits, IdIndex.BUCKET_BITS);
+      long buffers = memory / SHARE / 4;
+      ColdRows records = new ColdRows(idOffset, bits, buffers, file, allocator, holder);
       behind = Optional.of(new WriteBehind(records, tier.writer()));
     }
-    return cold.get();
+    return behind.get();
   }
 
-  /** Spills from the next partition with rows to spare; returns whether there was one. */
-  private boolean spill(ColdRows records, IntConsumer gone) {
-    for (int tried = 0; !stuck && tried < records.partitions(); tried++) {
-      if (spillNext(records, gone)) {
+  /** Spills from the next partition that has rows to spare; returns whether there was one. */
+  private boolean spill(IntConsumer gone) {
+    WriteBehind writes = writes();
+    for (int tried = 0; !stuck && tried < writes.records().partitions(); tried++) {
+      if (spillNext(writes, gone)) {
         return true;
       }
     }
@@ -401,11 +400,13 @@ public final class RowSpiller {
   }
 
   /**
-   * Spills rows of the next partition; returns whether there were any. The hand visits partitions
-   * in the order of their reversed bits. A partition is fullest just before its visit, and
-   * neighbouring full partitions would overflow neighbouring buckets of the index.
+   * Spills rows of the next partition; returns whether there were any. Partitions are visited in
+   * the order of their reversed bits: of 8, that is 0, 4, 2, 6, 1, 5, 3, 7. A partition is fullest
+   * just before its visit, and full partitions side by side would overflow buckets of the index
+   * that lie side by side.
    */
-  private boolean spillNext(ColdRows records, IntConsumer gone) {
+  private boolean spillNext(WriteBehind writes, IntConsumer gone) {
+    ColdRows records = writes.records();
     int partitions = records.partitions();
     int partition = (int) ((Integer.reverse(hand) & 0xFFFFFFFFL) * partitions >>> 32);
     int width = (1 << IdIndex.BUCKET_BITS) / partitions;
@@ -414,15 +415,19 @@ public final class RowSpiller {
     index.forEachRow(partition * width, width, collector);
     int leaving = Math.min(movable, (count + 1) / 2);
     if (leaving > 0) {
-      endMerges(records, partition, leaving);
+      endMerges(writes, partition, leaving);
       Arrays.sort(order, 0, movable);
-      int replaced = replaced(movable - leaving);
-      ColdMerge.Rows sorted = sortedByHash(movable - leaving, leaving);
-      ColdMerge merge =
-          records.begin(partition, sorted, replaced, filterBits(records, partition, leaving));
-      behind.orElseThrow().add(merge);
-      for (int i = movable - leaving; i < movable; i++) {
-        leave((int) order[i], gone);
+      ColdMerge.Rows oldest = sortedByHash(movable - leaving);
+      int replaced = 0;
+      for (long address : oldest.addresses()) {
+        replaced += Memory.getInt(address + seenOffset) & IN_FILE;
+      }
+      int bits = filterBits(records, partition, leaving);
+      writes.add(records.begin(partition, oldest, replaced, bits));
+      old -= replaced;
+      for (int i = 0; i < leaving; i++) {
+        index.erase(oldest.hashes()[i], Memory.getLong(oldest.addresses()[i] + idOffset));
+        gone.accept(oldest.numbers()[i]);
       }
       spilled += leaving;
     }
@@ -430,9 +435,9 @@ public final class RowSpiller {
     return leaving > 0;
   }
 
-  /** Ends merges until another may begin, of some rows of a partition. */
-  private void endMerges(ColdRows records, int partition, int leaving) {
-    WriteBehind writes = behind.orElseThrow();
+  /** Ends merges until one may begin of {@code leaving} rows of a partition. */
+  private void endMerges(WriteBehind writes, int partition, int leaving) {
+    ColdRows records = writes.records();
     while (records.merge(partition).isPresent()
         || (writes.rows() > 0
             && (writes.rows() + leaving > reserve()
@@ -458,58 +463,36 @@ public final class RowSpiller {
     count++;
   }
 
-  /** How many of the rows from one place in the order on have records. */
-  private int replaced(int from) {
-    int sum = 0;
-    for (int i = from; i < movable; i++) {
-      sum += Memory.getInt(rows.address(numbers[(int) order[i]]) + seenOffset) & IN_FILE;
-    }
-    return sum;
-  }
-
-  /** The rows at a part of the order, by their hashes. */
-  private ColdMerge.Rows sortedByHash(int from, int length) {
-    for (int i = 0; i < length; i++) {
-      int at = (int) order[from + i];
-      order[from + i] = (hashes[at] ^ Long.MIN_VALUE) & -1L << 32 | at;
-    }
-    Arrays.sort(order, from, from + length);
+  /** The rows that {@code order} has from one place on, by their hashes. */
+  private ColdMerge.Rows sortedByHash(int from) {
+    int length = movable - from;
+    // With the highest bit flipped, the signed order of numbers is the unsigned order of hashes.
     long[] sorted = new long[length];
-    int[] sortedRows = new int[length];
     for (int i = 0; i < length; i++) {
-      int at = (int) order[from + i];
-      int place = i;
-      for (; place > 0 && Long.compareUnsigned(sorted[place - 1], hashes[at]) > 0; place--) {
-        sorted[place] = sorted[place - 1];
-        sortedRows[place] = sortedRows[place - 1];
-      }
-      sorted[place] = hashes[at];
-      sortedRows[place] = numbers[at];
+      sorted[i] = hashes[(int) order[from + i]] ^ Long.MIN_VALUE;
     }
+    Arrays.sort(sorted);
     long[] addresses = new long[length];
+    int[] sortedNumbers = new int[length];
+    for (int i = from; i < movable; i++) {
+      int at = (int) order[i];
+      int place = Arrays.binarySearch(sorted, hashes[at] ^ Long.MIN_VALUE);
+      sortedNumbers[place] = numbers[at];
+      addresses[place] = rows.address(numbers[at]);
+    }
     for (int i = 0; i < length; i++) {
-      addresses[i] = rows.address(sortedRows[i]);
+      sorted[i] ^= Long.MIN_VALUE;
     }
-    return new ColdMerge.Rows(sorted, addresses, sortedRows);
-  }
-
-  private void leave(int at, IntConsumer gone) {
-    int row = numbers[at];
-    long address = rows.address(row);
-    if ((Memory.getInt(address + seenOffset) & IN_FILE) != 0) {
-      old--;
-    }
-    index.erase(hashes[at], Memory.getLong(address + RowLayout.idOffset(config)));
-    gone.accept(row);
+    return new ColdMerge.Rows(sorted, addresses, sortedNumbers);
   }
 
   /**
-   * Bits of the filter for each id for which there is memory, also when as many rows more have left
-   * as it takes until all filters are made anew.
+   * Bits for each id in a new filter: as many as memory has room for, even after all the rows have
+   * left that leave before every filter is made anew.
    */
   private int filterBits(ColdRows records, int partition, int leaving) {
     long rest = memory / SHARE - bytes() + records.filterBytes();
-    // A partition's old summary stays until the new one is complete; rows to come need fences.
+    // A partition's old summary stays until the new one is complete. Rows to come need fences, too.
     long twice = records.records() / TWICE_SHARE;
     long toCome = most + Math.max(0, twice - records.twice());
     rest -= records.summaryBytes(partition, leaving) + 4 * toCome / records.blockRecords();
@@ -523,25 +506,28 @@ public final class RowSpiller {
 
   /** Gives the ids whose rows are not in memory, in no useful order. */
   public void forEachId(IdIndex.IdSink sink) {
-    behind.ifPresent(WriteBehind::await);
-    cold.ifPresent(records ->
-        records.forEachId(id -> {
-          if (index.find(Hashing.mix(id), id) < 0) {
-            sink.accept(id);
-          }
-        }));
+    if (behind.isPresent()) {
+      await();
+      behind
+          .get()
+          .records()
+          .forEachId(id -> {
+            if (index.find(Hashing.mix(id), id) < 0) {
+              sink.accept(id);
+            }
+          });
+    }
   }
 
-  /** Waits until no thread reads rows, none of which may be freed before. */
+  /** Waits until no other thread reads rows, so that they may be freed. */
   public void await() {
     behind.ifPresent(WriteBehind::await);
   }
 
-  /** After {@link #await}. */
+  /** Gives memory and file back; after {@link #await}. */
   public void free() {
-    cold.ifPresent(ColdRows::free);
+    behind.ifPresent(writes -> writes.records().free());
     behind = Optional.empty();
-    cold = Optional.empty();
     file.close();
     tier.giveBack(memory);
   }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * memory as it grows and keeps it until it is closed. Several threads may take and give back.
  */
 public final class TierMemory {
-  /** A thread without work ends after so long; another starts when there is work again. */
+  /** The writing thread ends when it has no work for so long; new work starts another. */
   private static final int IDLE_SECONDS = 1;
 
   private final Path folder;
@@ -21,9 +21,10 @@ public final class TierMemory {
   private final Executor writer;
 
   /**
-   * Memory that nothing is taken of.
+   * Memory of which no table has taken any.
    *
-   * @param writer runs one task at a time
+   * @param memory bytes
+   * @param writer runs one task at a time, which writes files
    */
   public TierMemory(Path folder, long memory, Executor writer) {
     this.folder = folder;
@@ -32,12 +33,8 @@ public final class TierMemory {
     left = new AtomicLong(memory);
   }
 
-  /** Memory of so many bytes, with a thread that writes the files. */
+  /** Memory with a thread that writes the files. */
   public static TierMemory of(Path folder, long memory) {
-    return new TierMemory(folder, memory, newWriter());
-  }
-
-  private static Executor newWriter() {
     ThreadPoolExecutor writer =
         new ThreadPoolExecutor(
             1,
@@ -47,10 +44,9 @@ public final class TierMemory {
             new LinkedBlockingQueue<>(),
             Thread.ofPlatform().daemon().name("tern-spill").factory());
     writer.allowCoreThreadTimeOut(true);
-    return writer;
+    return new TierMemory(folder, memory, writer);
   }
 
-  /** The folder of the files. */
   public Path folder() {
     return folder;
   }
@@ -65,13 +61,12 @@ public final class TierMemory {
     return left.get();
   }
 
-  /** Takes up to {@code most} bytes; 0 where less than {@code least} is left. */
+  /** Takes up to {@code most} bytes; none, and returns 0, if less than {@code least} is left. */
   public long take(long least, long most) {
     long before = left.getAndUpdate(bytes -> bytes < least ? bytes : bytes - Math.min(bytes, most));
     return before < least ? 0 : Math.min(before, most);
   }
 
-  /** The thread that writes files. */
   Executor writer() {
     return writer;
   }

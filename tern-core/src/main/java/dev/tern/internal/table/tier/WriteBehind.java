@@ -15,8 +15,8 @@ public final class WriteBehind {
   private final ArrayDeque<Pending> queue = new ArrayDeque<>();
   private int rows;
 
-  private record Pending(ColdMerge merge, CompletableFuture<ColdMerge> run) {
-    /** Waits until it was run, well or not; whether it failed. */
+  private record Pending(ColdMerge merge, CompletableFuture<Void> run) {
+    /** Waits until the merge was run; returns whether the run failed. */
     boolean fails() {
       run.handle((_, _) -> this).join();
       return run.isCompletedExceptionally();
@@ -24,13 +24,17 @@ public final class WriteBehind {
   }
 
   /**
-   * Nothing.
+   * No merges.
    *
-   * @param thread runs one thing at a time
+   * @param thread runs one task at a time
    */
   public WriteBehind(ColdRows records, Executor thread) {
     this.records = records;
     this.thread = thread;
+  }
+
+  ColdRows records() {
+    return records;
   }
 
   /** Rows that are in memory until their merges end. */
@@ -45,25 +49,20 @@ public final class WriteBehind {
   }
 
   private Pending submit(ColdMerge merge) {
-    CompletableFuture<ColdMerge> run = new CompletableFuture<>();
+    CompletableFuture<Void> run;
     try {
-      run.completeAsync(
-          () -> {
-            records.run(merge);
-            return merge;
-          },
-          thread);
+      run = CompletableFuture.runAsync(() -> records.run(merge), thread);
     } catch (RuntimeException | Error e) {
-      run.completeExceptionally(e);
+      run = CompletableFuture.failedFuture(e);
     }
     return new Pending(merge, run);
   }
 
   /**
-   * Ends the oldest merge, once it was run. One that failed is run again first, once; where that
-   * fails, too, all is as before.
+   * Waits until the oldest merge was run, and ends it. A run that failed is repeated once; if it
+   * fails again, this throws its error and the merge stays.
    *
-   * @param release takes the numbers of its rows, which are free then
+   * @param release takes the numbers of the rows that are free now
    */
   public void endFirst(IntConsumer release) {
     ColdMerge merge = queue.element().merge;
@@ -82,12 +81,12 @@ public final class WriteBehind {
     queue.remove();
     records.end(merge);
     rows -= merge.count();
-    for (int i = 0; i < merge.count(); i++) {
-      release.accept(merge.number(i));
+    for (int number : merge.rows().numbers()) {
+      release.accept(number);
     }
   }
 
-  /** Waits until no merge is run, well or not. */
+  /** Waits until all merges were run, even those that fail. */
   public void await() {
     queue.forEach(Pending::fails);
   }

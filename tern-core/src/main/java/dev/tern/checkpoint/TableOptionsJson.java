@@ -1,0 +1,154 @@
+package dev.tern.checkpoint;
+
+import dev.tern.base.DType;
+import dev.tern.base.DataException;
+import dev.tern.embedding.config.Admission;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowLimits;
+import dev.tern.embedding.config.RowPolicy;
+import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.internal.json.Json;
+import dev.tern.optim.Optimizer;
+import java.util.Optional;
+
+/**
+ * {@link TableOptions} in a manifest. Newer options are left out if they have their default, so
+ * that a manifest of an older version compares equal.
+ */
+final class TableOptionsJson {
+  /** What tables store weights as; absent for F32. */
+  private static final String STORAGE = "storage";
+
+  /** The optimizer of the first part of rows; absent without one. */
+  private static final String FIRST_PART = "firstPart";
+
+  /** What an id without a row reads as. */
+  private static final String UNKNOWN = "unknown";
+
+  private static final String HASH = "HASH";
+  private static final String BUCKETS = "buckets";
+
+  private TableOptionsJson() {}
+
+  /** All options that decide weights. */
+  static Json.Obj write(TableOptions options) {
+    Json.Obj tables =
+        Json.object()
+            .put("optimizer", OptimizerJson.write(options.optimizer()))
+            .put("initRange", options.initRange())
+            .put("l2", options.l2())
+            .put("combiner", options.combiner().name());
+    options.firstPart().ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
+    switch (options.unknown()) {
+      case UnknownRow.Derived derived -> tables.put(UNKNOWN, derived.name());
+      case UnknownRow.Hashed(int buckets) -> tables.put(UNKNOWN, HASH).put(BUCKETS, buckets);
+    }
+    if (options.storage() != DType.F32) {
+      tables.put(STORAGE, options.storage().name());
+    }
+    if (!options.rows().isAll()) {
+      tables.put("rows", policy(options.rows()));
+    }
+    if (!options.rowsOf().isEmpty()) {
+      Json.Obj rowsOf = Json.object();
+      options.rowsOf().forEach((table, rows) -> rowsOf.put(table, policy(rows)));
+      tables.put("rowsOf", rowsOf);
+    }
+    if (!options.limits().equals(RowLimits.NONE)) {
+      tables.put("limits", limits(options.limits()));
+    }
+    return tables;
+  }
+
+  private static Json.Obj limits(RowLimits limits) {
+    Json.Obj json = Json.object();
+    if (limits.clipNorm() > 0) {
+      json.put("clipNorm", limits.clipNorm());
+    }
+    if (Float.isFinite(limits.low())) {
+      json.put("low", limits.low());
+    }
+    if (Float.isFinite(limits.high())) {
+      json.put("high", limits.high());
+    }
+    return json;
+  }
+
+  /** It is only compared with the policy of a resumed run, never read. */
+  private static Json.Obj policy(RowPolicy policy) {
+    Json.Obj json =
+        Json.object()
+            .put("admission", admission(policy.admission()))
+            .put("eviction", eviction(policy.eviction()));
+    if (policy.maxRows() != Long.MAX_VALUE) {
+      json.put("maxRows", policy.maxRows()).put("whenFull", policy.whenFull().name());
+    }
+    return json;
+  }
+
+  private static Json.Obj admission(Admission admission) {
+    Json.Obj json = Json.object().put("type", admission.getClass().getSimpleName());
+    return switch (admission) {
+      case Admission.Always _ -> json;
+      case Admission.ByCount counted -> {
+        json.put("count", counted.count()).put("expected", counted.expected());
+        yield counted.clickWeight() == 1 ? json : json.put("clickWeight", counted.clickWeight());
+      }
+      case Admission.ByProbability(double probability) -> json.put("probability", probability);
+    };
+  }
+
+  private static Json.Obj eviction(Eviction eviction) {
+    Json.Obj json = Json.object().put("type", eviction.getClass().getSimpleName());
+    return switch (eviction) {
+      case Eviction.Never _, Eviction.LeastRecent _, Eviction.LeastFrequent _ -> json;
+      case Eviction.Unseen(long steps) -> json.put("steps", steps);
+      case Eviction.UnseenFor rule -> json.put("millis", rule.time().toMillis());
+      case Eviction.SmallNorm(float norm, long steps) -> json.put("norm", norm).put("steps", steps);
+      case Eviction.LowScore low -> {
+        json.put("decay", low.decay()).put("least", low.least());
+        yield low.showWeight() == 1 && low.clickWeight() == 1
+            ? json
+            : json.put("showWeight", low.showWeight()).put("clickWeight", low.clickWeight());
+      }
+    };
+  }
+
+  /** The options that scoring needs: it inserts, evicts and updates no rows. */
+  static TableOptions read(Json.Obj tables) {
+    TableOptions options =
+        TableOptions.of(optimizer(tables))
+            .initRange((float) tables.number("initRange"))
+            .l2((float) tables.number("l2"))
+            .combiner(Combiner.valueOf(tables.text("combiner")))
+            .unknown(unknown(tables))
+            .storage(tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32);
+    return firstPart(tables).map(options::firstPart).orElse(options);
+  }
+
+  static Optimizer optimizer(Json.Obj tables) {
+    return OptimizerJson.read(tables.object("optimizer"));
+  }
+
+  static Optional<Optimizer> firstPart(Json.Obj tables) {
+    return tables.has(FIRST_PART)
+        ? Optional.of(OptimizerJson.read(tables.object(FIRST_PART)))
+        : Optional.empty();
+  }
+
+  static UnknownRow unknown(Json.Obj tables) {
+    String name = tables.text(UNKNOWN);
+    try {
+      return name.equals(HASH)
+          ? new UnknownRow.Hashed(Math.toIntExact(tables.integer(BUCKETS)))
+          : UnknownRow.Derived.valueOf(name);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new DataException(
+          "\"%s\": got %s (%s), expected a row of unknown ids; use the version of Tern that wrote it"
+              .formatted(UNKNOWN, name, e.getMessage()),
+          e);
+    }
+  }
+}
