@@ -132,7 +132,7 @@ public final class Readers {
 
   /** All rows of the first source, then all rows of the next; their schemas must be equal. */
   public static DataReader concat(List<DataReader> sources) {
-    return new ConcatReader(sources);
+    return new ConcatReader(sources, 1);
   }
 
   /**
@@ -156,7 +156,7 @@ public final class Readers {
   /** Each pass is {@code times} passes of {@code source}, with successive epochs. */
   public static DataReader repeat(DataReader source, int times) {
     requirePositive("repeat: got %d times", times);
-    return new RepeatReader(source, times);
+    return new ConcatReader(List.of(source), times);
   }
 
   /**
