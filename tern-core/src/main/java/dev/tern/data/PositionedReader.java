@@ -110,11 +110,6 @@ public abstract class PositionedReader implements DataReader {
   }
 
   @Override
-  public final void start(int epoch) {
-    restore(ReaderState.start(epoch));
-  }
-
-  @Override
   public final long skip(long count) {
     requireOpen();
     if (count < 0) {

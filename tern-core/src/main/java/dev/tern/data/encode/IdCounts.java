@@ -39,11 +39,6 @@ final class IdCounts {
     }
   }
 
-  /** The number of different ids. */
-  int size() {
-    return size;
-  }
-
   /** Occurrences of {@code id}. */
   long count(long id) {
     return counts[place(id)] & COUNT_MASK;

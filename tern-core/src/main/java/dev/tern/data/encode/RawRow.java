@@ -3,10 +3,10 @@ package dev.tern.data.encode;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
@@ -108,19 +108,14 @@ final class RawRow {
   }
 
   private void refuseUnknown(Map<String, ?> columns) {
-    Set<String> unknown = new HashSet<>(columns.keySet());
-    Set<String> names = new HashSet<>(schema.labels());
-    names.addAll(schema.dense());
-    schema.slots().forEach(slot -> names.add(slot.name()));
-    unknown.removeAll(names);
+    NavigableSet<String> unknown = new TreeSet<>(columns.keySet());
+    schema.labels().forEach(unknown::remove);
+    schema.dense().forEach(unknown::remove);
+    schema.slotNames().forEach(unknown::remove);
     if (!unknown.isEmpty()) {
       throw new IllegalArgumentException(
           "column %s: got a value for it, expected only %s, %s and labels %s; leave it out"
-              .formatted(
-                  unknown.stream().sorted().findFirst().orElse(""),
-                  schema.dense(),
-                  schema.slots().stream().map(Slot::name).toList(),
-                  schema.labels()));
+              .formatted(unknown.first(), schema.dense(), schema.slotNames(), schema.labels()));
     }
   }
 }

@@ -76,7 +76,10 @@ final class ComposedReader extends JoinedReader {
     int slot = 0;
     for (Batch part : parts) {
       Schema columns = part.schema();
-      copyNumbers(part, joined, label, dense);
+      copyColumns(
+          part.labels(), columns.labelDim(), joined.labels(), schema.labelDim(), label, count);
+      copyColumns(
+          part.dense(), columns.denseDim(), joined.dense(), schema.denseDim(), dense, count);
       for (int s = 0; s < columns.slotCount(); s++) {
         copySlot(part, s, joined, slot++, count);
       }
@@ -86,15 +89,11 @@ final class ComposedReader extends JoinedReader {
     return Optional.of(joined);
   }
 
-  /** Copies labels and dense numbers of all rows, to columns {@code label} and {@code dense}. */
-  private static void copyNumbers(Batch from, Batch to, int label, int dense) {
-    Schema part = from.schema();
-    Schema whole = to.schema();
-    for (int row = 0; row < to.size(); row++) {
-      int toLabel = row * whole.labelDim() + label;
-      System.arraycopy(from.labels(), row * part.labelDim(), to.labels(), toLabel, part.labelDim());
-      int toDense = row * whole.denseDim() + dense;
-      System.arraycopy(from.dense(), row * part.denseDim(), to.dense(), toDense, part.denseDim());
+  /** Copies rows of {@code width} numbers to column {@code column} of wider rows. */
+  private static void copyColumns(
+      float[] from, int width, float[] to, int toWidth, int column, int rows) {
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(from, row * width, to, row * toWidth + column, width);
     }
   }
 
@@ -150,14 +149,6 @@ final class ComposedReader extends JoinedReader {
   /** Rows of the shortest source. */
   @Override
   public OptionalLong rowCount() {
-    long rows = Long.MAX_VALUE;
-    for (DataReader source : sources) {
-      OptionalLong count = source.rowCount();
-      if (count.isEmpty()) {
-        return count;
-      }
-      rows = Math.min(rows, count.getAsLong());
-    }
-    return OptionalLong.of(rows);
+    return rowCount(Math::min);
   }
 }
