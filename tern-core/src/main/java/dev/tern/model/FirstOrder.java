@@ -4,21 +4,38 @@ import dev.tern.data.Schema;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /**
- * The linear part of several models: a weight for each id, plus a linear layer on the dense
- * numbers. The weight is the first float of the id's embedding row, as part 0 of {@link
- * Model#embeddingParts}.
+ * A model with a linear part: a weight for each id, plus a linear layer on the dense numbers. The
+ * weight is the first float of the id's embedding row, as part 0 of {@link Model#embeddingParts};
+ * part 1 is its vector.
  */
-final class FirstOrder {
+abstract class FirstOrder implements Model {
+  private final int width;
   private final Linear linear;
 
-  FirstOrder(Schema schema, Parameters parameters, String name) {
+  /**
+   * @param width of the vectors; 0 for a model without any
+   * @param name of the linear layer
+   */
+  FirstOrder(int width, Schema schema, Parameters parameters, String name) {
+    this.width = width;
     linear = new Linear(parameters, name, schema.denseDim(), 1);
   }
 
-  /** {@code [B]}. */
-  Tensor apply(Features x) {
+  @Override
+  public final int embeddingWidth() {
+    return 1 + width;
+  }
+
+  @Override
+  public final List<Integer> embeddingParts() {
+    return width == 0 ? List.of(1) : List.of(1, width);
+  }
+
+  /** The sum of the linear part, {@code [B]}. */
+  final Tensor firstOrder(Features x) {
     int batch = x.dense().shape().size(0);
     return x.embedded(0).reshape(batch, -1).sum(1).add(linear.apply(x.dense()).reshape(batch));
   }

@@ -5,20 +5,13 @@ import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 
 /** Logistic regression: a weight for each id and each dense number. */
-final class LogisticRegression implements Model {
-  private final FirstOrder linear;
-
+final class LogisticRegression extends FirstOrder {
   LogisticRegression(Schema schema, Parameters parameters) {
-    linear = new FirstOrder(schema, parameters, "linear");
-  }
-
-  @Override
-  public int embeddingWidth() {
-    return 1;
+    super(0, schema, parameters, "linear");
   }
 
   @Override
   public Tensor logits(Features x) {
-    return linear.apply(x);
+    return firstOrder(x);
   }
 }
