@@ -27,7 +27,8 @@ import java.util.function.Function;
  * }</pre>
  */
 public final class Predictor implements AutoCloseable {
-  private static final int[] CAPACITIES = {1, 16, 256};
+  private static final int MAX_ROWS = 256;
+  private static final int[] CAPACITIES = {1, 16, MAX_ROWS};
 
   private final Device device;
   private final FeatureEncoder encoder;
@@ -97,7 +98,8 @@ public final class Predictor implements AutoCloseable {
     try {
       context.raw.clear();
       encoder.addRow(row, context.raw);
-      return context.score();
+      context.logits(context.single, 0);
+      return Pointwise.sigmoid(context.single[0]);
     } finally {
       give(context);
     }
@@ -134,12 +136,9 @@ public final class Predictor implements AutoCloseable {
     }
     Context context = take();
     try {
-      for (int from = 0; from < rows.size(); from += context.largest()) {
-        int count = Math.min(context.largest(), rows.size() - from);
+      for (int from = 0; from < rows.size(); from += MAX_ROWS) {
         context.raw.clear();
-        for (int i = from; i < from + count; i++) {
-          context.raw.appendRow(rows, i);
-        }
+        context.raw.appendRows(rows, from, Math.min(from + MAX_ROWS, rows.size()));
         context.logits(target, from);
       }
     } finally {
@@ -190,17 +189,7 @@ public final class Predictor implements AutoCloseable {
       }
     }
 
-    int largest() {
-      return CAPACITIES[CAPACITIES.length - 1];
-    }
-
-    /** The probability of the only row of {@link #raw}. */
-    float score() {
-      logits(single, 0);
-      return Pointwise.sigmoid(single[0]);
-    }
-
-    /** Logits of the rows of {@link #raw}. */
+    /** Writes the logits of the rows of {@link #raw} to {@code target} from index {@code at}. */
     void logits(float[] target, int at) {
       encoder.apply(raw, encoded);
       int rows = encoded.size();
