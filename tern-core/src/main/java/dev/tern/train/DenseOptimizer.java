@@ -18,9 +18,7 @@ import java.util.Map;
  */
 final class DenseOptimizer implements AutoCloseable {
   private final Optimizer optimizer;
-  private final float l2;
-  private final float weightDecay;
-  private final float clipNorm;
+  private final TrainOptions options;
   private final List<Variable> parameters;
   private final List<Variable> state = new ArrayList<>();
   private final Variable rate;
@@ -31,9 +29,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** The optimizer, weight decay and clipping of {@code options} for {@code parameters}. */
   DenseOptimizer(Device device, TrainOptions options, List<Variable> parameters) {
     optimizer = options.optimizer();
-    l2 = options.l2();
-    weightDecay = options.weightDecay();
-    clipNorm = options.clipNorm();
+    this.options = options;
     this.parameters = parameters;
     rate = Variable.zeros(device, "learning rate", Shape.SCALAR);
     firstBias = Variable.zeros(device, "bias of m", Shape.SCALAR);
@@ -83,7 +79,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** Sets the scalars of step {@code step}, counted from 1. */
   void prepare(long step, float learningRate) {
     rate.set(learningRate);
-    kept.set(1 - learningRate * weightDecay);
+    kept.set(1 - learningRate * options.weightDecay());
     if (optimizer instanceof Optimizer.Adam adam) {
       firstBias.set((float) (1 / (1 - StrictMath.pow(adam.beta1(), step))));
       secondBias.set((float) (1 / (1 - StrictMath.pow(adam.beta2(), step))));
@@ -93,13 +89,13 @@ final class DenseOptimizer implements AutoCloseable {
   /** New values of all parameters and state, given a gradient for each parameter. */
   Map<Variable, Tensor> updates(List<Tensor> gradients) {
     Map<Variable, Tensor> updates = new LinkedHashMap<>();
-    List<Tensor> clipped = clipNorm == 0 ? gradients : clipped(gradients);
+    List<Tensor> clipped = options.clipNorm() == 0 ? gradients : clipped(gradients);
     int each = stateNames().size();
     for (int i = 0; i < parameters.size(); i++) {
       Tensor weight = parameters.get(i).tensor();
       Tensor gradient = clipped.get(i);
-      if (l2 != 0) {
-        gradient = gradient.add(weight.mul(l2));
+      if (options.l2() != 0) {
+        gradient = gradient.add(weight.mul(options.l2()));
       }
       List<Variable> own = state.subList(i * each, (i + 1) * each);
       List<Tensor> next = next(parameters.get(i), gradient, own);
@@ -116,7 +112,7 @@ final class DenseOptimizer implements AutoCloseable {
     for (Tensor gradient : gradients) {
       squares = squares.add(gradient.square().sum());
     }
-    Tensor limit = Tensor.scalar(clipNorm);
+    Tensor limit = Tensor.scalar(options.clipNorm());
     Tensor factor = limit.div(squares.sqrt().max(limit));
     return gradients.stream().map(gradient -> gradient.mul(factor)).toList();
   }
@@ -124,7 +120,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** New values of the state {@code own} of a parameter with gradient {@code g}, then its own. */
   private List<Tensor> next(Variable parameter, Tensor g, List<Variable> own) {
     Tensor weight = parameter.tensor();
-    Tensor w = weightDecay == 0 ? weight : weight.mul(kept.tensor());
+    Tensor w = options.weightDecay() == 0 ? weight : weight.mul(kept.tensor());
     Tensor lr = rate.tensor();
     return switch (optimizer) {
       case Optimizer.Sgd _ -> List.of(w.sub(lr.mul(g)));

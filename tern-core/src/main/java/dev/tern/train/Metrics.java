@@ -9,7 +9,9 @@ import java.util.Arrays;
  * thread-safe.
  */
 public final class Metrics {
-  /** Scores of the rows labelled 1, and of those labelled 0; in order of arrival until sorted. */
+  /**
+   * Scores of the rows labelled 1, in order of arrival until sorted; then of the rows labelled 0.
+   */
   private float[] positives = new float[1024];
 
   private float[] negatives = new float[1024];

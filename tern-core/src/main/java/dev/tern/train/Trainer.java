@@ -174,7 +174,7 @@ public final class Trainer implements AutoCloseable {
     return batches.get();
   }
 
-  /** The lookup of training batches, for tests. */
+  /** The lookup of training batches. */
   BatchLookup lookup() {
     return lookup;
   }
@@ -182,11 +182,6 @@ public final class Trainer implements AutoCloseable {
   /** Notes that these batches are closed. */
   void leave(TrainingBatches closing) {
     batches = batches.filter(open -> open != closing);
-  }
-
-  /** Forgets the batch that was looked up before its turn; it is not read any more. */
-  void forgetAhead() {
-    lookup.forgetAhead();
   }
 
   /**
@@ -376,7 +371,7 @@ public final class Trainer implements AutoCloseable {
    * @throws IllegalStateException before the first
    */
   public StepProfile profile() {
-    return stepDone("profile").profile();
+    return stepDone("profile").computation().profile();
   }
 
   /**
@@ -387,7 +382,7 @@ public final class Trainer implements AutoCloseable {
    * @throws java.io.UncheckedIOException when the file cannot be written
    */
   public void record(Path file) {
-    stepDone("record").record(file);
+    stepDone("record").computation().record(file);
   }
 
   private TrainStep stepDone(String op) {
