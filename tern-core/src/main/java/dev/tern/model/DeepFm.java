@@ -11,7 +11,7 @@ import java.util.List;
  * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
  * 2017).
  */
-final class DeepFm extends FirstOrder {
+final class DeepFm extends LinearModel {
   private final Mlp deep;
   private final Linear out;
 
@@ -26,6 +26,6 @@ final class DeepFm extends FirstOrder {
   public Tensor logits(Features x) {
     Tensor vectors = x.embedded(1);
     Tensor hidden = deep.apply(x.flat(vectors), x.pass());
-    return firstOrder(x).add(vectors.pairSums()).add(out.apply(hidden).reshape(-1));
+    return super.logits(x).add(vectors.pairSums()).add(out.apply(hidden).reshape(-1));
   }
 }

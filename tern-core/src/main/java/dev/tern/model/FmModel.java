@@ -5,13 +5,13 @@ import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 
 /** Factorization machine (Rendle, "Factorization Machines", ICDM 2010). */
-final class FmModel extends FirstOrder {
+final class FmModel extends LinearModel {
   FmModel(int width, Schema schema, Parameters parameters) {
     super(width, schema, parameters, "linear");
   }
 
   @Override
   public Tensor logits(Features x) {
-    return firstOrder(x).add(x.embedded(1).pairSums());
+    return super.logits(x).add(x.embedded(1).pairSums());
   }
 }

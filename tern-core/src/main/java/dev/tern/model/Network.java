@@ -73,7 +73,10 @@ public final class Network implements AutoCloseable {
       for (String name : names) {
         int width = model.embeddingWidth();
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
-        tables.add(newTable(config, tier, device));
+        tables.add(
+            tier.isPresent()
+                ? EmbeddingTable.create(config, tier.get(), device)
+                : EmbeddingTable.create(config, device));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
@@ -107,13 +110,6 @@ public final class Network implements AutoCloseable {
                 .formatted(name, String.join(", ", tables)));
       }
     }
-  }
-
-  private static EmbeddingTable newTable(
-      TableConfig config, Optional<FileTier> tier, Device device) {
-    return tier.isPresent()
-        ? EmbeddingTable.create(config, tier.get(), device)
-        : EmbeddingTable.create(config, device);
   }
 
   public Device device() {

@@ -8,7 +8,7 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /** Wide and deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016). */
-final class WideAndDeep extends FirstOrder {
+final class WideAndDeep extends LinearModel {
   private final Mlp deep;
   private final Linear out;
 
@@ -23,6 +23,6 @@ final class WideAndDeep extends FirstOrder {
   @Override
   public Tensor logits(Features x) {
     Tensor hidden = deep.apply(x.flat(x.embedded(1)), x.pass());
-    return firstOrder(x).add(out.apply(hidden).reshape(-1));
+    return super.logits(x).add(out.apply(hidden).reshape(-1));
   }
 }

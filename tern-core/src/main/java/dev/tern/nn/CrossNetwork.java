@@ -5,6 +5,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 
 /**
@@ -28,14 +29,12 @@ public final class CrossNetwork {
    */
   public record Experts(int count, int rank) {}
 
-  /** Makes the output of a layer of {@code x} and the output of the layer before it, {@code c}. */
-  private interface Layer {
-    Tensor cross(Tensor x, Tensor c);
-  }
+  /**
+   * Each makes its output of the input, {@code x}, and the output of the layer before, {@code c}.
+   */
+  private final List<BinaryOperator<Tensor>> layers = new ArrayList<>();
 
-  private final List<Layer> layers = new ArrayList<>();
-
-  private CrossNetwork(String name, int count, Function<String, Layer> make) {
+  private CrossNetwork(String name, int count, Function<String, BinaryOperator<Tensor>> make) {
     for (int i = 0; i < count; i++) {
       layers.add(make.apply(name + "." + i));
     }
@@ -80,7 +79,7 @@ public final class CrossNetwork {
    */
   public static CrossNetwork lowRank(
       Parameters parameters, String name, int width, int layers, int rank) {
-    require(rank >= 1, "rank", rank);
+    requirePositive("rank", rank);
     return new CrossNetwork(
         name,
         layers,
@@ -97,8 +96,8 @@ public final class CrossNetwork {
       Parameters parameters, String name, int width, int layers, Experts mixed) {
     int rank = mixed.rank();
     int experts = mixed.count();
-    require(rank >= 1, "rank", rank);
-    require(experts >= 1, "experts", experts);
+    requirePositive("rank", rank);
+    requirePositive("experts", experts);
     int joined = experts * rank;
     return new CrossNetwork(
         name,
@@ -126,8 +125,8 @@ public final class CrossNetwork {
         });
   }
 
-  private static void require(boolean holds, String name, int got) {
-    if (!holds) {
+  private static void requirePositive(String name, int got) {
+    if (got < 1) {
       throw new IllegalArgumentException(
           "cross network: got %s %s, expected 1 or more".formatted(name, got));
     }
@@ -136,8 +135,8 @@ public final class CrossNetwork {
   /** {@code [B, width]} to {@code [B, width]}. */
   public Tensor apply(Tensor x) {
     Tensor cross = x;
-    for (Layer layer : layers) {
-      cross = layer.cross(x, cross);
+    for (BinaryOperator<Tensor> layer : layers) {
+      cross = layer.apply(x, cross);
     }
     return cross;
   }

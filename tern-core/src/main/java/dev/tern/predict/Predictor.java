@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
@@ -155,7 +156,7 @@ public final class Predictor implements AutoCloseable {
     synchronized (pool) {
       context = pool.pollFirst();
     }
-    return context == null ? new Context(encoder, network) : context;
+    return context == null ? new Context() : context;
   }
 
   private void give(Context context) {
@@ -173,21 +174,12 @@ public final class Predictor implements AutoCloseable {
   }
 
   /** Working memory of one call at a time. */
-  private static final class Context {
-    final Batch raw;
-    final Scorer[] scorers = new Scorer[CAPACITIES.length];
+  private final class Context {
+    final Batch raw = new Batch(encoder.rawSchema(), 1);
     final float[] single = new float[1];
-    private final FeatureEncoder encoder;
-    private final Batch encoded;
-
-    Context(FeatureEncoder encoder, Network network) {
-      this.encoder = encoder;
-      raw = new Batch(encoder.rawSchema(), 1);
-      encoded = new Batch(encoder.schema(), 1);
-      for (int i = 0; i < scorers.length; i++) {
-        scorers[i] = new Scorer(network, CAPACITIES[i]);
-      }
-    }
+    private final Batch encoded = new Batch(encoder.schema(), 1);
+    private final Scorer[] scorers =
+        IntStream.of(CAPACITIES).mapToObj(rows -> new Scorer(network, rows)).toArray(Scorer[]::new);
 
     /** Writes the logits of the rows of {@link #raw} to {@code target} from index {@code at}. */
     void logits(float[] target, int at) {

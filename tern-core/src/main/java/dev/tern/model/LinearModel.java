@@ -7,19 +7,19 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /**
- * A model with a linear part: a weight for each id, plus a linear layer on the dense numbers. The
- * weight is the first float of the id's embedding row, as part 0 of {@link Model#embeddingParts};
- * part 1 is its vector.
+ * Logistic regression: a weight for each id, plus a linear layer on the dense numbers. It is the
+ * linear part of several models. The weight is the first float of the id's embedding row, as part 0
+ * of {@link Model#embeddingParts}; part 1 is its vector, for the other parts of the model.
  */
-abstract class FirstOrder implements Model {
+class LinearModel implements Model {
   private final int width;
   private final Linear linear;
 
   /**
-   * @param width of the vectors; 0 for a model without any
+   * @param width of the vectors; 0 for none
    * @param name of the linear layer
    */
-  FirstOrder(int width, Schema schema, Parameters parameters, String name) {
+  LinearModel(int width, Schema schema, Parameters parameters, String name) {
     this.width = width;
     linear = new Linear(parameters, name, schema.denseDim(), 1);
   }
@@ -34,8 +34,8 @@ abstract class FirstOrder implements Model {
     return width == 0 ? List.of(1) : List.of(1, width);
   }
 
-  /** The sum of the linear part, {@code [B]}. */
-  final Tensor firstOrder(Features x) {
+  @Override
+  public Tensor logits(Features x) {
     int batch = x.dense().shape().size(0);
     return x.embedded(0).reshape(batch, -1).sum(1).add(linear.apply(x.dense()).reshape(batch));
   }
